@@ -1,0 +1,278 @@
+// Package model is the language-neutral picture of the spec that every emitter reads.
+//
+// The loader fills it from the files under spec/ and checks it; emitters treat it as read-only. Every
+// slice keeps the order of its spec file unless its comment says otherwise, so equal specs give equal
+// output.
+package model
+
+// Spec is the whole truth: every wire, and every rule in the order of the rule files.
+type Spec struct {
+	Wires []*Wire
+	Rules []*Rule
+}
+
+// Wire is one protocol family: its versions, shapes, methods and tables.
+type Wire struct {
+	Name     string   // "extension-feature", "extension-canonical", "manifest"
+	Module   Module   // what its bindings are called per language
+	Title    string   // one line for documents
+	Doc      string   // a paragraph for documents
+	Versions []string // exact API versions carried, ascending; empty for a document format
+
+	Models       []*Model
+	Methods      []*Method
+	Errors       []*ErrorCode
+	Violations   []ViolationError // which error a broken shape is reported as
+	Limits       []*Limit
+	Features     []*Feature    // feature-negotiated wires only
+	Capabilities []*Capability // contract-negotiated wires only
+	Tables       []*Table      // fixed lists of strings or rows, for example environment names
+}
+
+// Module holds the names under which a wire's bindings are emitted.
+type Module struct {
+	Go         string // package name below generated/, "featurewire"
+	Python     string // module below _generated/, "feature_wire"
+	TypeScript string // file below _generated/, "feature-wire"
+}
+
+// ModelKind says which of Model's fields carry meaning.
+type ModelKind string
+
+// The kinds of model.
+const (
+	Record ModelKind = "record" // Fields, Closed, Forbidden
+	Union  ModelKind = "union"  // Tag, Variants
+	Enum   ModelKind = "enum"   // Values, Open
+	Alias  ModelKind = "alias"  // Type: a named scalar, such as an identifier class
+)
+
+// Model is one named shape.
+type Model struct {
+	Name     string // UpperCamelCase; used unchanged in all three languages
+	Doc      string
+	Source   string   // where the fact comes from, as written in the spec
+	File     string   // spec file, relative to spec/
+	Pointer  string   // JSON Pointer of the definition inside File
+	Versions []string // the wire's versions that know it
+	Kind     ModelKind
+
+	Fields    []*Field
+	Closed    bool     // unlisted members are refused; otherwise they are kept and written back
+	Forbidden []string // members an open record must not carry
+
+	Tag      string // the member whose value selects the variant
+	Variants []*Variant
+
+	Values []EnumValue
+	Open   bool // unlisted values are kept and written back unchanged
+
+	Type *Type
+}
+
+// Variant is one arm of a union. Its Record holds the tag as a Const field, in its declared place.
+type Variant struct {
+	TagValue string
+	Record   *Model
+	Deferred bool // known, but sending it is refused with violation "deferred"
+}
+
+// EnumValue is one member of an enumeration.
+type EnumValue struct {
+	Value string
+	Doc   string
+}
+
+// Field is one member of a record, in table order: the order in which validation looks at them.
+type Field struct {
+	Name     string // on the wire; also the Python and TypeScript attribute unless a keyword
+	Doc      string
+	Type     *Type
+	Required bool // must be present
+	Nullable bool // null is legal
+}
+
+// TypeKind says which of Type's fields carry meaning.
+type TypeKind string
+
+// The kinds of type.
+const (
+	String  TypeKind = "string"
+	Boolean TypeKind = "boolean"
+	Integer TypeKind = "integer" // Minimum, Maximum always set
+	Number  TypeKind = "number"  // any JSON number; Minimum, Maximum optional
+	JSON    TypeKind = "json"    // any value, opaque
+	Object  TypeKind = "object"  // any JSON object, opaque
+	ID      TypeKind = "id"      // a JSON-RPC id: bounded string or integer from 0
+	Array   TypeKind = "array"   // Elem, MinItems, MaxItems, UniqueBy
+	Map     TypeKind = "map"     // an object with free keys: Elem, KeyPattern
+	Const   TypeKind = "const"   // exactly the string Const
+	Ref     TypeKind = "ref"     // Ref
+)
+
+// Type is the shape of a field, an element or an alias.
+type Type struct {
+	Kind TypeKind
+
+	MinBytes int    // shortest string in UTF-8 bytes
+	MaxBytes *Bound // longest string in UTF-8 bytes of the decoded text; nil: the frame bound only
+	Pattern  string // anchored regular expression in the subset common to RE2, Python and ECMAScript
+	NotBlank bool   // at least one byte that is not ASCII white space
+
+	Minimum *int64
+	Maximum *int64
+
+	MaxEncodedBytes *Bound // longest compact encoding of a json or object value
+
+	Elem       *Type
+	MinItems   int
+	MaxItems   *Bound
+	Unique     bool   // elements (strings) must differ
+	UniqueBy   string // elements (records) must differ in this member
+	KeyPattern string
+
+	Const string
+	Ref   *Model
+}
+
+// Bound is a maximum. Limit names the row of the wire's limit table it comes from, or is empty.
+type Bound struct {
+	Value int64
+	Limit string
+}
+
+// Direction of a message.
+type Direction string
+
+// The directions.
+const (
+	HostToExtension Direction = "host_to_extension"
+	ExtensionToHost Direction = "extension_to_host"
+	Both            Direction = "both"
+)
+
+// Method is one row of the method table.
+type Method struct {
+	Name         string
+	Doc          string
+	Source       string
+	Versions     []string
+	Notification bool
+	Direction    Direction
+	Gate         string // feature, capability or manifest declaration that opens it; "-" for none
+	Offer        string // contract wires: "required", "optional" or "unavailable"
+	Terminal     string // contract wires: terminal tag
+	Status       string // "active", "foundation" or "deferred"
+	Shapes       []MethodShape
+}
+
+// MethodShape is the pair of models of a method for some of its versions. A nil model means none: a
+// notification has no result, a deferred method neither.
+type MethodShape struct {
+	Versions []string
+	Params   *Model
+	Result   *Type // a ref, an array of refs, or a nullable ref
+	Nullable bool  // the result may be null
+}
+
+// ErrorCode is one row of the error table.
+type ErrorCode struct {
+	Name    string // "request_cancelled"
+	Code    int64
+	Message string // exact text on the wire where Fixed, else the customary one
+	Fixed   bool   // the message must be sent exactly so
+	Doc     string
+}
+
+// ViolationError maps a kind of violation to the error name it is reported as.
+type ViolationError struct {
+	Violation Violation
+	Error     string
+}
+
+// Violation is the way a value breaks its model. The three languages share these names.
+type Violation string
+
+// The violations, in the order in which a single field is checked.
+const (
+	NotObject Violation = "not_object" // a record or union is not a JSON object
+	Unknown   Violation = "unknown"    // a closed record carries an unlisted member
+	Forbidden Violation = "forbidden"  // a member that this version forbids
+	Missing   Violation = "missing"    // a required member is absent
+	Null      Violation = "null"       // null where it is not legal
+	WrongType Violation = "type"       // another JSON type
+	Range     Violation = "range"      // a number outside its bounds
+	Items     Violation = "items"      // too many or too few elements
+	Bytes     Violation = "bytes"      // too many or too few UTF-8 bytes, or a blank string
+	Value     Violation = "value"      // outside a closed enumeration, or not the constant
+	Pattern   Violation = "pattern"    // outside its identifier class
+	Duplicate Violation = "duplicate"  // elements that must differ are equal
+	Tag       Violation = "tag"        // missing or unknown union tag
+	Deferred  Violation = "deferred"   // a union variant that may not be sent
+	BadID     Violation = "id"         // not a legal JSON-RPC id
+)
+
+// Violations lists every Violation in order.
+var Violations = []Violation{
+	NotObject, Unknown, Forbidden, Missing, Null, WrongType, Range, Items, Bytes, Value, Pattern, Duplicate, Tag, Deferred, BadID,
+}
+
+// Limit is one row of the limit table.
+type Limit struct {
+	Name       string
+	Value      int64
+	Unit       string // "bytes", "items", "ms", "count", "levels", "value"
+	Negotiable bool
+	Doc        string
+}
+
+// Feature is one negotiable feature of a feature wire.
+type Feature struct {
+	Name      string
+	Versions  []string
+	Required  bool     // the host requires it
+	DependsOn []string // features that must be selected with it
+	Offered   string   // when a host offers it
+	Doc       string
+}
+
+// Capability is one capability of a contract wire.
+type Capability struct {
+	Name   string
+	Offer  string // "required", "optional" or "unavailable"
+	Status string // "foundation" or "deferred"
+	Needs  []string // methods that must be selected with it
+	Doc    string
+}
+
+// Table is a named list of rows. Columns[0] is the key.
+type Table struct {
+	Name    string
+	Doc     string
+	Columns []string
+	Rows    [][]string
+}
+
+// Level of a rule.
+type Level string
+
+// The levels.
+const (
+	Must   Level = "must"
+	Should Level = "should"
+	May    Level = "may"
+)
+
+// Rule is one normative sentence.
+type Rule struct {
+	ID     string
+	Level  Level
+	Role   string   // "extension", "host" or "manifest"
+	Wires  []string // API versions it binds
+	Text   string
+	Source string // sheet section, seed or settled reading ("S07", "feature 14.3", "canonical op 12")
+	// NoPeer says why no faulty extension can turn the rule red; empty where one must.
+	NoPeer string
+	// ProvenBy names what proves a rule that has NoPeer: a test or transcript in this repository.
+	ProvenBy string
+}

@@ -1,0 +1,3 @@
+module github.com/octet-dev/octet
+
+go 1.26
