@@ -5,9 +5,11 @@
 // output.
 package model
 
-// Spec is the whole truth: every wire, and every rule in the order of the rule files.
+// Spec is the whole truth: every wire, and every rule in the order of the rule files, which are taken in
+// the order of their names.
 type Spec struct {
 	Wires []*Wire
+	Areas []*Area
 	Rules []*Rule
 }
 
@@ -18,6 +20,13 @@ type Wire struct {
 	Title    string   // one line for documents
 	Doc      string   // a paragraph for documents
 	Versions []string // exact API versions carried, ascending; empty for a document format
+	Files    Files    // where the parts below come from
+
+	// EnvelopeError is the error name under which every violation inside an Envelope model is reported.
+	EnvelopeError string
+	// MaxDepth is the deepest legal level of a value, the root having level 0: the limit max_json_depth
+	// of the wire, or 128 where it sets none. A strict reader refuses deeper text as malformed.
+	MaxDepth int
 
 	Models       []*Model
 	Methods      []*Method
@@ -27,6 +36,12 @@ type Wire struct {
 	Features     []*Feature    // feature-negotiated wires only
 	Capabilities []*Capability // contract-negotiated wires only
 	Tables       []*Table      // fixed lists of strings or rows, for example environment names
+}
+
+// Files names the spec files of a wire relative to spec/; an absent part has an empty name. Generated
+// headers cite them.
+type Files struct {
+	Models, Methods, Errors, Limits, Features, Capabilities, Tables string
 }
 
 // Module holds the names under which a wire's bindings are emitted.
@@ -56,6 +71,7 @@ type Model struct {
 	Pointer  string   // JSON Pointer of the definition inside File
 	Versions []string // the wire's versions that know it
 	Kind     ModelKind
+	Envelope bool // violations are reported as the wire's EnvelopeError when this model is the root
 
 	Fields    []*Field
 	Closed    bool     // unlisted members are refused; otherwise they are kept and written back
@@ -103,7 +119,7 @@ const (
 	Number  TypeKind = "number"  // any JSON number; Minimum, Maximum optional
 	JSON    TypeKind = "json"    // any value, opaque
 	Object  TypeKind = "object"  // any JSON object, opaque
-	ID      TypeKind = "id"      // a JSON-RPC id: bounded string or integer from 0
+	ID      TypeKind = "id"      // a JSON-RPC id: a string of 1 to MaxBytes bytes or an integer from 0 to Maximum
 	Array   TypeKind = "array"   // Elem, MinItems, MaxItems, UniqueBy
 	Map     TypeKind = "map"     // an object with free keys: Elem, KeyPattern
 	Const   TypeKind = "const"   // exactly the string Const
@@ -182,6 +198,7 @@ type ErrorCode struct {
 	Message string // exact text on the wire where Fixed, else the customary one
 	Fixed   bool   // the message must be sent exactly so
 	Doc     string
+	Source  string
 }
 
 // ViolationError maps a kind of violation to the error name it is reported as.
@@ -224,6 +241,7 @@ type Limit struct {
 	Unit       string // "bytes", "items", "ms", "count", "levels", "value"
 	Negotiable bool
 	Doc        string
+	Source     string
 }
 
 // Feature is one negotiable feature of a feature wire.
@@ -234,21 +252,24 @@ type Feature struct {
 	DependsOn []string // features that must be selected with it
 	Offered   string   // when a host offers it
 	Doc       string
+	Source    string
 }
 
 // Capability is one capability of a contract wire.
 type Capability struct {
 	Name   string
-	Offer  string // "required", "optional" or "unavailable"
-	Status string // "foundation" or "deferred"
+	Offer  string   // "required", "optional" or "unavailable"
+	Status string   // "foundation" or "deferred"
 	Needs  []string // methods that must be selected with it
 	Doc    string
+	Source string
 }
 
 // Table is a named list of rows. Columns[0] is the key.
 type Table struct {
 	Name    string
 	Doc     string
+	Source  string
 	Columns []string
 	Rows    [][]string
 }
@@ -263,9 +284,19 @@ const (
 	May    Level = "may"
 )
 
+// Area is one subject of a wire's rules, the middle part of their ids.
+type Area struct {
+	Wire string // name of the wire
+	Name string // "CANCEL"
+	Doc  string
+}
+
 // Rule is one normative sentence.
 type Rule struct {
 	ID     string
+	Wire   string // name of the wire whose rule file holds it
+	Area   string // the middle part of the id
+	File   string // spec file, relative to spec/
 	Level  Level
 	Role   string   // "extension", "host" or "manifest"
 	Wires  []string // API versions it binds
