@@ -1,0 +1,117 @@
+# Every target works in a fresh clone: it makes what it needs. `make help` lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+GO      ?= go
+PYTHON  ?= python3
+NPM     ?= npm
+VENV    := .venv
+PY      := $(VENV)/bin/python
+BIN     := bin
+# The Python and TypeScript examples start through `env python3` and `env node`; this is the Python that has the SDK.
+RUN_ENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+
+GENERATED := generated sdk-py/octet_extension/_generated sdk-ts/src/_generated spec/reference
+EXAMPLES  := sdk-go/examples/word-count sdk-go/examples/word-count-canonical \
+             sdk-py/examples/word-count sdk-py/examples/word-count-canonical \
+             sdk-ts/examples/word-count sdk-ts/examples/word-count-canonical
+GO_TESTEE := $(BIN)/testee-go
+PY_TESTEE := $(PY) -m octet_extension.testee
+TS_TESTEE := node sdk-ts/dist/src/testee.js
+
+.PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
+        test-go test-py test-ts conform vectors selftest fuzz bench cross clean
+
+help: ## List the targets.
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: build ## Build the three commands and judge the example extensions of all three languages.
+	@for dir in $(EXAMPLES); do $(RUN_ENV) $(BIN)/octet-conform extension "$$dir" || exit $$?; done
+
+test: lint test-go test-py test-ts conform vectors selftest ## Run every check there is.
+
+generate: ## Turn spec/ into bindings, tables and the reference.
+	$(GO) run ./cmd/octet-gen generate
+
+check-generated: ## Delete everything generated, generate it again, and demand the committed tree.
+	rm -rf $(GENERATED)
+	$(MAKE) --no-print-directory generate
+	@changed="$$(git status --porcelain -- $(GENERATED))"; if [ -n "$$changed" ]; then \
+	  echo "generated files differ from what is committed; commit the output of 'make generate':"; echo "$$changed"; exit 1; fi
+
+build: build-go build-ts $(VENV)/.ready ## Build the commands, the example extensions and the testees.
+
+build-go:
+	$(GO) build -o $(BIN)/ ./cmd/octet ./cmd/octet-conform ./cmd/octet-gen
+	$(GO) build -o $(GO_TESTEE) ./sdk-go/testee
+	@for dir in sdk-go/examples/*/; do $(GO) build -o "$${dir}bin/$$(basename $$dir)" "./$$dir"; done
+
+build-ts: sdk-ts/node_modules/.ready
+	cd sdk-ts && $(NPM) run --silent build
+
+setup: $(VENV)/.ready sdk-ts/node_modules/.ready ## Download modules and make the Python and Node environments.
+	$(GO) mod download
+
+$(VENV)/.ready: sdk-py/pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "octet needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --disable-pip-version-check -e 'sdk-py[dev]'
+	touch $@
+
+sdk-ts/node_modules/.ready: sdk-ts/package.json sdk-ts/package-lock.json
+	cd sdk-ts && $(NPM) ci --silent --no-audit --no-fund
+	touch $@
+
+lint: check-generated lint-go lint-py lint-ts ## Check generated files, formatting, types and style; repair nothing.
+
+lint-go:
+	@unformatted="$$($(GO) tool gofumpt -l $$(git ls-files '*.go' | grep -v testdata/))"; \
+	if [ -n "$$unformatted" ]; then echo "not formatted with gofumpt:"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+lint-py: $(VENV)/.ready
+	$(VENV)/bin/ruff check sdk-py
+	$(VENV)/bin/ruff format --check --quiet sdk-py
+	cd sdk-py && ../$(VENV)/bin/mypy --strict .
+
+lint-ts: sdk-ts/node_modules/.ready build-ts
+	cd sdk-ts && $(NPM) run --silent typecheck && $(NPM) run --silent lint
+
+test-go: build ## Run the Go tests with the race detector.
+	$(RUN_ENV) $(GO) test -race ./...
+
+test-py: $(VENV)/.ready ## Run the Python tests.
+	cd sdk-py && ../$(VENV)/bin/python -m pytest -q
+
+test-ts: build-ts ## Run the TypeScript tests.
+	cd sdk-ts && $(NPM) test --silent
+
+conform: demo
+
+vectors: build ## Run every vector through the Go, Python and TypeScript testees.
+	$(BIN)/octet-conform vectors -- $(GO_TESTEE)
+	$(BIN)/octet-conform vectors -- $(PY_TESTEE)
+	$(BIN)/octet-conform vectors -- $(TS_TESTEE)
+
+selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
+	$(RUN_ENV) $(BIN)/octet-conform selftest $(foreach dir,$(EXAMPLES),--example $(dir))
+
+TIME ?= 10s
+fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
+	@$(GO) list -f '{{.ImportPath}}' ./runtime/... ./gen/golang/support/... | while read -r pkg; do \
+	  for target in $$($(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
+	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) "$$pkg"; done; done
+
+bench: ## Measure the canonical check, the peer and the bindings.
+	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./gen/golang/... ./sdk-go/...
+
+cross: ## Check that macOS and Windows build.
+	GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	GOOS=windows GOARCH=amd64 $(GO) build ./...
+
+clean: ## Remove everything that is built or downloaded into the tree.
+	rm -rf $(BIN) build $(VENV) sdk-ts/node_modules sdk-ts/dist sdk-go/examples/*/bin
