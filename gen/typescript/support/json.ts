@@ -1,0 +1,420 @@
+/**
+ * Strict JSON: a reader that refuses what a lenient one would repair, and a writer of the one canonical
+ * spelling. Neither touches the environment or trusts its input: depth is bounded before recursion, and
+ * names from a peer never reach a prototype.
+ */
+
+/**
+ * A JSON value in plain JavaScript. Objects made by the reader have no prototype, so `__proto__` and
+ * `constructor` are members like any other. A member that is absent reads as `undefined`.
+ */
+export type JsonValue = null | boolean | number | string | Numeral | readonly JsonValue[] | JsonObject;
+
+/** A JSON object. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** The spelling of a JSON number. */
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+
+/**
+ * A number that a JavaScript number would not write back as it was spelled: `2.0`, `1e3`,
+ * `9007199254740993`. The reader makes one instead of rounding; the writer writes its text unchanged.
+ */
+export class Numeral {
+  /** @param text a JSON number; anything else is a TypeError. */
+  constructor(readonly text: string) {
+    NUMBER.lastIndex = 0;
+    if (NUMBER.exec(text)?.[0] !== text) {
+      throw new TypeError(`${JSON.stringify(text)} is not a JSON number`);
+    }
+  }
+
+  /** The nearest JavaScript number. */
+  valueOf(): number {
+    return Number(this.text);
+  }
+}
+
+/** A number as the reader returns it. */
+export type JsonNumber = number | Numeral;
+
+/** The text is not strict JSON, or not canonical where that was asked for. */
+export class JsonSyntaxError extends Error {
+  override readonly name = "JsonSyntaxError";
+
+  /**
+   * @param reason what is wrong, without the place
+   * @param offset where, in UTF-16 units from the start of the text
+   */
+  constructor(
+    readonly reason: string,
+    readonly offset: number,
+  ) {
+    super(`offset ${String(offset)}: ${reason}`);
+  }
+}
+
+/** How the reader judges a text. */
+export interface ReadOptions {
+  /** Deepest legal level of a value, the root having level 0. */
+  readonly maxDepth: number;
+  /** Refuse every spelling but the one the writer produces, and numbers that are not portable integers. */
+  readonly canonical?: boolean;
+}
+
+const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Returns the text of UTF-8 bytes. Invalid UTF-8 is a JsonSyntaxError; a byte order mark stays in the text. */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new JsonSyntaxError("the bytes are not UTF-8", 0);
+  }
+}
+
+/**
+ * Reads one JSON value and nothing else: duplicate members, lone surrogates and values beyond the depth
+ * bound are refused. Throws JsonSyntaxError.
+ */
+export function readJson(text: string, options: ReadOptions): JsonValue {
+  if (!text.isWellFormed()) {
+    throw new JsonSyntaxError("lone surrogate", 0);
+  }
+  return new Reader(text, options).document();
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/** What each one-letter escape stands for. */
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["\\", "\\"],
+  ["/", "/"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+]);
+
+class Reader {
+  private at = 0;
+  private readonly maxDepth: number;
+  private readonly canonical: boolean;
+
+  constructor(
+    private readonly text: string,
+    options: ReadOptions,
+  ) {
+    this.maxDepth = options.maxDepth;
+    this.canonical = options.canonical ?? false;
+  }
+
+  document(): JsonValue {
+    this.space();
+    const value = this.value(0);
+    this.space();
+    if (this.at !== this.text.length) {
+      throw this.fault("text after the value");
+    }
+    return value;
+  }
+
+  private fault(reason: string, offset = this.at): JsonSyntaxError {
+    return new JsonSyntaxError(reason, offset);
+  }
+
+  private space(): void {
+    for (;;) {
+      const unit = this.text.charCodeAt(this.at);
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) {
+        return;
+      }
+      if (this.canonical) {
+        throw this.fault("white space outside a string is not canonical");
+      }
+      this.at++;
+    }
+  }
+
+  private value(level: number): JsonValue {
+    if (level > this.maxDepth) {
+      throw this.fault(`value nested deeper than ${String(this.maxDepth)} levels`);
+    }
+    switch (this.text[this.at]) {
+      case "{":
+        return this.object(level);
+      case "[":
+        return this.array(level);
+      case '"':
+        return this.string();
+      case "t":
+        return this.literal("true", true);
+      case "f":
+        return this.literal("false", false);
+      case "n":
+        return this.literal("null", null);
+      default:
+        return this.number();
+    }
+  }
+
+  private literal<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) {
+      throw this.fault("value expected");
+    }
+    this.at += word.length;
+    return value;
+  }
+
+  private object(level: number): JsonObject {
+    const members = Object.create(null) as Record<string, JsonValue>;
+    let last: string | undefined;
+    this.at++;
+    this.space();
+    if (this.take("}")) {
+      return members;
+    }
+    for (;;) {
+      const start = this.at;
+      if (this.text.charCodeAt(start) !== QUOTE) {
+        throw this.fault("member name expected");
+      }
+      const name = this.string();
+      if (name in members) {
+        throw this.fault(`member ${JSON.stringify(name)} is given twice`, start);
+      }
+      if (this.canonical && last !== undefined && compareNames(last, name) > 0) {
+        throw this.fault(`member ${JSON.stringify(name)} is out of canonical order`, start);
+      }
+      last = name;
+      this.space();
+      if (!this.take(":")) {
+        throw this.fault("colon expected");
+      }
+      this.space();
+      members[name] = this.value(level + 1);
+      this.space();
+      if (this.take("}")) {
+        return members;
+      }
+      if (!this.take(",")) {
+        throw this.fault("comma or closing brace expected");
+      }
+      this.space();
+    }
+  }
+
+  private array(level: number): readonly JsonValue[] {
+    const elements: JsonValue[] = [];
+    this.at++;
+    this.space();
+    if (this.take("]")) {
+      return elements;
+    }
+    for (;;) {
+      elements.push(this.value(level + 1));
+      this.space();
+      if (this.take("]")) {
+        return elements;
+      }
+      if (!this.take(",")) {
+        throw this.fault("comma or closing bracket expected");
+      }
+      this.space();
+    }
+  }
+
+  private take(sign: string): boolean {
+    if (this.text[this.at] !== sign) {
+      return false;
+    }
+    this.at++;
+    return true;
+  }
+
+  private string(): string {
+    this.at++;
+    let start = this.at;
+    let out = "";
+    for (;;) {
+      const unit = this.text.charCodeAt(this.at);
+      if (unit === QUOTE) {
+        out += this.text.slice(start, this.at);
+        this.at++;
+        return out;
+      }
+      if (unit === BACKSLASH) {
+        out += this.text.slice(start, this.at) + this.escape();
+        start = this.at;
+      } else if (unit >= 0x20) {
+        this.at++;
+      } else if (Number.isNaN(unit)) {
+        throw this.fault("string without a closing quote");
+      } else {
+        throw this.fault("control character in a string");
+      }
+    }
+  }
+
+  private escape(): string {
+    const start = this.at;
+    const letter = this.text[start + 1] ?? "";
+    let out = ESCAPES.get(letter);
+    if (out !== undefined) {
+      this.at += 2;
+    } else if (letter === "u") {
+      out = this.unicode();
+    } else {
+      throw this.fault("unknown escape");
+    }
+    if (this.canonical && JSON.stringify(out) !== `"${this.text.slice(start, this.at)}"`) {
+      throw this.fault("escape is not canonical", start);
+    }
+    return out;
+  }
+
+  private unicode(): string {
+    const first = this.hex(this.at);
+    if (first < 0xd800 || first > 0xdfff) {
+      this.at += 6;
+      return String.fromCharCode(first);
+    }
+    const second = this.text.startsWith("\\u", this.at + 6) ? this.hex(this.at + 6) : 0;
+    if (first > 0xdbff || second < 0xdc00 || second > 0xdfff) {
+      throw this.fault("lone surrogate");
+    }
+    this.at += 12;
+    return String.fromCharCode(first, second);
+  }
+
+  private hex(escape: number): number {
+    const digits = this.text.slice(escape + 2, escape + 6);
+    if (!/^[0-9a-fA-F]{4}$/.test(digits)) {
+      throw this.fault("four hexadecimal digits expected", escape);
+    }
+    return Number.parseInt(digits, 16);
+  }
+
+  private number(): JsonNumber {
+    NUMBER.lastIndex = this.at;
+    const text = NUMBER.exec(this.text)?.[0];
+    if (text === undefined) {
+      throw this.fault("value expected");
+    }
+    const value = Number(text);
+    const exact = String(value) === text;
+    if (this.canonical && !(exact && Number.isSafeInteger(value))) {
+      throw this.fault(`number ${text} is not a portable integer in its canonical spelling`);
+    }
+    this.at += text.length;
+    return exact || text === "-0" ? value : new Numeral(text);
+  }
+}
+
+/** Orders names by Unicode scalar value, which is the order of their UTF-8 bytes and not that of UTF-16. */
+export function compareNames(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  for (let i = 0; i < shorter; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x !== y) {
+      return rank(x) - rank(y);
+    }
+  }
+  return a.length - b.length;
+}
+
+/** Moves the surrogates, which stand for the planes above the first, behind U+FFFF. */
+function rank(unit: number): number {
+  if (unit < 0xd800) {
+    return unit;
+  }
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800;
+}
+
+/** Counts the UTF-8 bytes of a well-formed text. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit >= 0x800 && (unit < 0xd800 || unit > 0xdfff)) {
+      bytes += 2;
+    } else if (unit >= 0x80) {
+      bytes += 1;
+    }
+  }
+  return bytes;
+}
+
+/**
+ * Writes a value in its canonical spelling: members ascending by name, no white space, the shortest
+ * escapes. Members that are `undefined` are left out. Throws a TypeError for what JSON cannot carry: a
+ * lone surrogate, a number that is not finite, nesting beyond maxDepth (so also a cycle), and any object
+ * that is neither plain, nor an array, nor a Numeral.
+ */
+export function writeJson(value: unknown, maxDepth: number): string {
+  return write(value, 0, maxDepth);
+}
+
+function write(value: unknown, level: number, maxDepth: number): string {
+  if (level > maxDepth) {
+    throw new TypeError(`value nested deeper than ${String(maxDepth)} levels`);
+  }
+  switch (typeof value) {
+    case "string":
+      return quote(value);
+    case "boolean":
+      return value ? "true" : "false";
+    case "number":
+      if (!Number.isFinite(value)) {
+        throw new TypeError(`${String(value)} is not a JSON number`);
+      }
+      return String(value);
+    case "object":
+      break;
+    default:
+      throw new TypeError(`a ${typeof value} is not a JSON value`);
+  }
+  if (value === null) {
+    return "null";
+  }
+  if (value instanceof Numeral) {
+    return value.text;
+  }
+  if (Array.isArray(value)) {
+    return `[${value.map((element: unknown) => write(element, level + 1, maxDepth)).join(",")}]`;
+  }
+  return writeObject(value, level, maxDepth);
+}
+
+function writeObject(value: object, level: number, maxDepth: number): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== null && prototype !== Object.prototype) {
+    throw new TypeError("only plain objects, arrays and numerals are JSON values");
+  }
+  const members = value as Record<string, unknown>;
+  const parts: string[] = [];
+  for (const name of Object.keys(members).sort(compareNames)) {
+    if (members[name] !== undefined) {
+      parts.push(`${quote(name)}:${write(members[name], level + 1, maxDepth)}`);
+    }
+  }
+  return `{${parts.join(",")}}`;
+}
+
+function quote(text: string): string {
+  if (!text.isWellFormed()) {
+    throw new TypeError("a text with a lone surrogate cannot be written as UTF-8");
+  }
+  return JSON.stringify(text);
+}
+
+/** Reports whether a value is a JSON object. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Numeral);
+}

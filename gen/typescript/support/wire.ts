@@ -1,0 +1,463 @@
+/**
+ * The one validator: it interprets the model tables of every wire, so that the same value gets the same
+ * verdict, violation and JSON Pointer whichever model it belongs to.
+ */
+
+import type { JsonNumber, JsonObject, JsonValue } from "./json.js";
+import { compareNames, decodeUtf8, isObject, Numeral, readJson, utf8Length, writeJson } from "./json.js";
+
+/** A JSON-RPC id as it travels. */
+export type RpcId = string | number;
+
+/** Any string, without hiding the known values beside it from an editor. */
+export type OpenString = string & Record<never, never>;
+
+/** The ways a value breaks its model. */
+export type ViolationKind =
+  | "not_object"
+  | "unknown"
+  | "forbidden"
+  | "missing"
+  | "null"
+  | "type"
+  | "range"
+  | "items"
+  | "bytes"
+  | "value"
+  | "pattern"
+  | "duplicate"
+  | "tag"
+  | "deferred"
+  | "id";
+
+/** A value breaks its model. */
+export class Violation extends Error {
+  override readonly name = "Violation";
+
+  /**
+   * @param violation the way it breaks it
+   * @param pointer where, as a JSON Pointer (RFC 6901) from the root of the value
+   * @param error name of the wire's error under which it is reported
+   * @param reason the rule, for people
+   */
+  constructor(
+    readonly violation: ViolationKind,
+    readonly pointer: string,
+    readonly error: string,
+    readonly reason: string,
+  ) {
+    super(`${pointer === "" ? "value" : JSON.stringify(pointer)} ${reason}`);
+  }
+}
+
+/** The shape of a field, an element or an alias. Bytes are UTF-8 bytes of the decoded text. */
+export type Type =
+  | {
+      readonly kind: "string";
+      readonly minBytes?: number;
+      readonly maxBytes?: number;
+      readonly notBlank?: boolean;
+      readonly pattern?: RegExp;
+    }
+  | { readonly kind: "boolean" }
+  | { readonly kind: "integer"; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: "number"; readonly minimum?: number; readonly maximum?: number }
+  | { readonly kind: "json" | "object"; readonly maxEncodedBytes?: number }
+  | { readonly kind: "id"; readonly maxBytes: number; readonly maximum: number }
+  | {
+      readonly kind: "array";
+      readonly element: Type;
+      readonly minItems?: number;
+      readonly maxItems?: number;
+      readonly unique?: boolean;
+      readonly uniqueBy?: string;
+    }
+  | { readonly kind: "map"; readonly element: Type; readonly keyPattern?: RegExp }
+  | { readonly kind: "const"; readonly value: string }
+  | { readonly kind: "ref"; readonly model: string };
+
+/** One member of a record; a record lists its members in the order in which they are judged. */
+export interface Field {
+  readonly name: string;
+  readonly type: Type;
+  readonly required: boolean;
+  readonly nullable: boolean;
+}
+
+/** One named shape. */
+export type Model =
+  | {
+      readonly kind: "record";
+      readonly closed: boolean;
+      readonly envelope?: boolean;
+      readonly forbidden?: readonly string[];
+      readonly fields: readonly Field[];
+    }
+  | {
+      readonly kind: "union";
+      readonly tag: string;
+      readonly variants: ReadonlyMap<string, { readonly model: string; readonly deferred: boolean }>;
+    }
+  | { readonly kind: "enum"; readonly values: readonly string[]; readonly open: boolean }
+  | { readonly kind: "alias"; readonly type: Type };
+
+/** The tables of one wire. */
+export interface WireTables {
+  readonly name: string;
+  readonly maxDepth: number;
+  readonly errors: ReadonlyMap<ViolationKind, string>;
+  readonly envelopeError: string;
+  readonly models: ReadonlyMap<string, Model>;
+}
+
+/** One row of a method table. A shape without params or result has none. */
+export interface Method {
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly direction: "host_to_extension" | "extension_to_host" | "both";
+  readonly notification: boolean;
+  readonly gate: string;
+  readonly status: string;
+  readonly offer?: string;
+  readonly terminal?: string;
+  readonly shapes: readonly {
+    readonly versions: readonly string[];
+    readonly params?: string;
+    readonly result?: Type;
+    readonly nullable?: boolean;
+  }[];
+}
+
+/** One row of an error table; a fixed message must be sent exactly so. */
+export interface ErrorCode {
+  readonly name: string;
+  readonly code: number;
+  readonly message: string;
+  readonly fixed: boolean;
+}
+
+/** One row of a limit table. */
+export interface Limit {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly negotiable: boolean;
+}
+
+/** One row of a feature table. */
+export interface Feature {
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly required: boolean;
+  readonly dependsOn: readonly string[];
+}
+
+/** One row of a capability table. */
+export interface Capability {
+  readonly name: string;
+  readonly offer: string;
+  readonly status: string;
+  readonly needs: readonly string[];
+}
+
+/** Reads and writes one model of a wire. */
+export class Codec<T> {
+  constructor(
+    private readonly wire: WireTables,
+    readonly model: string,
+  ) {}
+
+  /** Reads text or UTF-8 bytes. Throws JsonSyntaxError or Violation. */
+  decode(text: string | Uint8Array): T {
+    const source = typeof text === "string" ? text : decodeUtf8(text);
+    return this.read(readJson(source, { maxDepth: this.wire.maxDepth }));
+  }
+
+  /** Judges a value that was read already and returns the same value. Throws Violation. */
+  read(value: JsonValue): T {
+    new Validator(this.wire, this.model).model(this.model, value, "");
+    return value as T;
+  }
+
+  /** Judges a value and writes its canonical spelling. Throws Violation, or TypeError for what JSON cannot carry. */
+  encode(value: T): string {
+    new Validator(this.wire, this.model).model(this.model, value as JsonValue, "");
+    return writeJson(value, this.wire.maxDepth);
+  }
+}
+
+class Validator {
+  private readonly envelope: boolean;
+
+  constructor(
+    private readonly wire: WireTables,
+    root: string,
+  ) {
+    const model = wire.models.get(root);
+    this.envelope = model?.kind === "record" && model.envelope === true;
+  }
+
+  private broken(violation: ViolationKind, pointer: string, reason: string): Violation {
+    const error = this.envelope ? this.wire.envelopeError : (this.wire.errors.get(violation) ?? "");
+    return new Violation(violation, pointer, error, reason);
+  }
+
+  model(name: string, value: JsonValue | undefined, at: string): void {
+    const model = this.wire.models.get(name);
+    switch (model?.kind) {
+      case "record":
+        this.record(model, this.members(value, at), at);
+        return;
+      case "union":
+        this.union(model, this.members(value, at), at);
+        return;
+      case "enum":
+        if (typeof value !== "string") {
+          throw this.broken("type", at, "must be a string");
+        }
+        if (!model.open && !model.values.includes(value)) {
+          throw this.broken("value", at, `must be one of ${model.values.map((one) => JSON.stringify(one)).join(", ")}`);
+        }
+        return;
+      case "alias":
+        this.type(model.type, value, at);
+        return;
+      case undefined:
+        throw new TypeError(`wire ${this.wire.name} has no model ${JSON.stringify(name)}`);
+    }
+  }
+
+  private members(value: JsonValue | undefined, at: string): JsonObject {
+    if (!isObject(value)) {
+      throw this.broken("not_object", at, "must be an object");
+    }
+    return value;
+  }
+
+  private record(model: Extract<Model, { kind: "record" }>, members: JsonObject, at: string): void {
+    if (model.closed) {
+      const unknown = Object.keys(members)
+        .filter((name) => members[name] !== undefined && !model.fields.some((field) => field.name === name))
+        .sort(compareNames)[0];
+      if (unknown !== undefined) {
+        throw this.broken("unknown", below(at, unknown), "is not a member of this model");
+      }
+    }
+    for (const name of model.forbidden ?? []) {
+      if (own(members, name) !== undefined) {
+        throw this.broken("forbidden", below(at, name), "must be absent on this version");
+      }
+    }
+    for (const field of model.fields) {
+      this.field(field, own(members, field.name), below(at, field.name));
+    }
+  }
+
+  private field(field: Field, value: JsonValue | undefined, at: string): void {
+    if (value === undefined) {
+      if (field.required) {
+        throw this.broken("missing", at, "is missing: the member is required");
+      }
+    } else if (value !== null) {
+      this.type(field.type, value, at);
+    } else if (!field.nullable) {
+      throw this.broken("null", at, "must not be null");
+    }
+  }
+
+  private union(model: Extract<Model, { kind: "union" }>, members: JsonObject, at: string): void {
+    const tag = own(members, model.tag);
+    const variant = typeof tag === "string" ? model.variants.get(tag) : undefined;
+    if (variant === undefined) {
+      const known = [...model.variants.keys()].map((one) => JSON.stringify(one)).join(", ");
+      throw this.broken("tag", below(at, model.tag), `must be one of ${known}`);
+    }
+    if (variant.deferred) {
+      throw this.broken("deferred", below(at, model.tag), "names a variant that may not be sent yet");
+    }
+    this.model(variant.model, members, at);
+  }
+
+  private type(type: Type, value: JsonValue | undefined, at: string): void {
+    switch (type.kind) {
+      case "ref":
+        this.model(type.model, value, at);
+        return;
+      case "string":
+        this.string(type, value, at);
+        return;
+      case "const":
+        if (typeof value !== "string") {
+          throw this.broken("type", at, "must be a string");
+        }
+        if (value !== type.value) {
+          throw this.broken("value", at, `must be ${JSON.stringify(type.value)}`);
+        }
+        return;
+      case "boolean":
+        if (typeof value !== "boolean") {
+          throw this.broken("type", at, "must be a boolean");
+        }
+        return;
+      case "integer":
+        if (!isInteger(value)) {
+          throw this.broken("type", at, "must be an integer without fraction or exponent");
+        }
+        this.range(type, value, at);
+        return;
+      case "number":
+        if (!isNumber(value)) {
+          throw this.broken("type", at, "must be a number");
+        }
+        this.range(type, value, at);
+        return;
+      case "id":
+        this.id(type, value, at);
+        return;
+      case "json":
+      case "object":
+        this.opaque(type, value, at);
+        return;
+      case "array":
+        this.array(type, value, at);
+        return;
+      case "map":
+        this.map(type, value, at);
+        return;
+    }
+  }
+
+  private string(type: Extract<Type, { kind: "string" }>, value: JsonValue | undefined, at: string): void {
+    if (typeof value !== "string") {
+      throw this.broken("type", at, "must be a string");
+    }
+    if (type.minBytes !== undefined && utf8Length(value) < type.minBytes) {
+      throw this.broken("bytes", at, `must have at least ${String(type.minBytes)} bytes`);
+    }
+    if (type.maxBytes !== undefined && longer(value, type.maxBytes)) {
+      throw this.broken("bytes", at, `must have at most ${String(type.maxBytes)} bytes`);
+    }
+    if (type.notBlank === true && /^[\t-\r ]*$/.test(value)) {
+      throw this.broken("bytes", at, "must not be blank");
+    }
+    if (type.pattern !== undefined && !type.pattern.test(value)) {
+      throw this.broken("pattern", at, `must match ${type.pattern.source}`);
+    }
+  }
+
+  private range(type: { readonly minimum?: number; readonly maximum?: number }, value: JsonNumber, at: string): void {
+    const number = Number(value);
+    if (type.minimum !== undefined && number < type.minimum) {
+      throw this.broken("range", at, `must be at least ${String(type.minimum)}`);
+    }
+    if (type.maximum !== undefined && number > type.maximum) {
+      throw this.broken("range", at, `must be at most ${String(type.maximum)}`);
+    }
+  }
+
+  private id(type: Extract<Type, { kind: "id" }>, value: JsonValue | undefined, at: string): void {
+    const legal =
+      typeof value === "string"
+        ? value !== "" && !longer(value, type.maxBytes)
+        : isInteger(value) && Number(value) >= 0 && Number(value) <= type.maximum;
+    if (!legal) {
+      throw this.broken(
+        "id",
+        at,
+        `must be a string of 1 to ${String(type.maxBytes)} bytes or an integer from 0 to ${String(type.maximum)}`,
+      );
+    }
+  }
+
+  private opaque(type: Extract<Type, { kind: "json" | "object" }>, value: JsonValue | undefined, at: string): void {
+    if (value === undefined || value === null) {
+      throw this.broken("null", at, "must not be null");
+    }
+    if (type.kind === "object" && !isObject(value)) {
+      throw this.broken("type", at, "must be an object");
+    }
+    if (type.maxEncodedBytes !== undefined && longer(writeJson(value, this.wire.maxDepth), type.maxEncodedBytes)) {
+      throw this.broken("bytes", at, `must have at most ${String(type.maxEncodedBytes)} bytes when encoded`);
+    }
+  }
+
+  private array(type: Extract<Type, { kind: "array" }>, value: JsonValue | undefined, at: string): void {
+    if (!isArray(value)) {
+      throw this.broken("type", at, "must be an array");
+    }
+    value.forEach((element, i) => {
+      this.element(type.element, element, `${at}/${String(i)}`);
+    });
+    if (type.minItems !== undefined && value.length < type.minItems) {
+      throw this.broken("items", at, `must have at least ${String(type.minItems)} items`);
+    }
+    if (type.maxItems !== undefined && value.length > type.maxItems) {
+      throw this.broken("items", at, `must have at most ${String(type.maxItems)} items`);
+    }
+    if (type.unique === true || type.uniqueBy !== undefined) {
+      this.unique(type.uniqueBy, value, at);
+    }
+  }
+
+  private element(type: Type, value: JsonValue | undefined, at: string): void {
+    if (value === null || value === undefined) {
+      throw this.broken("null", at, "must not be null");
+    }
+    this.type(type, value, at);
+  }
+
+  private unique(by: string | undefined, elements: readonly JsonValue[], at: string): void {
+    const seen = new Set<string>();
+    elements.forEach((element, i) => {
+      const key = by !== undefined && isObject(element) ? own(element, by) : element;
+      const spelling = key === undefined ? undefined : writeJson(key, this.wire.maxDepth);
+      if (spelling === undefined) {
+        return;
+      }
+      if (seen.has(spelling)) {
+        const what = by === undefined ? "must differ" : `must differ in ${JSON.stringify(by)}`;
+        throw this.broken("duplicate", `${at}/${String(i)}`, `repeats an earlier element: elements ${what}`);
+      }
+      seen.add(spelling);
+    });
+  }
+
+  private map(type: Extract<Type, { kind: "map" }>, value: JsonValue | undefined, at: string): void {
+    if (!isObject(value)) {
+      throw this.broken("type", at, "must be an object");
+    }
+    for (const name of Object.keys(value).sort(compareNames)) {
+      if (type.keyPattern?.test(name) === false) {
+        throw this.broken("pattern", below(at, name), `must have a name that matches ${type.keyPattern.source}`);
+      }
+      this.element(type.element, value[name], below(at, name));
+    }
+  }
+}
+
+function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
+  return Array.isArray(value);
+}
+
+function isNumber(value: unknown): value is JsonNumber {
+  return typeof value === "number" || value instanceof Numeral;
+}
+
+/** Reports whether a number is spelled as an integer, whatever its size. */
+function isInteger(value: unknown): value is JsonNumber {
+  return isNumber(value) && /^-?[0-9]+$/.test(value instanceof Numeral ? value.text : String(value));
+}
+
+/** Reads a member without looking at the prototype, so that values made by hand are safe too. */
+function own(members: JsonObject, name: string): JsonValue | undefined {
+  return Object.hasOwn(members, name) ? members[name] : undefined;
+}
+
+function below(pointer: string, name: string): string {
+  return `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+}
+
+/** Reports whether a text has more UTF-8 bytes than max; counts only where the length leaves it open. */
+function longer(text: string, max: number): boolean {
+  return text.length > max || (text.length * 3 > max && utf8Length(text) > max);
+}

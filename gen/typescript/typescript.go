@@ -1,0 +1,62 @@
+// Package typescript emits the TypeScript bindings of every wire into sdk-ts/src/_generated.
+//
+// Each wire becomes one module: an interface per model with the members named as on the wire (absent is
+// undefined, null is null), a codec per model, and the tables of methods, errors, limits, features and
+// capabilities. The strict JSON reader and the validator that interprets the model tables are hand-written
+// sources under support/, copied beside the modules.
+package typescript
+
+import (
+	"embed"
+	"fmt"
+	"path"
+
+	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/model"
+)
+
+// Folder is where the emitted files go, relative to the repository root.
+const Folder = "sdk-ts/src/_generated"
+
+// supportFolder is where the copied sources stand, relative to the repository root.
+const supportFolder = "gen/typescript/support"
+
+//go:embed support/json.ts support/wire.ts
+var support embed.FS
+
+type emitter struct{}
+
+// New returns the emitter of the TypeScript bindings.
+func New() emit.Emitter { return emitter{} }
+
+func (emitter) Name() string { return "typescript" }
+
+// Emit returns one module per wire and the copied support sources. The error names the first thing of
+// the spec that TypeScript cannot express.
+func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
+	files, err := supportFiles()
+	if err != nil {
+		return nil, err
+	}
+	for _, wire := range spec.Wires {
+		data, err := wireModule(wire)
+		if err != nil {
+			return nil, fmt.Errorf("wire %q: %w", wire.Name, err)
+		}
+		files = append(files, emit.File{Path: path.Join(Folder, wire.Module.TypeScript+".ts"), Data: data})
+	}
+	return files, nil
+}
+
+func supportFiles() ([]emit.File, error) {
+	var files []emit.File
+	for _, name := range []string{"json.ts", "wire.ts"} {
+		data, err := support.ReadFile(path.Join("support", name))
+		if err != nil {
+			return nil, err
+		}
+		header := "// " + emit.Marker(path.Join(supportFolder, name)) + "\n\n"
+		files = append(files, emit.File{Path: path.Join(Folder, name), Data: append([]byte(header), data...)})
+	}
+	return files, nil
+}
