@@ -1,0 +1,57 @@
+// Package python emits the Python bindings: one module per wire below octet_extension/_generated, and
+// the support modules that read, judge and write JSON for all of them.
+//
+// The support modules are real sources in support/; they are copied, not templated.
+package python
+
+import (
+	"embed"
+	"fmt"
+	"path"
+
+	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/model"
+)
+
+const folder = "sdk-py/octet_extension/_generated"
+
+//go:embed support/*.py
+var support embed.FS
+
+type emitter struct{}
+
+// New returns the emitter of the Python bindings.
+func New() emit.Emitter { return emitter{} }
+
+func (emitter) Name() string { return "python" }
+
+// Emit returns the package file, the support modules and one module per wire that has a Python name.
+func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
+	files := []emit.File{{
+		Path: path.Join(folder, "__init__.py"),
+		Data: []byte("# " + emit.Marker("spec") + "\n\"\"\"Bindings of the wires: models, methods, errors, limits and tables.\"\"\"\n"),
+	}}
+	sources, err := support.ReadDir("support")
+	if err != nil {
+		return nil, fmt.Errorf("support modules of the Python bindings: %w", err)
+	}
+	for _, source := range sources {
+		data, err := support.ReadFile("support/" + source.Name())
+		if err != nil {
+			return nil, fmt.Errorf("support module %q: %w", source.Name(), err)
+		}
+		head := "# " + emit.Marker("gen/python/support/"+source.Name()) + "\n"
+		files = append(files, emit.File{Path: path.Join(folder, source.Name()), Data: append([]byte(head), data...)})
+	}
+	for _, wire := range spec.Wires {
+		if wire.Module.Python == "" {
+			continue
+		}
+		data, err := module(wire)
+		if err != nil {
+			return nil, fmt.Errorf("wire %q in Python: %w", wire.Name, err)
+		}
+		files = append(files, emit.File{Path: path.Join(folder, wire.Module.Python+".py"), Data: data})
+	}
+	return files, nil
+}

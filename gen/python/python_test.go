@@ -1,0 +1,205 @@
+package python
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func number(n int64) *int64 { return &n }
+
+// everyKind is a wire that uses every kind of model, type and table once.
+func everyKind() *model.Spec {
+	limit := &model.Bound{Value: 4, Limit: "max_items"}
+	versions := []string{"1.0", "2.0"}
+	color := &model.Model{Name: "Color", Doc: "A colour.", Source: "sheet 1", Versions: versions, Kind: model.Enum, Values: []model.EnumValue{{Value: "red", Doc: "Like a rose."}, {Value: "2.0"}}}
+	mood := &model.Model{Name: "Mood", Doc: "A mood; more may come.", Versions: versions, Kind: model.Enum, Open: true, Values: []model.EnumValue{{Value: "calm"}}}
+	name := &model.Model{Name: "Name", Doc: `A "name".`, Versions: versions, Kind: model.Alias, Type: &model.Type{Kind: model.String, MinBytes: 1, MaxBytes: &model.Bound{Value: 8}, Pattern: `^[a-z\d]+$`, NotBlank: true}}
+	leaf := &model.Model{Name: "Leaf", Doc: "A leaf.", Versions: versions, Kind: model.Record, Closed: true, Fields: []*model.Field{
+		{Name: "kind", Doc: "Always leaf.", Type: &model.Type{Kind: model.Const, Const: "leaf"}, Required: true},
+	}}
+	twig := &model.Model{Name: "Twig", Doc: "A twig.", Versions: versions, Kind: model.Record, Closed: true, Fields: []*model.Field{
+		{Name: "kind", Doc: "Always twig.", Type: &model.Type{Kind: model.Const, Const: "twig"}, Required: true},
+	}}
+	part := &model.Model{Name: "Part", Doc: "A part of a tree.", Versions: versions, Kind: model.Union, Tag: "kind", Variants: []*model.Variant{
+		{TagValue: "leaf", Record: leaf}, {TagValue: "twig", Record: twig, Deferred: true},
+	}}
+	ref := func(m *model.Model) *model.Type { return &model.Type{Kind: model.Ref, Ref: m} }
+	field := func(name string, t *model.Type) *model.Field { return &model.Field{Name: name, Doc: "A member.", Type: t} }
+	tree := &model.Model{Name: "Tree", Doc: "A tree, with a description that is long enough to need a second line when it is written down as a docstring.", Source: "sheet 2", Versions: versions, Kind: model.Record, Forbidden: []string{"axe"}, Fields: []*model.Field{
+		{Name: "name", Doc: "Its name.", Type: ref(name), Required: true},
+		{Name: "from", Doc: "Where it comes from.", Type: &model.Type{Kind: model.String}, Nullable: true},
+		field("x-ray", &model.Type{Kind: model.Boolean}),
+		field("encode", &model.Type{Kind: model.Integer, Minimum: number(-1), Maximum: number(9)}),
+		field("height", &model.Type{Kind: model.Number, Minimum: number(0), Maximum: number(100)}),
+		field("note", &model.Type{Kind: model.JSON}),
+		field("bag", &model.Type{Kind: model.JSON, MaxEncodedBytes: &model.Bound{Value: 64}}),
+		field("box", &model.Type{Kind: model.Object}),
+		field("crate", &model.Type{Kind: model.Object, MaxEncodedBytes: limit}),
+		field("id", &model.Type{Kind: model.ID, MaxBytes: limit, Maximum: number(9)}),
+		field("free", &model.Type{Kind: model.ID}),
+		field("color", ref(color)),
+		{Name: "mood", Doc: "Nullable and open.", Type: ref(mood), Nullable: true, Required: true},
+		field("parts", &model.Type{Kind: model.Array, Elem: ref(part), MinItems: 1, MaxItems: limit, UniqueBy: "kind"}),
+		field("tags", &model.Type{Kind: model.Array, Elem: &model.Type{Kind: model.String, MaxBytes: limit}, Unique: true}),
+		field("map", &model.Type{Kind: model.Map, Elem: ref(leaf), KeyPattern: "^[a-z]$"}),
+	}}
+	call := &model.Model{Name: "Call", Doc: "An envelope.", Versions: versions, Kind: model.Record, Envelope: true, Closed: true, Fields: []*model.Field{field("tree", ref(tree))}}
+	return &model.Spec{Wires: []*model.Wire{
+		{
+			Name: "every-kind", Title: "Every kind", Doc: "A wire for this test.", Versions: versions,
+			Module: model.Module{Python: "every_kind"}, Files: model.Files{Models: "every-kind/models.json"},
+			EnvelopeError: "bad_frame", MaxDepth: 7,
+			Models:     []*model.Model{tree, call, color, mood, name, part, leaf, twig},
+			Violations: []model.ViolationError{{Violation: model.NotObject, Error: "bad_value"}},
+			Limits:     []*model.Limit{{Name: "max_items", Value: 4, Unit: "items", Doc: "Items."}},
+			Errors:     []*model.ErrorCode{{Name: "bad_value", Code: -1, Message: "bad", Fixed: true, Doc: "A bad value."}, {Name: "bad_frame", Code: -2, Message: "frame"}},
+			Features:   []*model.Feature{{Name: "growth", Versions: versions, Required: true, DependsOn: []string{"light"}, Doc: "It grows."}, {Name: "light", Versions: versions[1:]}},
+			Capabilities: []*model.Capability{
+				{Name: "shade", Offer: "optional", Status: "foundation", Needs: []string{"tree/plant"}, Doc: "It shades."},
+			},
+			Methods: []*model.Method{
+				{
+					Name: "tree/plant", Doc: "Plants a tree.", Versions: versions, Direction: model.Both, Gate: "growth", Offer: "required", Terminal: "result", Status: "active",
+					Shapes: []model.MethodShape{{Versions: versions[:1], Params: tree, Result: ref(leaf)}, {Versions: versions[1:], Params: tree, Result: &model.Type{Kind: model.Array, Elem: ref(leaf)}, Nullable: true}},
+				},
+				{Name: "$/cutTree", Versions: versions, Notification: true, Direction: model.HostToExtension, Gate: "-", Shapes: []model.MethodShape{{Versions: versions}}},
+			},
+			Tables: []*model.Table{
+				{Name: "seasons", Doc: "Seasons.", Columns: []string{"season"}, Rows: [][]string{{"spring"}}},
+				{Name: "months", Doc: "Months.", Columns: []string{"month", "season"}, Rows: [][]string{{"may", "spring"}}},
+			},
+		},
+		{Name: "not-in-python"},
+	}}
+}
+
+func emitted(t *testing.T, spec *model.Spec) map[string][]byte {
+	t.Helper()
+	files, err := New().Emit(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string][]byte{}
+	for _, file := range files {
+		if _, twice := out[file.Path]; twice {
+			t.Errorf("%s is emitted twice", file.Path)
+		}
+		out[file.Path] = file.Data
+	}
+	return out
+}
+
+func TestEmit_golden(t *testing.T) {
+	golden := filepath.Join("testdata", "every_kind", "expected.py")
+	got := emitted(t, everyKind())[folder+"/every_kind.py"]
+	if *update {
+		if err := os.WriteFile(golden, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wanted, found := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i := range max(len(wanted), len(found)) {
+		if i >= len(wanted) || i >= len(found) || wanted[i] != found[i] {
+			t.Fatalf("first difference in line %d:\n- wanted %q\n+ emitted %q", i+1, rest(wanted, i), rest(found, i))
+		}
+	}
+}
+
+// rest returns up to three lines from i on.
+func rest(lines []string, i int) []string { return lines[min(i, len(lines)):min(i+3, len(lines))] }
+
+func TestEmit_filesAndHeaders(t *testing.T) {
+	files := emitted(t, everyKind())
+	sources, err := filepath.Glob("support/*.py")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no support modules: %v", err)
+	}
+	if want := len(sources) + 2; len(files) != want {
+		t.Errorf("%d files, want %d: the support modules, the package file and one wire", len(files), want)
+	}
+	for path, data := range files {
+		first, rest, _ := bytes.Cut(data, []byte("\n"))
+		if !bytes.HasPrefix(first, []byte("# Code generated by octet-gen from ")) || !bytes.HasSuffix(first, []byte("; DO NOT EDIT.")) {
+			t.Errorf("%s starts with %q", path, first)
+		}
+		if source, err := os.ReadFile("support/" + filepath.Base(path)); err == nil && !bytes.Equal(rest, source) {
+			t.Errorf("%s is not a copy of its source", path)
+		}
+	}
+}
+
+func TestEmit_sameBytesTwice(t *testing.T) {
+	first, second := emitted(t, everyKind()), emitted(t, everyKind())
+	for path := range first {
+		if !bytes.Equal(first[path], second[path]) {
+			t.Errorf("%s differs between two runs", path)
+		}
+	}
+}
+
+func TestEmit_refusals(t *testing.T) {
+	tests := []struct {
+		name string
+		edit func(*model.Wire)
+		want string
+	}{
+		{"unknown type", func(w *model.Wire) { w.Models[0].Fields[1].Type.Kind = "dream" }, `type kind "dream"`},
+		{"integer without bounds", func(w *model.Wire) { w.Models[0].Fields[3].Type.Minimum = nil }, "integer has no bounds"},
+		{"two attributes alike", func(w *model.Wire) { w.Models[0].Fields[2].Name = "from_" }, "both called from_"},
+		{"two constants alike", func(w *model.Wire) { w.Limits = append(w.Limits, &model.Limit{Name: "MAX-items"}) }, "both called MAX_ITEMS"},
+		{"two enum values alike", func(w *model.Wire) { w.Models[2].Values[1].Value = "RED" }, "both called RED"},
+		{"result of a scalar", func(w *model.Wire) { w.Methods[0].Shapes[0].Result = &model.Type{Kind: model.String} }, "neither a model nor an array"},
+		{"ragged table", func(w *model.Wire) { w.Tables[1].Rows[0] = w.Tables[1].Rows[0][:1] }, "1 cells for 2 columns"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			spec := everyKind()
+			test.edit(spec.Wires[0])
+			files, err := New().Emit(spec)
+			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), `wire "every-kind"`) {
+				t.Errorf("error %v, want one that names the wire and %q", err, test.want)
+			}
+			if files != nil {
+				t.Error("files came back beside an error")
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	attributes := map[string]string{"name": "name", "class": "class_", "type": "type", "encode": "encode_", "$schema": "_schema", "x-y": "x_y", "1st": "_st", "é": "_", "a1": "a1"}
+	for in, want := range attributes {
+		if got := attribute(in); got != want {
+			t.Errorf("attribute(%q) = %q, want %q", in, got, want)
+		}
+	}
+	constants := map[string]string{"$/cancelRequest": "CANCEL_REQUEST", "tool/call": "TOOL_CALL", "0.3": "V0_3", "max_frame_bytes": "MAX_FRAME_BYTES", "migration.adapter.v1": "MIGRATION_ADAPTER_V1", "max_depth": "MAX_DEPTH_"}
+	for in, want := range constants {
+		if got := constant(in); got != want {
+			t.Errorf("constant(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestQuoted(t *testing.T) {
+	for in, want := range map[string]string{`a"b\c`: `"a\"b\\c"`, "\n\t\x01": `"\n\t\x01"`, "é": `"é"`} {
+		if got := quoted(in); got != want {
+			t.Errorf("quoted(%q) = %s, want %s", in, got, want)
+		}
+	}
+}
+
+var _ emit.Emitter = emitter{}
