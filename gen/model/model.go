@@ -104,8 +104,9 @@ type Field struct {
 	Name     string // on the wire; also the Python and TypeScript attribute unless a keyword
 	Doc      string
 	Type     *Type
-	Required bool // must be present
-	Nullable bool // null is legal
+	Versions []string // the versions that carry it, where fewer than the model's; else empty
+	Required bool     // must be present
+	Nullable bool     // null is legal
 }
 
 // TypeKind says which of Type's fields carry meaning.
@@ -135,8 +136,9 @@ type Type struct {
 	Pattern  string // anchored regular expression in the subset common to RE2, Python and ECMAScript
 	NotBlank bool   // at least one byte that is not ASCII white space
 
-	Minimum *int64
-	Maximum *int64
+	Minimum      *int64
+	Maximum      *int64
+	MaximumLimit string // the limit Maximum comes from, or empty
 
 	MaxEncodedBytes *Bound // longest compact encoding of a json or object value
 
@@ -175,11 +177,11 @@ type Method struct {
 	Versions     []string
 	Notification bool
 	Direction    Direction
-	Gate         string // feature, capability or manifest declaration that opens it; "-" for none
-	Offer        string // contract wires: "required", "optional" or "unavailable"
-	Terminal     string // contract wires: terminal tag
-	Status       string // "active", "foundation" or "deferred"
-	Shapes       []MethodShape
+	Gate         string        // feature, capability or manifest declaration that opens it; "-" for none
+	Offer        string        // contract wires: "required", "optional" or "unavailable"
+	Terminal     string        // contract wires: terminal tag
+	Status       string        // "active", "foundation" or "deferred"
+	Shapes       []MethodShape // the first holds for every version that no other one names
 }
 
 // MethodShape is the pair of models of a method for some of its versions. A nil model means none: a

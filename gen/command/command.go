@@ -1,0 +1,189 @@
+// Package command is octet-gen: it reads the command line, runs the emitters and writes what they made.
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/golang"
+	"github.com/octet-dev/octet/gen/load"
+	"github.com/octet-dev/octet/gen/model"
+	"github.com/octet-dev/octet/gen/python"
+	"github.com/octet-dev/octet/gen/typescript"
+	"github.com/octet-dev/octet/gen/write"
+)
+
+// Exit codes.
+const (
+	exitOK    = 0
+	exitFound = 1 // the spec is at fault, --check found a difference, or the disk failed
+	exitUsage = 2
+)
+
+const usage = `octet-gen makes the bindings and the reference from spec/.
+
+  octet-gen generate [--check] [--root DIR]   write what differs, remove what is stale
+  octet-gen list [--wire NAME] [--root DIR]   print one method a line, tab-separated, with a header
+
+Run it from anywhere inside the repository, or name the repository with --root.
+A fault of the spec is printed as "file: pointer: message", every one of them, and nothing is written.
+
+  --check      generate: write nothing; print what would change and exit 1 if anything would
+  --wire NAME  list: only the methods of this wire
+  --root DIR   the repository; default: the nearest folder upwards that holds spec/wires.json
+  --help       this text
+
+Exit codes: 0 done, 1 faults or differences, 2 wrong command line.
+`
+
+// emitters lists every target, in the order in which they run.
+func emitters() []emit.Emitter {
+	return []emit.Emitter{golang.New(), python.New(), typescript.New()}
+}
+
+// Main runs one command line, without the program's name, and returns the exit code.
+func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
+	c := &command{stdout: stdout, stderr: stderr}
+	flags := pflag.NewFlagSet("octet-gen", pflag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.Usage = func() {}
+	flags.BoolVar(&c.check, "check", false, "")
+	flags.StringVar(&c.wire, "wire", "", "")
+	flags.StringVar(&c.root, "root", "", "")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	case err != nil:
+		return c.misuse("%v", err)
+	}
+	return c.run(flags)
+}
+
+type command struct {
+	stdout, stderr io.Writer
+	check          bool
+	wire, root     string
+}
+
+// misuse reports a wrong command line.
+func (c *command) misuse(format string, args ...any) int {
+	fmt.Fprintf(c.stderr, "octet-gen: "+format+"; see octet-gen --help\n", args...)
+	return exitUsage
+}
+
+// fail reports an error that is not about the command line.
+func (c *command) fail(err error) int {
+	for _, line := range strings.Split(err.Error(), "\n") {
+		fmt.Fprintf(c.stderr, "octet-gen: %s\n", line)
+	}
+	return exitFound
+}
+
+func (c *command) run(flags *pflag.FlagSet) int {
+	if flags.NArg() == 0 {
+		return c.misuse("no command; want generate or list")
+	}
+	if flags.NArg() > 1 {
+		return c.misuse("unexpected argument %q; options start with --", flags.Arg(1))
+	}
+	name := flags.Arg(0)
+	switch {
+	case name != "generate" && name != "list":
+		return c.misuse("unknown command %q; want generate or list", name)
+	case name == "list" && flags.Changed("check"):
+		return c.misuse("--check belongs to generate")
+	case name == "generate" && flags.Changed("wire"):
+		return c.misuse("--wire belongs to list")
+	}
+	root, err := c.repository()
+	if err != nil {
+		return c.misuse("%v", err)
+	}
+	spec, err := load.Load(os.DirFS(filepath.Join(root, "spec")))
+	if err != nil {
+		return c.fail(err)
+	}
+	if name == "list" {
+		return c.list(spec)
+	}
+	return c.generate(root, spec)
+}
+
+// repository returns the folder that holds spec/.
+func (c *command) repository() (string, error) {
+	holds := func(dir string) bool {
+		_, err := os.Stat(filepath.Join(dir, "spec", "wires.json"))
+		return err == nil
+	}
+	if c.root != "" {
+		if !holds(c.root) {
+			return "", fmt.Errorf("%q holds no spec/wires.json; name a repository with --root", c.root)
+		}
+		return c.root, nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for !holds(dir) {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("no spec/wires.json here or above; name a repository with --root")
+		}
+		dir = parent
+	}
+	return dir, nil
+}
+
+// Files runs every emitter over the spec.
+func Files(spec *model.Spec) ([]emit.File, error) {
+	var files []emit.File
+	for _, e := range emitters() {
+		made, err := e.Emit(spec)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, made...)
+	}
+	return files, nil
+}
+
+func (c *command) generate(root string, spec *model.Spec) int {
+	files, err := Files(spec)
+	if err != nil {
+		return c.fail(err)
+	}
+	plan, err := write.Compare(root, files)
+	if err != nil {
+		return c.fail(err)
+	}
+	c.print("changed", plan.Changed)
+	c.print("missing", plan.Missing)
+	c.print("unexpected", plan.Unexpected)
+	if c.check {
+		if !plan.Empty() {
+			fmt.Fprintln(c.stderr, "octet-gen: generated files differ from spec/; run octet-gen generate and commit the result")
+			return exitFound
+		}
+		return exitOK
+	}
+	if err := plan.Apply(); err != nil {
+		return c.fail(err)
+	}
+	return exitOK
+}
+
+func (c *command) print(what string, names []string) {
+	for _, name := range names {
+		fmt.Fprintf(c.stdout, "%-10s %s\n", what, name)
+	}
+}

@@ -1,0 +1,130 @@
+package load
+
+import (
+	"slices"
+
+	"github.com/octet-dev/octet/gen/model"
+)
+
+const deferredStatus = "deferred"
+
+func (w *wireLoader) loadMethods(root node) {
+	known := map[string]bool{}
+	for _, n := range root.get("methods").items() {
+		m := &model.Method{
+			Name:         n.text("name"),
+			Doc:          prose(n.text("summary"), n.text("description")),
+			Source:       n.text("x-source"),
+			Versions:     w.versions(n, "x-versions"),
+			Notification: n.flag("x-notification"),
+			Direction:    model.Direction(n.text("x-direction")),
+			Gate:         n.text("x-gate"),
+			Offer:        n.text("x-offer"),
+			Terminal:     n.text("x-terminal"),
+			Status:       n.text("x-status"),
+		}
+		if known[m.Name] {
+			w.addf(n.get("name"), "the method %q comes twice; keep one", m.Name)
+		}
+		known[m.Name] = true
+		w.loadShapes(n, m)
+		w.wire.Methods = append(w.wire.Methods, m)
+	}
+}
+
+func prose(summary, description string) string {
+	if description == "" {
+		return summary
+	}
+	return summary + "\n\n" + description
+}
+
+func (w *wireLoader) loadShapes(n node, m *model.Method) {
+	general := model.MethodShape{Versions: slices.Clone(m.Versions)}
+	for _, p := range n.get("params").items() {
+		general.Params = w.resolve(p.get("schema").get("$ref"), methodRefPrefix)
+	}
+	if r := n.get("result"); r.exists() {
+		w.loadResult(r.get("schema"), &general)
+	}
+	var special []model.MethodShape
+	for _, s := range n.get("x-shapes").items() {
+		shape := model.MethodShape{Versions: s.texts("versions"), Params: general.Params, Result: general.Result, Nullable: general.Nullable}
+		for _, v := range s.get("versions").items() {
+			i := slices.Index(general.Versions, v.value.Text())
+			if i < 0 {
+				w.addf(v, "version %q is none of the method's, or has a shape already; correct it", v.value.Text())
+				continue
+			}
+			general.Versions = slices.Delete(general.Versions, i, i+1)
+		}
+		if p := s.get("params"); p.exists() {
+			shape.Params = w.resolve(p.get("$ref"), methodRefPrefix)
+		}
+		if r := s.get("result"); r.exists() {
+			w.loadResult(r, &shape)
+		}
+		w.checkShape(s, m, shape)
+		special = append(special, shape)
+	}
+	if len(general.Versions) == 0 {
+		w.addf(n.get("x-shapes"), "every version has a shape of its own; let one of them be the method's params and result")
+	}
+	w.checkShape(n, m, general)
+	m.Shapes = append([]model.MethodShape{general}, special...)
+}
+
+func (w *wireLoader) loadResult(n node, shape *model.MethodShape) {
+	shape.Nullable = n.flag("x-nullable")
+	if n.text("type") == "array" {
+		if elem := w.resolve(n.get("items").get("$ref"), methodRefPrefix); elem != nil {
+			shape.Result = &model.Type{Kind: model.Array, Elem: &model.Type{Kind: model.Ref, Ref: elem}}
+		}
+		return
+	}
+	if ref := w.resolve(n.get("$ref"), methodRefPrefix); ref != nil {
+		shape.Result = &model.Type{Kind: model.Ref, Ref: ref}
+	}
+}
+
+// checkShape holds what a method says about itself against the models it names.
+func (w *wireLoader) checkShape(n node, m *model.Method, shape model.MethodShape) {
+	switch {
+	case m.Status == deferredStatus && (shape.Params != nil || shape.Result != nil):
+		w.addf(n, "the method %q is deferred and has params or a result; remove them", m.Name)
+	case m.Notification && shape.Result != nil:
+		w.addf(n, "the notification %q has a result; remove it or x-notification", m.Name)
+	case m.Status != deferredStatus && !m.Notification && shape.Result == nil:
+		w.addf(n, "the request %q has no result; add it or x-notification", m.Name)
+	}
+	models := []*model.Model{shape.Params}
+	if r := shape.Result; r != nil && r.Kind == model.Array {
+		r = r.Elem
+		models = append(models, r.Ref)
+	} else if r != nil {
+		models = append(models, r.Ref)
+	}
+	for _, used := range models {
+		if used == nil {
+			continue
+		}
+		if v, bad := lacking(shape.Versions, used.Versions); bad {
+			w.addf(n, "the method %q uses %s in version %q, which does not know it; align the versions", m.Name, used.Name, v)
+		}
+	}
+}
+
+// checkGates holds the gates of a contract wire against its capabilities; a feature wire also gates by
+// declarations of the manifest, which are free text.
+func (w *wireLoader) checkGates() {
+	if len(w.wire.Capabilities) == 0 {
+		return
+	}
+	for i, n := range w.part(w.wire.Files.Methods).get("methods").items() {
+		gate := w.wire.Methods[i].Gate
+		known := slices.ContainsFunc(w.wire.Capabilities, func(c *model.Capability) bool { return c.Name == gate })
+		if gate != "-" && !known {
+			w.addf(n.get("x-gate"), "%q is no capability; add the row or correct the name", gate)
+		}
+	}
+}

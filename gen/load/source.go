@@ -1,0 +1,120 @@
+package load
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+
+	wirejson "github.com/octet-dev/octet/gen/golang/support"
+	"github.com/octet-dev/octet/gen/located"
+)
+
+// maxDepth bounds the nesting of a spec file.
+const maxDepth = 64
+
+// node is one value of a spec file together with its place. The zero node is an absent value; reading it
+// gives zero values, so that a loader can go on behind a fault that was already reported.
+type node struct {
+	file    string
+	pointer string
+	value   wirejson.Value
+}
+
+func (n node) exists() bool { return n.value.Kind() != wirejson.KindInvalid }
+
+func (n node) at(name string) string { return n.pointer + "/" + wirejson.EscapePointer(name) }
+
+func (n node) get(name string) node {
+	return node{n.file, n.at(name), n.value.Member(name)}
+}
+
+func (n node) has(name string) bool { return n.get(name).exists() }
+
+func (n node) text(name string) string { return n.value.Member(name).Text() }
+
+func (n node) flag(name string) bool { return n.value.Member(name).Bool() }
+
+func (n node) isText() bool { return n.value.Kind() == wirejson.KindString }
+
+// member is a named node.
+type member struct {
+	name string
+	node
+}
+
+func (n node) members() []member {
+	var list []member
+	for c := n.value.Members(); c.Next(); {
+		name := string(c.Key())
+		list = append(list, member{name, node{n.file, n.at(name), c.Value()}})
+	}
+	return list
+}
+
+func (n node) items() []node {
+	var list []node
+	for c := n.value.Elements(); c.Next(); {
+		list = append(list, node{n.file, n.at(itoa(len(list))), c.Value()})
+	}
+	return list
+}
+
+func (n node) texts(name string) []string {
+	var list []string
+	for c := n.value.Member(name).Elements(); c.Next(); {
+		v := c.Value()
+		list = append(list, v.Text())
+	}
+	return list
+}
+
+// source reads spec files, each once.
+type source struct {
+	fsys  fs.FS
+	files map[string]node
+	errs  *located.List
+}
+
+// read returns the root of a file, or an absent node after reporting why.
+func (s *source) read(name string) node {
+	if n, ok := s.files[name]; ok {
+		return n
+	}
+	n := node{file: name}
+	if data, err := fs.ReadFile(s.fsys, name); err != nil {
+		s.errs.Addf(name, "", "cannot be read (%v); add the file or stop naming it", reason(err))
+	} else if doc, err := wirejson.Parse(data, maxDepth); err != nil {
+		s.errs.Addf(name, "", "no strict JSON: %v", err)
+	} else {
+		n.value = doc.Root()
+	}
+	s.files[name] = n
+	return n
+}
+
+func reason(err error) string {
+	message := err.Error()
+	return message[strings.LastIndex(message, ": ")+1:]
+}
+
+// list returns the JSON files that make up the spec, ascending; the meta-schemas and the generated
+// reference are not among them.
+func (s *source) list() []string {
+	var names []string
+	err := fs.WalkDir(s.fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() && (name == metaFolder || name == "reference") {
+			return fs.SkipDir
+		}
+		if !entry.IsDir() && path.Ext(name) == ".json" {
+			names = append(names, name)
+		}
+		return nil
+	})
+	if err != nil {
+		s.errs.Addf(".", "", "cannot be listed (%v)", err)
+	}
+	return names
+}
