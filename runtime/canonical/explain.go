@@ -61,9 +61,9 @@ func explainColon(b []byte, i int) *Error {
 func explainOrder(b []byte, start, from, to, order int) *Error {
 	key := b[from:to]
 	twin := order == 0
-	for i := start; !twin && i < from; {
+	for i := start; !twin && i < from-1; {
 		end, _, _ := scanString(b, i+1)
-		twin = i+1 < from && compareKeys(b[i+1:end], key) == 0
+		twin = compareKeys(b[i+1:end], key) == 0
 		i = skipValue(b, end+2) + 1
 	}
 	if twin {
