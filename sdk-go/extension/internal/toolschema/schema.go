@@ -15,11 +15,14 @@ import (
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 // Schema is one JSON Schema, ready to check values. It is immutable and safe for concurrent use.
 type Schema struct {
 	text     json.RawMessage
+	quick    *quick // nil for a schema that only the full validator understands
 	compiled *santhosh.Schema
 	defaults json.RawMessage
 }
@@ -209,7 +212,7 @@ func compile(root map[string]any) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile the schema: %w", err)
 	}
-	return &Schema{text: text, compiled: compiled}, nil
+	return &Schema{text: text, quick: newQuick(root), compiled: compiled}, nil
 }
 
 // encode writes members in ascending order and numbers as they were spelled.
@@ -241,6 +244,9 @@ func (p *Problem) Error() string { return "at " + strconv.Quote(p.Pointer) + ": 
 
 // Check returns a *Problem for a value that breaks the schema, or that is not JSON.
 func (s *Schema) Check(value []byte) error {
+	if s.fits(value) {
+		return nil
+	}
 	tree, err := santhosh.UnmarshalJSON(strings.NewReader(string(value)))
 	if err != nil {
 		return &Problem{Detail: "not JSON: " + err.Error()}
@@ -249,6 +255,19 @@ func (s *Schema) Check(value []byte) error {
 		return firstProblem(err)
 	}
 	return nil
+}
+
+// fits reports whether the quick check accepts the value; false decides nothing.
+func (s *Schema) fits(value []byte) bool {
+	if s.quick == nil {
+		return false
+	}
+	document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
+	if err != nil {
+		return false
+	}
+	defer document.Release()
+	return s.quick.accepts(document.Root())
 }
 
 // firstProblem returns the leaf with the smallest pointer, and of those at one place the one with the
