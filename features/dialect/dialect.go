@@ -1,0 +1,138 @@
+// Package dialect builds what a host writes on either extension wire, as plain JSON trees, so that a
+// scenario can bend any part of it before it is sent.
+package dialect
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/canonical"
+)
+
+// Dialect is one API version as a host speaks it.
+type Dialect struct {
+	api string
+}
+
+// Versions lists the API versions that can be judged, oldest first.
+func Versions() []string { return []string{"0.1", "0.2", "0.3", "0.4"} }
+
+// For returns the dialect of an API version.
+func For(api string) (Dialect, error) {
+	if !slices.Contains(Versions(), api) {
+		return Dialect{}, fmt.Errorf("API version %q is not one of %q", api, Versions())
+	}
+	return Dialect{api: api}, nil
+}
+
+// API is the exact version.
+func (d Dialect) API() string { return d.api }
+
+// Canonical reports whether frames must be in canonical spelling and a contract is negotiated.
+func (d Dialect) Canonical() bool { return d.api == CanonicalAPI }
+
+// Negotiates reports whether initialize carries a protocol offer of features.
+func (d Dialect) Negotiates() bool { return !d.Canonical() && d.api != FrozenAPI }
+
+// FrameBound is the largest payload the wire allows without negotiation.
+func (d Dialect) FrameBound() int { return featurewire.MaxLineBytes }
+
+// Object is a JSON object under construction.
+type Object = map[string]any
+
+// Encode writes a value in the canonical spelling, which is legal on both wires. It panics on a value
+// that has none: the trees are built by the referee itself.
+func Encode(v any) []byte {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("dialect: value without a JSON form: %v", err))
+	}
+	out, err := canonical.Append(nil, text)
+	if err != nil {
+		panic(fmt.Sprintf("dialect: value without a canonical form: %v", err))
+	}
+	return out
+}
+
+// Request builds a request frame. The id is its spelling on the wire.
+func (d Dialect) Request(id, method string, params any) []byte {
+	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "method": method, "params": params})
+}
+
+// Notification builds a notification frame.
+func (d Dialect) Notification(method string, params any) []byte {
+	return Encode(Object{"jsonrpc": RPCVersion, "method": method, "params": params})
+}
+
+// Result builds a response to a request of the extension.
+func (d Dialect) Result(id string, result any) []byte {
+	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "result": result})
+}
+
+// Failure builds an error response with a row of the error table.
+func (d Dialect) Failure(id, name string) []byte {
+	row, _ := d.errorRow(name)
+	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "error": Object{"code": row.Code, "message": row.Message}})
+}
+
+// Code returns the code of a named error of this wire.
+func (d Dialect) Code(name string) (int64, error) {
+	row, ok := d.errorRow(name)
+	if !ok {
+		return 0, fmt.Errorf("%q names no error of API %s", name, d.api)
+	}
+	return row.Code, nil
+}
+
+// ErrorName returns the name of a code, or the empty string.
+func (d Dialect) ErrorName(code int64) string {
+	for _, row := range d.errors() {
+		if row.Code == code {
+			return row.Name
+		}
+	}
+	return ""
+}
+
+// Message returns the message that the error table has for a named error.
+func (d Dialect) Message(name string) string {
+	row, _ := d.errorRow(name)
+	return row.Message
+}
+
+func (d Dialect) errorRow(name string) (wirejson.ErrorCode, bool) {
+	for _, row := range d.errors() {
+		if row.Name == name {
+			return row, true
+		}
+	}
+	return wirejson.ErrorCode{}, false
+}
+
+// Call builds the params of a tool call.
+func (d Dialect) Call(tool string, arguments any) Object {
+	return Object{"name": tool, "arguments": arguments, "context": d.Context()}
+}
+
+// Context builds the execution context of a call.
+func (d Dialect) Context() Object {
+	c := Object{"workspace": workspace, "execution_scope": nil, "host": hostState()}
+	if d.Negotiates() {
+		c["resource_owner"] = Object{"session_id": "conform-owner", "extension_instance_id": "conform-instance", "process_generation": 1}
+	}
+	return c
+}
+
+// Cancel builds the params of a cancellation.
+func (d Dialect) Cancel(id, reason string) Object {
+	return Object{"id": json.RawMessage(id), "reason": reason}
+}
+
+const workspace = "/workspace"
+
+func hostState() Object {
+	return Object{"session_id": "conform", "session_name": nil, "model": nil, "reasoning": nil, "active_skills": []any{}}
+}

@@ -1,0 +1,101 @@
+package dialect
+
+import "github.com/octet-dev/octet/generated/canonicalwire"
+
+// Extension is what a host knows of an extension before it starts it: the manifest's facts as they
+// appear in initialize.
+type Extension struct {
+	Name         string
+	Version      string
+	ManifestPath string
+	Workspace    string
+	Capabilities Object // filesystem, process, network, and secrets when not empty
+	Contributes  Object // see Contributions
+	FlagValues   []any  // {name, value} objects sorted by name
+}
+
+// Contributions fills the members that contributes always has and keeps the given ones.
+func Contributions(given Object) Object {
+	all := Object{
+		"tools": []any{}, "commands": []any{}, "hooks": []any{}, "ui": []any{}, "context": false, "tool_renderers": []any{},
+		"notifications": false, "confirmations": false,
+	}
+	for k, v := range given {
+		all[k] = v
+	}
+	return all
+}
+
+// Grants fills the members that capabilities always has and keeps the given ones.
+func Grants(given Object) Object {
+	all := Object{"filesystem": "none", "process": false, "network": false}
+	for k, v := range given {
+		all[k] = v
+	}
+	return all
+}
+
+// Initialize builds the params a host sends for this extension, with the standard offer of everything
+// the referee can judge.
+func (d Dialect) Initialize(x Extension) Object {
+	params := Object{
+		"api_version":   d.api,
+		"octet_version": octetVersion,
+		"extension":     Object{"name": x.Name, "version": x.Version, "manifest_path": x.ManifestPath, "source": "explicit"},
+		"workspace":     x.Workspace,
+		"capabilities":  Grants(x.Capabilities),
+		"contributes":   Contributions(x.Contributes),
+		"host":          hostState(),
+	}
+	switch {
+	case d.Canonical():
+		params["flag_values"] = nonNil(x.FlagValues)
+		params["contract"] = offer()
+	case d.Negotiates():
+		if len(x.FlagValues) > 0 {
+			params["flag_values"] = x.FlagValues
+		}
+		params["protocol"] = d.protocol()
+	}
+	return params
+}
+
+func nonNil(list []any) []any {
+	if list == nil {
+		return []any{}
+	}
+	return list
+}
+
+func names(list []string) []any {
+	out := make([]any, len(list))
+	for i, name := range list {
+		out[i] = name
+	}
+	return out
+}
+
+func (d Dialect) protocol() Object {
+	return Object{
+		"version":           d.api,
+		"required_features": names(requiredFeatures(d.api)),
+		"optional_features": names(offered),
+		"limits":            Object{"max_concurrent_requests": MaxConcurrentRequests},
+	}
+}
+
+func offer() Object {
+	return Object{
+		"schema":                contractIdentity("schema"),
+		"encoding":              contractIdentity("encoding"),
+		"required_capabilities": names(requiredCapabilities()),
+		"optional_capabilities": names(offeredCapabilities),
+		"required_methods":      names(requiredMethods()),
+		"optional_methods":      names(offeredMethods),
+		"limits": Object{
+			"max_frame_bytes":         canonicalwire.MaxFrameBytes,
+			"max_concurrent_requests": canonicalwire.MaxConcurrentRequests,
+			"max_tools":               canonicalwire.MaxTools,
+		},
+	}
+}

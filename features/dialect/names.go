@@ -1,0 +1,153 @@
+package dialect
+
+import (
+	"slices"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+)
+
+// API versions with a behaviour of their own.
+const (
+	CanonicalAPI = "0.3" // canonical frames, a contract
+	FrozenAPI    = "0.1" // no negotiation, no cancellation, no progress
+)
+
+// RPCVersion is the value of jsonrpc in every message.
+const RPCVersion = "2.0"
+
+// octetVersion is the version of octet that the referee plays the host of.
+const octetVersion = "0.8.0"
+
+// Methods that both wires have under one name, and those of the feature wire alone.
+const (
+	Initialize   = featurewire.MethodInitialize
+	ToolCall     = featurewire.MethodToolCall
+	Cancel       = featurewire.MethodCancelRequest
+	Shutdown     = featurewire.MethodShutdown
+	Progress     = featurewire.MethodProgress
+	Notification = featurewire.MethodNotification
+)
+
+// MaxConcurrentRequests is what the referee offers.
+const MaxConcurrentRequests = featurewire.MaxConcurrentRequests
+
+// offered are the optional features that the referee offers: those whose every message it can judge.
+var offered = []string{featurewire.FeatureRequestProgress, featurewire.FeatureProgressDecoration}
+
+// offeredCapabilities and offeredMethods are the optional services of the contract that the referee
+// offers to an extension that declares session hooks.
+var (
+	offeredCapabilities = []string{canonicalwire.CapabilityLifecycleEvents}
+	offeredMethods      = []string{canonicalwire.MethodHookRun}
+)
+
+func requiredFeatures(api string) []string {
+	var out []string
+	for _, f := range featurewire.Features {
+		if f.Required && slices.Contains(f.Versions, api) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+func requiredCapabilities() []string {
+	var out []string
+	for _, c := range canonicalwire.Capabilities {
+		if c.Offer == "required" {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+func requiredMethods() []string {
+	var out []string
+	for _, m := range canonicalwire.Methods {
+		if m.Offer == "required" {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// contractIdentity returns the exact value of a member that identifies the contract.
+func contractIdentity(member string) string {
+	for _, row := range canonicalwire.TableContractIdentity {
+		if row.Member == member {
+			return row.Value
+		}
+	}
+	panic("dialect: the contract has no " + member)
+}
+
+func (d Dialect) errors() []wirejson.ErrorCode {
+	if d.Canonical() {
+		return canonicalwire.Errors
+	}
+	return featurewire.Errors
+}
+
+func (d Dialect) methods() []wirejson.Method {
+	if d.Canonical() {
+		return canonicalwire.Methods
+	}
+	return featurewire.Methods
+}
+
+func (d Dialect) method(name string) (wirejson.Method, bool) {
+	for _, m := range d.methods() {
+		if m.Name == name && slices.Contains(m.Versions, d.api) {
+			return m, true
+		}
+	}
+	return wirejson.Method{}, false
+}
+
+// Knows reports whether this API version has a method at all.
+func (d Dialect) Knows(method string) bool {
+	_, ok := d.method(method)
+	return ok
+}
+
+// FromExtension reports whether an extension may send a method of this API version.
+func (d Dialect) FromExtension(method string) bool {
+	m, ok := d.method(method)
+	return ok && m.Direction != wirejson.HostToExtension && m.Status != "deferred"
+}
+
+// Owner returns the capability that a method of the canonical wire belongs to.
+func (d Dialect) Owner(method string) string {
+	if !d.Canonical() {
+		return ""
+	}
+	m, _ := d.method(method)
+	return m.Gate
+}
+
+// Models returns the names of a method's models, empty where it has none.
+func (d Dialect) Models(method string) (params, result string) {
+	m, ok := d.method(method)
+	if !ok {
+		return "", ""
+	}
+	shape, _ := m.Shape(d.api)
+	return shape.Params, shape.Result
+}
+
+// Violations returns what breaks a model in a value, at most limit of them.
+func (d Dialect) Violations(model string, data []byte, limit int) []wirejson.Violation {
+	var out []wirejson.Violation
+	each := featurewire.EachViolation
+	if d.Canonical() {
+		each = canonicalwire.EachViolation
+	}
+	// Text that is no strict JSON breaks no model; its own rules see to it.
+	_ = each(model, data, func(v *wirejson.Violation) bool {
+		out = append(out, *v)
+		return len(out) < limit
+	})
+	return out
+}

@@ -1,0 +1,289 @@
+// Package monitor judges every frame that an extension writes, in every scenario, against the rules that
+// need no question: framing, spelling, envelopes, shapes, and what may be said when.
+//
+// A monitor sees both lanes, because most rules about an answer depend on what was asked.
+package monitor
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/spelling"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/generated/canonicalwire"
+)
+
+// Setup is what a monitor must know before the first frame.
+type Setup struct {
+	Dialect   dialect.Dialect
+	Extension dialect.Extension
+}
+
+// maxFindings bounds what a monitor keeps: a subject that breaks a rule in every frame says nothing new
+// with the hundredth.
+const maxFindings = 100
+
+// phase is where the conversation stands. It only moves forward.
+type phase uint8
+
+const (
+	silent  phase = iota // initialize has not been sent
+	opening              // initialize was sent and not answered
+	serving              // initialize was answered with a result
+	refused              // initialize was answered with an error
+	leaving              // shutdown was answered
+)
+
+// Monitor is safe for concurrent use.
+type Monitor struct {
+	setup Setup
+	rules ruleset
+
+	mu       sync.Mutex // guards the fields below
+	phase    phase
+	stopped  bool
+	judged   int
+	findings []verdict.Finding
+
+	initID  string             // id of the initialize in progress
+	offer   tree               // params of the last initialize
+	result  tree               // of initialize
+	issued  map[string]*issued // host requests by id as spelled on the wire
+	closing bool               // shutdown was sent
+	own     map[string]*owned  // the extension's requests by id
+	waiting int                // of them, without an answer
+}
+
+// issued is a host request id. An id can be used more than once by a host that tests for it.
+type issued struct {
+	method    string
+	tool      string
+	asked     int
+	answered  int
+	cancelled bool
+	leftover  bool // live when shutdown was sent
+	sequence  int64
+	progress  bool // at least one progress came
+}
+
+func (i *issued) live() bool { return i.answered < i.asked }
+
+// owned is a request of the extension.
+type owned struct{ answered bool }
+
+// New makes a monitor for one conversation.
+func New(setup Setup) *Monitor {
+	return &Monitor{setup: setup, rules: rulesOf(setup.Dialect), issued: map[string]*issued{}, own: map[string]*owned{}}
+}
+
+// Stop ends judging: what comes now is the referee's own doing.
+func (m *Monitor) Stop() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stopped = true
+}
+
+// Findings returns what was found so far.
+func (m *Monitor) Findings() []verdict.Finding {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]verdict.Finding(nil), m.findings...)
+}
+
+// Judged counts the frames of the extension that were looked at.
+func (m *Monitor) Judged() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.judged
+}
+
+// Observe implements subject.Observer.
+func (m *Monitor) Observe(f wire.Frame) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.stopped {
+		return
+	}
+	if f.Lane == wire.ToSubject {
+		m.asked(f)
+		return
+	}
+	m.judged++
+	m.judge(f)
+}
+
+// report adds a finding. An empty rule means that this wire has no such rule.
+func (m *Monitor) report(rule string, f wire.Frame, offset int, format string, args ...any) {
+	if rule == "" || len(m.findings) >= maxFindings {
+		return
+	}
+	m.findings = append(m.findings, verdict.Finding{Rule: rule, Message: fmt.Sprintf(format, args...), Frame: f.Index, Offset: offset})
+}
+
+// asked notes what the host wrote. Frames that are wrong on purpose count as requests as long as an id
+// and a method can be read, because an extension has to answer many of them.
+func (m *Monitor) asked(f wire.Frame) {
+	t := parse(f.Bytes)
+	if !f.Ended || t.kind() != object {
+		return
+	}
+	id, method := t.get("id"), t.get("method").text()
+	params := t.get("params")
+	switch {
+	case method == dialect.Cancel && id.absent():
+		if r := m.issued[params.get("id").spelled()]; r != nil {
+			r.cancelled = true
+		}
+	case method != "" && !id.absent():
+		m.issue(id.spelled(), method, params)
+	case !id.absent() && t.get("method").absent():
+		m.settled(id.spelled())
+	}
+}
+
+func (m *Monitor) issue(id, method string, params tree) {
+	r := m.issued[id]
+	if r == nil || !r.live() {
+		r = &issued{method: method, asked: count(r), answered: count(r)}
+		m.issued[id] = r
+	}
+	r.asked++
+	switch method {
+	case dialect.Initialize:
+		if m.phase == silent {
+			m.phase, m.initID = opening, id
+			m.offer = params
+		}
+	case dialect.ToolCall:
+		r.tool = params.get("name").text()
+	case dialect.Shutdown:
+		m.closing = true
+		for _, other := range m.issued {
+			if other != r && other.live() {
+				other.leftover = true
+			}
+		}
+	}
+}
+
+func count(r *issued) int {
+	if r == nil {
+		return 0
+	}
+	return r.asked
+}
+
+func (m *Monitor) settled(id string) {
+	if o := m.own[id]; o != nil && !o.answered {
+		o.answered = true
+		m.waiting--
+	}
+}
+
+// judge looks at one frame of the extension.
+func (m *Monitor) judge(f wire.Frame) {
+	if !f.Ended {
+		m.report(m.rules.lineFeed, f, f.Size, "the output ended behind %d bytes without a line feed", f.Size)
+		return
+	}
+	if bound, rule := m.frameBound(); f.Size > bound {
+		m.report(rule, f, bound, "a frame of %d bytes; the bound in force is %d", f.Size, bound)
+		if f.Cut() {
+			return
+		}
+	}
+	if !m.spelled(f) {
+		return
+	}
+	t := parse(f.Bytes)
+	if t.kind() != object {
+		m.report(m.rules.notAnObject, f, 0, "a frame that is %s, want an object", t.kind())
+		return
+	}
+	m.early(f, t)
+	m.envelope(f, t)
+}
+
+// spelled judges bytes. It returns false when the text cannot be understood.
+func (m *Monitor) spelled(f wire.Frame) bool {
+	readable := true
+	for _, d := range spelling.Check(f.Bytes, depthBound) {
+		rule := m.rules.spelling[d.Class]
+		switch d.Class {
+		case spelling.NotJSON:
+			readable = false
+			if d.Offset == 0 {
+				rule = m.rules.stray
+			}
+		case spelling.Empty, spelling.MoreValues:
+			readable = false
+		case spelling.WhiteSpace:
+			if len(bytes.TrimSpace(f.Bytes)) == 0 {
+				readable = false
+				rule = m.rules.spelling[spelling.Empty]
+			}
+		}
+		m.report(rule, f, d.Offset, "%s", d.Error())
+	}
+	return readable
+}
+
+// frameBound is the bound for the next frame of the extension and the rule that sets it.
+func (m *Monitor) frameBound() (int, string) {
+	if !m.setup.Dialect.Canonical() {
+		return m.setup.Dialect.FrameBound(), m.rules.frameBound
+	}
+	const place = "/contract/limits/max_frame_bytes"
+	if m.phase >= serving && m.phase != refused {
+		if n, ok := m.result.at(place).integer(); ok && n > 0 {
+			return int(n), m.rules.frameBound
+		}
+	}
+	if n, ok := m.offer.at(place).integer(); ok && n > 0 {
+		return int(min(n, int64(m.setup.Dialect.FrameBound()))), m.rules.firstFrameBound
+	}
+	return m.setup.Dialect.FrameBound(), m.rules.firstFrameBound
+}
+
+// early judges whether a frame may come at this time at all.
+func (m *Monitor) early(f wire.Frame, t tree) {
+	hasMethod := !t.get("method").absent()
+	switch m.phase {
+	case silent:
+		if hasMethod || m.issued[t.get("id").spelled()] == nil {
+			m.report(m.rules.beforeInitialize, f, -1, "a frame before initialize was sent")
+		}
+	case opening:
+		if hasMethod {
+			m.report(m.rules.duringInitialize, f, -1, "a frame with a method before the answer to initialize")
+		}
+	case leaving:
+		m.report(m.rules.afterShutdown, f, -1, "a frame behind the answer to shutdown")
+	}
+}
+
+// named lists strings for a message.
+func named(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// depthBound is how many containers may enclose a value on the canonical wire.
+const depthBound = canonicalwire.MaxJSONDepth
+
+// compact is the length of a value without white space.
+func compact(raw json.RawMessage) int {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return len(raw)
+	}
+	return b.Len()
+}

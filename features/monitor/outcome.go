@@ -1,0 +1,244 @@
+package monitor
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/generated/featurewire"
+)
+
+// Bounds on structured content, metadata and output schemas of the feature wire.
+const (
+	maxLevels      = featurewire.MaxStructuredDepth
+	maxNodes       = featurewire.MaxStructuredNodes
+	maxStructured  = featurewire.MaxStructuredContentBytes
+	maxMetadata    = featurewire.MaxMetadataBytes
+	maxMetadataKey = featurewire.MaxMetadataKeyBytes
+)
+
+// outcome judges a result against the method it answers.
+func (m *Monitor) outcome(f wire.Frame, t tree, r *issued) {
+	result := t.get("result")
+	switch {
+	case r.method == dialect.Shutdown:
+		m.farewell(f, result)
+	case r.method != dialect.ToolCall:
+	case m.setup.Dialect.Canonical():
+		m.canonicalResult(f, result)
+	case m.setup.Dialect.Negotiates():
+		m.toolResult(f, result, r.tool)
+	default:
+		if result.get("content").kind() != text || result.get("is_error").kind() != boolean {
+			m.report(m.rules.frozenResult, f, -1, "a tool result of the wrong shape: %s", orNothing(result))
+		}
+	}
+}
+
+func (m *Monitor) farewell(f wire.Frame, result tree) {
+	if m.setup.Dialect.Canonical() {
+		if len(result.members()) != 1 || result.get("terminal").text() != "shutdown" {
+			m.report(m.rules.shutdownResult, f, -1, "the result of shutdown is %s, want exactly terminal shutdown", orNothing(result))
+		}
+		return
+	}
+	if result.kind() != object {
+		m.report(m.rules.shutdownResult, f, -1, "the result of shutdown is %s, want an object", result.kind())
+	}
+}
+
+func (m *Monitor) canonicalResult(f wire.Frame, r tree) {
+	m.within(f, m.rules.resultMembers, "a tool result", r, []string{"content", "is_error"}, []string{"metadata", "structured_content"})
+	content := r.get("content")
+	if content.kind() != array || len(content.items()) > featurewire.MaxContentParts {
+		m.report(m.rules.content, f, -1, "content is %s of %d parts, want an array of at most %d", content.kind(), len(content.items()), featurewire.MaxContentParts)
+	}
+	if r.get("is_error").kind() != boolean {
+		m.report(m.rules.isError, f, -1, "is_error is %s, want a boolean", orNothing(r.get("is_error")))
+	}
+	if r.get("metadata").absent() {
+		m.report(m.rules.metadata, f, -1, "a tool result without metadata")
+	}
+	for _, part := range content.items() {
+		if part.get("type").text() != "text" {
+			m.report(m.rules.partType, f, -1, "a content part of type %s", orNothing(part.get("type")))
+			continue
+		}
+		m.exact(f, m.rules.textPart, "a text part", part, []string{"text", "type"})
+		if !part.get("text").absent() && part.get("text").kind() != text {
+			m.report(m.rules.textPart, f, -1, "the text of a text part is %s", part.get("text").kind())
+		}
+	}
+}
+
+// partMembers are the members of each kind of content part: required ones first, then optional ones.
+var partMembers = map[string][2][]string{
+	"text":  {{"text", "type"}, nil},
+	"image": {{"artifact_id", "mime_type", "type"}, {"alt"}},
+	"audio": {{"artifact_id", "mime_type", "type"}, {"transcript"}},
+}
+
+func (m *Monitor) toolResult(f wire.Frame, r tree, tool string) {
+	m.within(f, m.rules.resultMembers, "a tool result", r, []string{"content"}, []string{"is_error", "metadata", "structured_content"})
+	if r.get("is_error").kind() != boolean {
+		m.report(m.rules.isError, f, -1, "is_error is %s, want a boolean", orNothing(r.get("is_error")))
+	}
+	content := r.get("content").items()
+	texts := 0
+	for _, part := range content {
+		kind := part.get("type").text()
+		if kind == "text" {
+			texts++
+		}
+		members, known := partMembers[kind]
+		if !known {
+			m.report(m.rules.partType, f, -1, "a content part of type %s", orNothing(part.get("type")))
+			continue
+		}
+		m.within(f, m.rules.partType, "a content part of type "+kind, part, members[0], members[1])
+		if t := part.get("text"); kind == "text" && !t.absent() && t.kind() != text {
+			m.report(m.rules.partType, f, -1, "the text of a text part is %s", t.kind())
+		}
+		if kind != "text" && !m.selected(featurewire.FeatureArtifacts) {
+			m.report(m.rules.partArtifact, f, -1, "a content part of type %s although artifacts is not selected", kind)
+		}
+	}
+	if len(content) < 1 || len(content) > featurewire.MaxContentParts || texts == 0 {
+		m.report(m.rules.content, f, -1, "content of %d parts, %d of them text; want 1 to %d, at least one text", len(content), texts, featurewire.MaxContentParts)
+	}
+	m.structured(f, r, tool)
+	m.metadata(f, r.get("metadata"))
+}
+
+// structured judges structured content against the catalog.
+func (m *Monitor) structured(f wire.Frame, r tree, tool string) {
+	content := r.get("structured_content")
+	var schema tree
+	for _, t := range m.result.get("tools").items() {
+		if t.get("name").text() == tool {
+			schema = t.get("output_schema")
+		}
+	}
+	declared := schema.kind() == object
+	switch {
+	case declared && content.absent() && !r.get("is_error").truth():
+		m.report(m.rules.structuredPresence, f, -1, "no structured_content although tool %q has an output_schema", tool)
+	case !declared && !content.absent():
+		m.report(m.rules.structuredPresence, f, -1, "structured_content although tool %q has no output_schema", tool)
+	}
+	if content.absent() {
+		return
+	}
+	if declared {
+		if err := validate(schema, content); err != nil {
+			m.report(m.rules.structuredSchema, f, -1, "structured_content of tool %q: %v", tool, err)
+		}
+	}
+	depth, nodes := content.size()
+	if n := compact(content.raw); n > maxStructured || depth > maxLevels || nodes > maxNodes {
+		m.report(m.rules.structuredSize, f, -1, "structured_content of %d bytes, %d levels, %d nodes", n, depth, nodes)
+	}
+}
+
+func validate(schema, value tree) error {
+	s, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.raw))
+	if err != nil {
+		return err
+	}
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value.raw))
+	if err != nil {
+		return err
+	}
+	c := jsonschema.NewCompiler()
+	c.UseLoader(nowhere{})
+	if err := c.AddResource("mem:output", s); err != nil {
+		return err
+	}
+	compiled, err := c.Compile("mem:output")
+	if err != nil {
+		return err
+	}
+	return compiled.Validate(v)
+}
+
+// nowhere loads no schema: a reference out of an extension's schema is followed nowhere.
+type nowhere struct{}
+
+func (nowhere) Load(url string) (any, error) { return nil, fmt.Errorf("reference to %q", url) }
+
+func (m *Monitor) metadata(f wire.Frame, meta tree) {
+	if meta.absent() || meta.kind() == null {
+		return
+	}
+	depth, nodes := meta.size()
+	n := compact(meta.raw)
+	if meta.kind() != object || n > maxMetadata || depth > maxLevels || nodes > maxNodes || longKey(meta) {
+		m.report(m.rules.metadata, f, -1, "metadata is %s of %d bytes, %d levels, %d nodes, or has a key of over %d bytes", meta.kind(), n, depth, nodes, maxMetadataKey)
+	}
+}
+
+func longKey(t tree) bool {
+	for name, raw := range t.members() {
+		if len(name) > maxMetadataKey || longKey(tree{bytes.TrimSpace(raw)}) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(t.items(), longKey)
+}
+
+// schemaFault names the first place where an output schema uses what it must not.
+func schemaFault(s tree) string {
+	if s.kind() != object {
+		return fmt.Sprintf("a node is %s, want an object", s.kind())
+	}
+	for _, word := range slices.Sorted(maps.Keys(s.members())) {
+		if !slices.Contains(featurewire.TableOutputSchemaKeywords, word) {
+			return fmt.Sprintf("the keyword %q", word)
+		}
+		child := s.get(word)
+		switch word {
+		case "items":
+			if fault := schemaFault(child); fault != "" {
+				return fault
+			}
+		case "properties":
+			for _, name := range slices.Sorted(maps.Keys(child.members())) {
+				if fault := schemaFault(child.get(name)); fault != "" {
+					return fault
+				}
+			}
+		case "allOf", "anyOf", "oneOf":
+			for _, item := range child.items() {
+				if fault := schemaFault(item); fault != "" {
+					return fault
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// schemaSize names the first way in which an output schema is too large.
+func schemaSize(s tree) string {
+	if depth, _ := s.size(); depth > maxLevels {
+		return fmt.Sprintf("%d levels; the bound is %d", depth, maxLevels)
+	}
+	return longProperty(s)
+}
+
+func longProperty(s tree) string {
+	for name := range s.get("properties").members() {
+		if len(name) > maxMetadataKey {
+			return fmt.Sprintf("a property name of %d bytes; the bound is %d", len(name), maxMetadataKey)
+		}
+		if fault := longProperty(s.get("properties").get(name)); fault != "" {
+			return fault
+		}
+	}
+	return ""
+}

@@ -1,0 +1,164 @@
+package monitor
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+)
+
+// kind is the JSON type of a value.
+type kind string
+
+const (
+	none    kind = "nothing"
+	null    kind = "null"
+	boolean kind = "a boolean"
+	number  kind = "a number"
+	text    kind = "a string"
+	array   kind = "an array"
+	object  kind = "an object"
+)
+
+// tree is a value of a frame, read as far as a check asks for it. The zero value is an absent one.
+type tree struct{ raw json.RawMessage }
+
+func parse(b []byte) tree {
+	b = bytes.TrimSpace(b)
+	if !json.Valid(b) {
+		return tree{}
+	}
+	return tree{b}
+}
+
+func (t tree) absent() bool { return len(t.raw) == 0 }
+
+func (t tree) kind() kind {
+	if t.absent() {
+		return none
+	}
+	switch t.raw[0] {
+	case 'n':
+		return null
+	case 't', 'f':
+		return boolean
+	case '"':
+		return text
+	case '[':
+		return array
+	case '{':
+		return object
+	default:
+		return number
+	}
+}
+
+// members reads an object; nil if it is none.
+func (t tree) members() map[string]json.RawMessage {
+	if t.kind() != object {
+		return nil
+	}
+	var m map[string]json.RawMessage
+	if json.Unmarshal(t.raw, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+// get returns a member; absent if there is none.
+func (t tree) get(name string) tree { return tree{bytes.TrimSpace(t.members()[name])} }
+
+// at follows a pointer through objects.
+func (t tree) at(pointer string) tree {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		t = t.get(name)
+	}
+	return t
+}
+
+// items reads an array; nil if it is none.
+func (t tree) items() []tree {
+	if t.kind() != array {
+		return nil
+	}
+	var list []json.RawMessage
+	if json.Unmarshal(t.raw, &list) != nil {
+		return nil
+	}
+	out := make([]tree, len(list))
+	for i, raw := range list {
+		out[i] = tree{bytes.TrimSpace(raw)}
+	}
+	return out
+}
+
+// text decodes a string; empty if it is none.
+func (t tree) text() string {
+	var s string
+	if t.kind() != text || json.Unmarshal(t.raw, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// texts decodes the strings of an array.
+func (t tree) texts() []string {
+	var out []string
+	for _, item := range t.items() {
+		out = append(out, item.text())
+	}
+	return out
+}
+
+// integer decodes a number spelled without fraction and exponent.
+func (t tree) integer() (int64, bool) {
+	if t.kind() != number {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(string(t.raw), 10, 64)
+	return n, err == nil
+}
+
+// natural decodes an integer from 0 to the largest portable one.
+func (t tree) natural() (int64, bool) {
+	n, ok := t.integer()
+	return n, ok && n >= 0 && n <= maxPortable
+}
+
+const maxPortable = canonicalwire.MaxPortableJSONInteger
+
+func (t tree) truth() bool { return string(t.raw) == "true" }
+
+// spelled is an id as the key of a table: strings by their value, so that two spellings of one string
+// are one id, and apart from numbers.
+func (t tree) spelled() string {
+	if t.kind() == text {
+		return strconv.Quote(t.text())
+	}
+	return string(t.raw)
+}
+
+// size measures a value: levels of containers, and values in all.
+func (t tree) size() (depth, nodes int) {
+	nodes = 1
+	var children []tree
+	for _, raw := range t.members() {
+		children = append(children, tree{bytes.TrimSpace(raw)})
+	}
+	children = append(children, t.items()...)
+	for _, c := range children {
+		d, n := c.size()
+		depth = max(depth, d)
+		nodes += n
+		if nodes > math.MaxInt32 {
+			return depth, nodes
+		}
+	}
+	if k := t.kind(); k == object || k == array {
+		depth++
+	}
+	return depth, nodes
+}

@@ -1,0 +1,168 @@
+package profile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// maxSchemaDepth bounds the schema that arguments are made from.
+const maxSchemaDepth = 16
+
+// Arguments makes arguments that a tool's parameter schema accepts: defaults, examples and constants
+// first, then the smallest value of each required property. It fails on a schema it cannot satisfy by
+// construction, such as one with a pattern; the author then names the arguments in a profile.
+func Arguments(schema json.RawMessage) (map[string]any, error) {
+	var root any
+	if err := json.Unmarshal(schema, &root); err != nil {
+		return nil, fmt.Errorf("parameter schema: %w", err)
+	}
+	v, err := build(root, 0)
+	if err != nil {
+		return nil, err
+	}
+	args, ok := v.(map[string]any)
+	if !ok {
+		return nil, errors.New("the parameter schema does not describe an object")
+	}
+	return args, nil
+}
+
+func build(schema any, depth int) (any, error) {
+	if depth > maxSchemaDepth {
+		return nil, fmt.Errorf("the parameter schema is deeper than %d levels", maxSchemaDepth)
+	}
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return map[string]any{}, nil
+	}
+	if v, found := given(s); found {
+		return v, nil
+	}
+	for _, word := range []string{"$ref", "allOf", "not", "if", "patternProperties"} {
+		if _, found := s[word]; found {
+			return nil, fmt.Errorf("the parameter schema uses %q", word)
+		}
+	}
+	for _, word := range []string{"anyOf", "oneOf"} {
+		if list, found := s[word].([]any); found && len(list) > 0 {
+			return build(list[0], depth+1)
+		}
+	}
+	return typed(s, depth)
+}
+
+// given is a value that the schema itself names.
+func given(s map[string]any) (any, bool) {
+	for _, word := range []string{"default", "const"} {
+		if v, found := s[word]; found {
+			return v, true
+		}
+	}
+	for _, word := range []string{"examples", "enum"} {
+		if list, ok := s[word].([]any); ok && len(list) > 0 {
+			return list[0], true
+		}
+	}
+	return nil, false
+}
+
+func typed(s map[string]any, depth int) (any, error) {
+	kind, _ := s["type"].(string)
+	if list, ok := s["type"].([]any); ok && len(list) > 0 {
+		kind, _ = list[0].(string)
+	}
+	switch kind {
+	case "object", "":
+		return object(s, depth)
+	case "array":
+		return array(s, depth)
+	case "string":
+		return text(s)
+	case "integer", "number":
+		return number(s), nil
+	case "boolean":
+		return false, nil
+	case "null":
+		return nil, nil
+	}
+	return nil, fmt.Errorf("the parameter schema has the type %q", kind)
+}
+
+func object(s map[string]any, depth int) (any, error) {
+	out := map[string]any{}
+	properties, _ := s["properties"].(map[string]any)
+	required, _ := s["required"].([]any)
+	for _, name := range slices.Sorted(maps.Keys(properties)) {
+		if !slices.Contains(required, any(name)) {
+			continue
+		}
+		v, err := build(properties[name], depth+1)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out[name] = v
+	}
+	for _, name := range required {
+		if n, ok := name.(string); !ok || out[n] == nil && properties[n] == nil {
+			return nil, fmt.Errorf("required property %v has no schema", name)
+		}
+	}
+	return out, nil
+}
+
+func array(s map[string]any, depth int) (any, error) {
+	n := integer(s["minItems"])
+	out := make([]any, 0, min(n, 64))
+	for range cap(out) {
+		v, err := build(s["items"], depth+1)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func text(s map[string]any) (any, error) {
+	for _, word := range []string{"pattern", "format"} {
+		if v, found := s[word]; found {
+			return nil, fmt.Errorf("a string has the %s %q", word, v)
+		}
+	}
+	const sample = "octet"
+	n := integer(s["minLength"])
+	if n > 4096 {
+		return nil, fmt.Errorf("a string has at least %d characters", n)
+	}
+	out := sample
+	if n > len(out) {
+		out += strings.Repeat("x", n-len(out))
+	}
+	if limit, ok := s["maxLength"].(float64); ok && int(limit) < len(out) {
+		out = out[:max(int(limit), 0)]
+	}
+	return out, nil
+}
+
+func number(s map[string]any) any {
+	v := 1
+	if low, ok := s["minimum"].(float64); ok {
+		v = int(low)
+	}
+	if low, ok := s["exclusiveMinimum"].(float64); ok {
+		v = int(low) + 1
+	}
+	if high, ok := s["maximum"].(float64); ok && v > int(high) {
+		v = int(high)
+	}
+	return v
+}
+
+func integer(v any) int {
+	f, _ := v.(float64)
+	return int(f)
+}

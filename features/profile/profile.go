@@ -1,0 +1,170 @@
+// Package profile reads conform.toml: how a stranger's extension may be exercised, which tools to call
+// with which arguments, and what to expect.
+package profile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/invopop/jsonschema"
+	"github.com/pelletier/go-toml/v2"
+)
+
+// FileName is the profile's name beside a manifest.
+const FileName = "conform.toml"
+
+// maxFileBytes bounds a profile.
+const maxFileBytes = 256 << 10
+
+// Profile is the content of conform.toml.
+type Profile struct {
+	Call    []Call `toml:"call" json:"call,omitempty" jsonschema_description:"Calls that are safe to make. The first one that is expected to be ok serves wherever a scenario needs a call."`
+	Slow    *Call  `toml:"slow" json:"slow,omitempty" jsonschema_description:"A call that takes at least some seconds unless it is cancelled. Cancellation scenarios use it."`
+	Failing *Call  `toml:"failing" json:"failing,omitempty" jsonschema_description:"A call that fails without harm."`
+}
+
+// Call is one tool call.
+type Call struct {
+	Tool      string         `toml:"tool" json:"tool" jsonschema:"required" jsonschema_description:"Name of a tool that initialize announces."`
+	Arguments map[string]any `toml:"arguments" json:"arguments,omitempty" jsonschema_description:"Arguments of the call. Default: none."`
+	Expect    Expect         `toml:"expect" json:"expect,omitempty" jsonschema:"enum=ok,enum=tool_error,enum=error" jsonschema_description:"ok: a result whose is_error is false. tool_error: a result whose is_error is true. error: an error response. Default: ok, for the failing call tool_error."`
+}
+
+// Expect is the outcome that a call should have.
+type Expect string
+
+// The outcomes.
+const (
+	OK        Expect = "ok"
+	ToolError Expect = "tool_error"
+	Error     Expect = "error"
+)
+
+// Problem is one fault of a profile file.
+type Problem struct {
+	Path   string
+	Line   int // from 1; 0 if the place is not known
+	Detail string
+}
+
+// Error is "path:line: detail".
+func (p Problem) Error() string {
+	if p.Line == 0 {
+		return fmt.Sprintf("%s: %s", p.Path, p.Detail)
+	}
+	return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Detail)
+}
+
+// Load reads a profile. Every fault of the file is a Problem in the joined error.
+func Load(path string) (*Profile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFileBytes {
+		return nil, Problem{Path: path, Detail: fmt.Sprintf("the file is over %d bytes", maxFileBytes)}
+	}
+	return Parse(path, data)
+}
+
+// Beside loads the profile next to a manifest, or returns nil if there is none.
+func Beside(dir string) (*Profile, error) {
+	p, err := Load(filepath.Join(dir, FileName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	return p, err
+}
+
+// Parse is Load for bytes that are already there.
+func Parse(path string, data []byte) (*Profile, error) {
+	dec := toml.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	var p Profile
+	if err := dec.Decode(&p); err != nil {
+		return nil, problems(path, err)
+	}
+	var faults []error
+	for _, c := range p.calls() {
+		if detail := c.check(); detail != "" {
+			faults = append(faults, Problem{Path: path, Detail: c.where + ": " + detail})
+		}
+	}
+	return &p, errors.Join(faults...)
+}
+
+func problems(path string, err error) error {
+	var strict *toml.StrictMissingError
+	if errors.As(err, &strict) {
+		var faults []error
+		for _, e := range strict.Errors {
+			line, _ := e.Position()
+			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, and in each tool, arguments, expect", strings.Join(e.Key(), "."))})
+		}
+		return errors.Join(faults...)
+	}
+	var decode *toml.DecodeError
+	if errors.As(err, &decode) {
+		line, _ := decode.Position()
+		return Problem{Path: path, Line: line, Detail: strings.TrimPrefix(decode.Error(), "toml: ")}
+	}
+	return Problem{Path: path, Detail: err.Error()}
+}
+
+type located struct {
+	where string
+	call  *Call
+	usual Expect
+}
+
+func (p *Profile) calls() []located {
+	var all []located
+	for i := range p.Call {
+		all = append(all, located{fmt.Sprintf("call %d", i+1), &p.Call[i], OK})
+	}
+	if p.Slow != nil {
+		all = append(all, located{"slow", p.Slow, OK})
+	}
+	if p.Failing != nil {
+		all = append(all, located{"failing", p.Failing, ToolError})
+	}
+	return all
+}
+
+// check fills the default expectation and names the first fault.
+func (l located) check() string {
+	if l.call.Tool == "" {
+		return `the key "tool" is missing; name a tool that initialize announces`
+	}
+	if l.call.Arguments == nil {
+		l.call.Arguments = map[string]any{}
+	}
+	switch l.call.Expect {
+	case "":
+		l.call.Expect = l.usual
+	case OK, ToolError, Error:
+	default:
+		return fmt.Sprintf("expect is %q; it is one of %q, %q, %q", l.call.Expect, OK, ToolError, Error)
+	}
+	return ""
+}
+
+// Schema is the JSON Schema of a profile.
+func Schema() *jsonschema.Schema {
+	r := &jsonschema.Reflector{DoNotReference: true}
+	s := r.Reflect(&Profile{})
+	s.ID = ""
+	s.Title = "octet-conform profile"
+	s.Description = "How octet-conform may exercise an extension: conform.toml beside its manifest."
+	return s
+}

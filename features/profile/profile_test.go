@@ -1,0 +1,84 @@
+package profile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/features/profile"
+)
+
+func TestParse(t *testing.T) {
+	p, err := profile.Parse("conform.toml", []byte(`
+[[call]]
+tool = "count"
+arguments = { text = "a b" }
+
+[slow]
+tool = "wait"
+
+[failing]
+tool = "break"
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Call[0]; got.Tool != "count" || got.Expect != profile.OK || got.Arguments["text"] != "a b" {
+		t.Errorf("call: got %+v", got)
+	}
+	if p.Slow.Expect != profile.OK || p.Failing.Expect != profile.ToolError || p.Slow.Arguments == nil {
+		t.Errorf("defaults: got slow %+v, failing %+v", p.Slow, p.Failing)
+	}
+}
+
+func TestParse_refuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"unknown key", "[slow]\ntool = \"x\"\nargs = {}\n", `conform.toml:3: unknown key "slow.args"`},
+		{"two unknown keys", "colour = 1\nsize = 2\n", `conform.toml:2: unknown key "size"`},
+		{"wrong type", "call = 3\n", "conform.toml:1: "},
+		{"no tool", "[[call]]\nexpect = \"ok\"\n", `call 1: the key "tool" is missing`},
+		{"bad outcome", "[slow]\ntool = \"x\"\nexpect = \"fine\"\n", `slow: expect is "fine"`},
+		{"no toml", "[[call\n", "conform.toml:1: "},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := profile.Parse("conform.toml", []byte(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want it to contain %q", err, tt.want)
+			}
+			var p profile.Problem
+			if !errors.As(err, &p) {
+				t.Errorf("got a %T, want a Problem in it", err)
+			}
+		})
+	}
+}
+
+func TestArguments(t *testing.T) {
+	tests := []struct {
+		name, schema string
+		want         map[string]any
+	}{
+		{"no properties", `{"type":"object"}`, map[string]any{}},
+		{"required only", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["b"]}`, map[string]any{"b": "octet"}},
+		{"default first", `{"type":"object","properties":{"a":{"type":"integer","default":7,"examples":[8]}},"required":["a"]}`, map[string]any{"a": 7.0}},
+		{"bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":5},"s":{"type":"string","maxLength":2},"l":{"type":"array","minItems":2,"items":{"type":"boolean"}}},"required":["l","n","s"]}`,
+			map[string]any{"n": 5, "s": "oc", "l": []any{false, false}}},
+		{"nullable", `{"type":"object","properties":{"x":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["x"]}`, map[string]any{"x": "octet"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := profile.Arguments(json.RawMessage(tt.schema))
+			if err != nil || !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got %v, %v, want %v", got, err, tt.want)
+			}
+		})
+	}
+	for _, schema := range []string{`3`, `{"type":"string"}`, `{"type":"object","required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string","pattern":"^x$"}},"required":["a"]}`} {
+		if got, err := profile.Arguments(json.RawMessage(schema)); err == nil && schema != `3` {
+			t.Errorf("schema %s: got %v, want an error", schema, got)
+		}
+	}
+}

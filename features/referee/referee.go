@@ -1,0 +1,202 @@
+// Package referee runs the features against one subject and collects what they found.
+package referee
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/cucumber/godog"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// Options say what to run. Setup is required.
+type Options struct {
+	Setup *steps.Setup
+	// Select chooses among the scenarios of the API version; nil chooses all.
+	Select func(features.Scenario) bool
+	// Jobs is how many scenarios run at a time; under 1 means 1.
+	Jobs int
+	// Seed orders the scenarios; 0 leaves the order of the files.
+	Seed int64
+	// Progress is called behind every scenario, never twice at a time; nil for none.
+	Progress func(done, total int)
+}
+
+// ErrNothing means that no scenario was chosen.
+var ErrNothing = errors.New("no scenario matches")
+
+// Plan lists the scenarios that a run with these options has, in the order of files and lines.
+func Plan(opts Options) ([]features.Scenario, error) {
+	all, err := features.Scenarios()
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	api := opts.Setup.Dialect.API()
+	return slices.DeleteFunc(slices.Clone(all), func(s features.Scenario) bool {
+		return !slices.Contains(s.APIs, api) || opts.Select != nil && !opts.Select(s)
+	}), nil
+}
+
+// Run judges a subject. The scenarios come back in the order of files and lines. It fails only if the
+// features themselves cannot be run; whatever a subject does is a verdict. A context that is done ends
+// the run behind the scenarios that are under way; the others come back as errored.
+func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
+	plan, err := Plan(opts)
+	if err != nil {
+		return nil, err
+	}
+	if len(plan) == 0 {
+		return nil, ErrNothing
+	}
+	r := &run{opts: opts, planned: map[string]features.Scenario{}}
+	var paths []string
+	for _, s := range plan {
+		r.planned[s.Key()] = s
+		if !slices.Contains(paths, s.File) {
+			paths = append(paths, s.File)
+		}
+	}
+	suite := godog.TestSuite{
+		Name:                "octet",
+		ScenarioInitializer: r.scenario,
+		Options: &godog.Options{
+			Format:         formatName,
+			Output:         io.Discard,
+			NoColors:       true,
+			Strict:         true,
+			FS:             features.Files(),
+			Paths:          paths,
+			Tags:           "@" + opts.Setup.Dialect.API(),
+			Concurrency:    max(opts.Jobs, 1),
+			Randomize:      opts.Seed,
+			DefaultContext: ctx,
+		},
+	}
+	suite.Run()
+	return r.collect(plan), nil
+}
+
+// formatName is the formatter that prints nothing: results are collected by hooks.
+const formatName = "octet-silent"
+
+func init() {
+	godog.Format(formatName, "collects, prints nothing", func(string, io.Writer) godog.Formatter { return silent{} })
+}
+
+type run struct {
+	opts    Options
+	planned map[string]features.Scenario
+
+	mu      sync.Mutex // guards the fields below
+	results map[string]verdict.Scenario
+}
+
+type startedKey struct{}
+
+func (r *run) scenario(sc *godog.ScenarioContext) {
+	steps.Register(sc)
+	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
+		s, chosen := r.planned[features.Of(p).Key()]
+		if !chosen || ctx.Err() != nil {
+			return ctx, godog.ErrSkip
+		}
+		ctx = context.WithValue(ctx, startedKey{}, time.Now())
+		return steps.Enter(ctx, steps.NewWorld(r.opts.Setup, s.Rules)), nil
+	})
+	sc.After(func(ctx context.Context, p *godog.Scenario, err error) (context.Context, error) {
+		w := steps.Of(ctx)
+		if w == nil {
+			return ctx, nil
+		}
+		r.finish(ctx, w, r.planned[features.Of(p).Key()], err)
+		return ctx, nil
+	})
+}
+
+// finish ends a scenario's subject and turns the end of its steps into a verdict.
+func (r *run) finish(ctx context.Context, w *steps.World, s features.Scenario, err error) {
+	began, _ := ctx.Value(startedKey{}).(time.Time)
+	skipped := errors.Is(err, godog.ErrSkip)
+	findings := w.Stop(err == nil && !skipped)
+	result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: findings, Duration: time.Since(began)}
+	w.Judge(&result, err)
+	if result.Class != verdict.Pass && result.Class != verdict.NotApplicable {
+		w.Evidence(&result)
+	}
+	r.add(s.Key(), result)
+}
+
+func (r *run) add(key string, s verdict.Scenario) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.results == nil {
+		r.results = map[string]verdict.Scenario{}
+	}
+	r.results[key] = s
+	if r.opts.Progress != nil {
+		r.opts.Progress(len(r.results), len(r.planned))
+	}
+}
+
+// collect puts results into the order of the plan. A scenario without one is errored, never left out.
+func (r *run) collect(plan []features.Scenario) []verdict.Scenario {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	out := make([]verdict.Scenario, 0, len(plan))
+	for _, s := range plan {
+		result, ok := r.results[s.Key()]
+		if !ok {
+			result = verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Errored, Reason: "the run ended before it"}
+		}
+		out = append(out, result)
+	}
+	return out
+}
+
+// Matches returns a selection by patterns over rule ids, areas, files and names. A star stands for any
+// text; a pattern without one must be the whole of a rule id or an area, or part of a name.
+func Matches(patterns []string) func(features.Scenario) bool {
+	if len(patterns) == 0 {
+		return nil
+	}
+	return func(s features.Scenario) bool {
+		return slices.ContainsFunc(patterns, func(p string) bool { return matches(p, s) })
+	}
+}
+
+func matches(pattern string, s features.Scenario) bool {
+	if !strings.Contains(pattern, "*") {
+		lower := strings.ToLower(pattern)
+		return slices.Contains(s.Rules, strings.ToUpper(pattern)) || s.Area() == lower || strings.Contains(strings.ToLower(s.Name), lower) ||
+			s.File == pattern || s.Key() == pattern
+	}
+	words := append([]string{s.Area(), s.File, s.Name}, s.Rules...)
+	return slices.ContainsFunc(words, func(w string) bool { return glob(strings.ToLower(pattern), strings.ToLower(w)) })
+}
+
+// glob matches a whole text; a star stands for any part of it.
+func glob(pattern, text string) bool {
+	head, rest, star := strings.Cut(pattern, "*")
+	if !star {
+		return pattern == text
+	}
+	if !strings.HasPrefix(text, head) {
+		return false
+	}
+	text = text[len(head):]
+	for i := 0; i <= len(text); i++ {
+		if glob(rest, text[i:]) {
+			return true
+		}
+	}
+	return false
+}

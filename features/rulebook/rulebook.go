@@ -1,0 +1,86 @@
+// Package rulebook answers questions about the rules of the spec.
+package rulebook
+
+import (
+	"slices"
+	"strings"
+)
+
+// Rule is one normative sentence.
+type Rule struct {
+	ID       string
+	Wire     string
+	Area     string
+	Level    string   // "must", "should" or "may"
+	Role     string   // "extension", "host" or "manifest"
+	Wires    []string // API versions it binds
+	Text     string
+	Source   string
+	NoPeer   string // why no faulty extension can turn it red; empty where one must
+	ProvenBy string
+}
+
+// Binds reports whether the rule binds this API version.
+func (r Rule) Binds(api string) bool { return slices.Contains(r.Wires, api) }
+
+// Judged reports whether an extension run is expected to prove the rule: a scenario and a faulty peer
+// must exist for it.
+func (r Rule) Judged() bool { return r.Role == "extension" && r.Level != "may" && r.NoPeer == "" }
+
+// All returns every rule in the order of the spec.
+func All() []Rule { return table() }
+
+// Find returns a rule by id.
+func Find(id string) (Rule, bool) {
+	for _, r := range table() {
+		if r.ID == id {
+			return r, true
+		}
+	}
+	return Rule{}, false
+}
+
+// maxNear bounds the suggestions for an unknown id.
+const maxNear = 3
+
+// Near returns the ids that are spelled most like an unknown one, the nearest first.
+func Near(id string) []string {
+	type candidate struct {
+		id   string
+		cost int
+	}
+	var all []candidate
+	id = strings.ToUpper(id)
+	for _, r := range table() {
+		if d := distance(id, r.ID); d <= 1+len(id)/4 {
+			all = append(all, candidate{r.ID, d})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return a.cost - b.cost })
+	var out []string
+	for _, c := range all[:min(maxNear, len(all))] {
+		out = append(out, c.id)
+	}
+	return out
+}
+
+// distance is the number of single-byte edits between two ids.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			diagonal = row[j]
+			row[j] = min(cost, row[j]+1, row[j-1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,83 @@
+package steps
+
+import (
+	"encoding/json"
+
+	"github.com/octet-dev/octet/features/profile"
+)
+
+// sample is a call that is safe to make and expected to end well.
+func (w *World) sample() (profile.Call, error) {
+	if p := w.setup.Profile; p != nil {
+		for _, c := range p.Call {
+			if c.Expect == profile.OK {
+				return c, nil
+			}
+		}
+	}
+	if w.setup.NoCalls != "" {
+		return profile.Call{}, notApplicable("%s", w.setup.NoCalls)
+	}
+	tools, err := w.tools()
+	if err != nil {
+		return profile.Call{}, err
+	}
+	if len(tools) == 0 {
+		return profile.Call{}, notApplicable("the extension announces no tool")
+	}
+	why := ""
+	for _, t := range tools {
+		args, err := profile.Arguments(t.Parameters)
+		if err == nil {
+			return profile.Call{Tool: t.Name, Arguments: args}, nil
+		}
+		if why == "" {
+			why = t.Name + ": " + err.Error()
+		}
+	}
+	return profile.Call{}, notApplicable("no arguments can be made from the tools' schemas (%s); add a [[call]] to %s", why, profile.FileName)
+}
+
+// slow is a call that runs until it is cancelled.
+func (w *World) slow() (profile.Call, error) {
+	if p := w.setup.Profile; p != nil && p.Slow != nil {
+		return *p.Slow, nil
+	}
+	return profile.Call{}, notApplicable("no slow call is known; add [slow] to %s", profile.FileName)
+}
+
+// failing is a call that fails without harm.
+func (w *World) failing() (profile.Call, error) {
+	if p := w.setup.Profile; p != nil && p.Failing != nil {
+		return *p.Failing, nil
+	}
+	return profile.Call{}, notApplicable("no failing call is known; add [failing] to %s", profile.FileName)
+}
+
+// call finds a call by the word that features use for it.
+func (w *World) call(kind string) (profile.Call, error) {
+	switch kind {
+	case "slow":
+		return w.slow()
+	case "failing":
+		return w.failing()
+	default:
+		return w.sample()
+	}
+}
+
+type tool struct {
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// tools are those the extension announced.
+func (w *World) tools() ([]tool, error) {
+	var r struct {
+		Tools []tool `json:"tools"`
+	}
+	if err := json.Unmarshal(w.result, &r); err != nil {
+		return nil, missing(fail("the initialize result cannot be read: %v", err))
+	}
+	return r.Tools, nil
+}

@@ -1,0 +1,200 @@
+package steps
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/monitor"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// variableSet gives the subject one environment variable more.
+func (w *World) variableSet(name, value string) error {
+	w.start.Env = append(w.start.Env, name+"="+value)
+	return nil
+}
+
+// variableUnset takes one variable out of the subject's environment.
+func (w *World) variableUnset(name string) error {
+	w.start.Env = append(w.start.Env, name)
+	return nil
+}
+
+// elsewhere starts the subject in a directory that holds nothing of its own.
+func (w *World) elsewhere() error {
+	w.start.Dir = os.TempDir()
+	return nil
+}
+
+// offers changes the initialize params that later steps send.
+func (w *World) offers(pointer, value string) error {
+	c, err := w.parseChange(pointer, value)
+	if err != nil {
+		return err
+	}
+	w.changes = append(w.changes, c)
+	return nil
+}
+
+// started starts the subject and sends nothing.
+func (w *World) started() error {
+	run, err := w.setup.Starter.Start(w.start)
+	if err != nil {
+		return errored("%v", err)
+	}
+	w.run = run
+	w.rec = wire.NewRecorder(nil)
+	w.mon = monitor.New(monitor.Setup{Dialect: w.setup.Dialect, Extension: w.setup.Extension})
+	w.conv = subject.Converse(run, w.rec, w.mon)
+	return nil
+}
+
+// ready starts the subject and brings it through initialize.
+func (w *World) ready() error {
+	if err := w.started(); err != nil {
+		return err
+	}
+	if err := w.initialize(); err != nil {
+		return missing(err)
+	}
+	if err := w.answersResult(); err != nil {
+		return missing(err)
+	}
+	return nil
+}
+
+func (w *World) params() (dialect.Object, error) {
+	var tree any = w.setup.Dialect.Initialize(w.setup.Extension)
+	for _, c := range w.changes {
+		var err error
+		if tree, err = c.apply(tree); err != nil {
+			return nil, errored("initialize params: %v", err)
+		}
+	}
+	params, ok := tree.(dialect.Object)
+	if !ok {
+		return nil, errored("initialize params are no object")
+	}
+	return maps.Clone(params), nil
+}
+
+// initialize sends initialize and leaves its answer to later steps.
+func (w *World) initialize() error {
+	params, err := w.params()
+	if err != nil {
+		return err
+	}
+	w.last = w.nextID()
+	return w.send(w.setup.Dialect.Request(w.last, dialect.Initialize, params))
+}
+
+// initializeWith sends initialize with one place changed.
+func (w *World) initializeWith(pointer, value string) error {
+	if err := w.offers(pointer, value); err != nil {
+		return err
+	}
+	return w.initialize()
+}
+
+func (w *World) send(frame []byte) error {
+	if err := w.conv.Send(frame, w.setup.Patience.Answer); err != nil {
+		return w.wait("writing a frame", err)
+	}
+	return nil
+}
+
+// exits expects the process to end by itself.
+func (w *World) exits() error {
+	if err := w.conv.AwaitEnd(w.setup.Patience.End); err != nil {
+		return fail("the extension still runs %v after it should have exited", w.setup.Patience.End)
+	}
+	return nil
+}
+
+// exitStatus expects the process to end by itself with a certain status.
+func (w *World) exitStatus(not string, want int) error {
+	if err := w.exits(); err != nil {
+		return err
+	}
+	ended := w.close()
+	if (ended.Signal == "" && ended.Code == want) == (not != "") {
+		return fail("the extension ended with %s, want%s %d", ended, not, want)
+	}
+	return nil
+}
+
+// nothingLeft expects no descendant behind a subject that has exited.
+func (w *World) nothingLeft() error {
+	if err := w.exits(); err != nil {
+		return missing(err)
+	}
+	if left := w.close().Left; left > 0 {
+		return fail("%d processes of the extension ran on after it had exited", left)
+	}
+	return nil
+}
+
+// close ends a subject that has exited, so that everything it left behind is known.
+func (w *World) close() subject.Ended {
+	w.mon.Stop()
+	ended := w.conv.Close()
+	w.ended = &ended
+	return ended
+}
+
+// endsSilently expects the subject to end its output without a frame that nobody has asked for.
+func (w *World) endsSilently() error {
+	m, err := w.conv.Await(subject.Any, w.setup.Patience.End)
+	switch {
+	case err == nil:
+		return failAt(m, "the extension wrote a frame instead of ending")
+	case errors.Is(err, subject.ErrEnded):
+		return w.exits()
+	case errors.Is(err, subject.ErrNoAnswer):
+		return fail("the extension neither ended nor answered within %v", w.setup.Patience.End)
+	}
+	return w.wait("waiting for the end", err)
+}
+
+// complains expects text on standard error.
+func (w *World) complains() error {
+	if err := w.exits(); err != nil {
+		return missing(err)
+	}
+	w.close()
+	if w.run.Stderr() == "" {
+		return fail("the extension wrote nothing to stderr")
+	}
+	return nil
+}
+
+// hangsUp closes one of the host's pipes.
+func (w *World) hangsUp(which string) error {
+	if which == "closes the input" {
+		w.conv.CloseInput()
+		return nil
+	}
+	w.mon.Stop()
+	w.conv.StopReading()
+	return nil
+}
+
+// exitsAfter expects the process to end by itself; with nothing behind the answer taken last, where that
+// is said.
+func (w *World) exitsAfter(andSilent string) error {
+	if andSilent == "" {
+		return w.exits()
+	}
+	return w.lastFrame()
+}
+
+// keepResult remembers the initialize result.
+func (w *World) keepResult(m subject.Message) {
+	if w.result == nil && m.Fields["result"] != nil {
+		w.result = json.RawMessage(append([]byte(nil), m.Fields["result"]...))
+	}
+}

@@ -1,0 +1,132 @@
+package steps
+
+import (
+	"slices"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// sendsLine writes one line as it stands in the feature.
+func (w *World) sendsLine(text string) error {
+	b, err := w.expand(text)
+	if err != nil {
+		return err
+	}
+	return w.send(b)
+}
+
+// sendsBytes writes bytes as they stand in the feature, with no line feed added.
+func (w *World) sendsBytes(text string) error {
+	b, err := w.expand(text)
+	if err != nil {
+		return err
+	}
+	if err := w.conv.SendBytes(b, w.setup.Patience.Answer); err != nil {
+		return w.wait("writing bytes", err)
+	}
+	return nil
+}
+
+// probeMethod is a method that no version of the protocol has. Its refusal shows that the extension
+// reads, dispatches and answers, and needs nothing that an extension could lack.
+const probeMethod = "conform/probe"
+
+// probe sends a request that every extension must refuse and waits for the answer. Whatever the
+// extension has to say about earlier frames it has then had the time to say.
+func (w *World) probe() error {
+	id := w.nextID()
+	if err := w.send(w.setup.Dialect.Request(id, probeMethod, dialect.Object{})); err != nil {
+		return err
+	}
+	m, err := w.conv.Await(answers(id), w.setup.Patience.Answer)
+	if err != nil {
+		return w.wait("a request that shows whether the extension still serves", err)
+	}
+	if !m.IsError() {
+		return failAt(m, "the extension answered a request of the unknown method %q with a result", probeMethod)
+	}
+	return nil
+}
+
+// goesOn expects the extension to serve a further request.
+func (w *World) goesOn() error { return w.probe() }
+
+// silentAndGoesOn expects no frame about what was sent last, and service afterwards.
+func (w *World) silentAndGoesOn() error {
+	if err := w.probe(); err != nil {
+		return err
+	}
+	if m, found := w.conv.Poll(unasked); found {
+		return failAt(m, "the extension answered what deserves no answer")
+	}
+	return nil
+}
+
+// ordinaryConversation does what a host does in a normal session, with everything that makes an
+// extension write: calls, refusals, a cancellation.
+func (w *World) ordinaryConversation() error {
+	if err := w.probe(); err != nil {
+		return missing(err)
+	}
+	for _, kind := range []string{"sample", "failing"} {
+		call, err := w.call(kind)
+		if skip(err) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := w.makeCall(call); err != nil {
+			return err
+		}
+		if err := w.anyAnswer(); err != nil {
+			return missing(err)
+		}
+	}
+	if err := w.callUnknownTool(); err != nil {
+		return err
+	}
+	if err := w.anyAnswer(); err != nil {
+		return missing(err)
+	}
+	return w.cancelledCall()
+}
+
+// callUnknownTool calls a tool that no extension has.
+func (w *World) callUnknownTool() error {
+	w.last = w.nextID()
+	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.setup.Dialect.Call("conform_no_such_tool", dialect.Object{})))
+}
+
+// cancelledCall makes the slow call, if there is one, and cancels it.
+func (w *World) cancelledCall() error {
+	call, err := w.slow()
+	if skip(err) || w.setup.Dialect.API() == dialect.FrozenAPI {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.makeCall(call); err != nil {
+		return err
+	}
+	if err := w.cancels(w.last); err != nil {
+		return err
+	}
+	return missing(w.anyAnswer())
+}
+
+// keepsRules expects that the monitor found no frame of the subject against a rule of this scenario.
+// It also refuses to be content with nothing: a conversation without frames proves no rule.
+func (w *World) keepsRules() error {
+	if w.mon.Judged() == 0 {
+		return missing(fail("the extension wrote no frame that could be judged"))
+	}
+	for _, f := range w.mon.Findings() {
+		if slices.Contains(w.rules, f.Rule) {
+			return &Outcome{Class: verdict.Fail, Rule: f.Rule, Frame: f.Frame, Text: f.Message}
+		}
+	}
+	return nil
+}

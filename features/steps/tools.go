@@ -1,0 +1,176 @@
+package steps
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/subject"
+)
+
+// makesCall makes the sample, slow or failing call.
+func (w *World) makesCall(kind string) error {
+	call, err := w.call(kind)
+	if err != nil {
+		return err
+	}
+	return w.makeCall(call)
+}
+
+func (w *World) makeCall(call profile.Call) error {
+	w.last = w.nextID()
+	w.running = append(w.running, w.last)
+	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments)))
+}
+
+// callRuns makes the slow call and shows that the extension serves while it runs.
+func (w *World) callRuns() error {
+	if err := w.makesCall("slow"); err != nil {
+		return missing(err)
+	}
+	id := w.last
+	if err := w.probe(); err != nil {
+		return missing(err)
+	}
+	if m, found := w.conv.Poll(answers(id)); found {
+		return missing(failAt(m, "the slow call was answered at once; name a call in the profile that takes some seconds"))
+	}
+	w.last = id
+	return nil
+}
+
+// makesCallsAtOnce sends as many calls as the bound in force allows in one write.
+func (w *World) makesCallsAtOnce() error {
+	call, err := w.sample()
+	if err != nil {
+		return err
+	}
+	var burst []byte
+	for range w.concurrency() {
+		id := w.nextID()
+		w.running = append(w.running, id)
+		frame := w.setup.Dialect.Request(id, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments))
+		burst = append(append(burst, frame...), '\n')
+	}
+	if err := w.conv.SendAll(burst, w.setup.Patience.Answer); err != nil {
+		return w.wait("writing calls", err)
+	}
+	return nil
+}
+
+// concurrency is how many requests may be in flight: what was selected, capped by the offer.
+func (w *World) concurrency() int {
+	limit := dialect.MaxConcurrentRequests
+	var r struct {
+		Protocol, Contract struct {
+			Limits struct {
+				Max int `json:"max_concurrent_requests"`
+			} `json:"limits"`
+		}
+	}
+	// A result without the members leaves zeros.
+	_ = json.Unmarshal(w.result, &r)
+	for _, n := range []int{r.Protocol.Limits.Max, r.Contract.Limits.Max} {
+		if n > 0 && n < limit {
+			limit = n
+		}
+	}
+	return limit
+}
+
+// callsAnswered expects an answer to every call that runs; to the last request too, behind them, where
+// that is said.
+func (w *World) callsAnswered(beforeLast string) error {
+	if beforeLast != "" {
+		return w.answeredBefore()
+	}
+	return w.everyCallAnswered()
+}
+
+// everyCallAnswered expects one answer to every call that runs, none of them refused for lack of room.
+func (w *World) everyCallAnswered() error {
+	for _, id := range append([]string(nil), w.running...) {
+		m, err := w.conv.Await(answers(id), w.setup.Patience.Answer)
+		if err != nil {
+			return w.wait(fmt.Sprintf("the answer to call %s of %d at once", id, len(w.running)), err)
+		}
+		if code, ok := m.ErrorCode(); ok && w.setup.Dialect.ErrorName(code) == "resource_exhausted" {
+			return failAt(m, "call %s was refused although the selected bound allows it", id)
+		}
+		w.settle(id)
+	}
+	return nil
+}
+
+// runningCall expects the call that runs to be answered, or to run on.
+func (w *World) runningCall(what string) error {
+	if len(w.running) == 0 {
+		return errored("no call is running")
+	}
+	if what == "answered" {
+		w.last = w.running[0]
+		return w.anyAnswer()
+	}
+	if err := w.probe(); err != nil {
+		return err
+	}
+	for _, id := range w.running {
+		if m, found := w.conv.Poll(answers(id)); found {
+			return failAt(m, "the call with id %s was answered although nothing happened to it", id)
+		}
+	}
+	return nil
+}
+
+// cancelsCall cancels the request sent last, or the call that has run longest.
+func (w *World) cancelsCall(which string) error {
+	if which == "the running call" {
+		if len(w.running) == 0 {
+			return errored("no call is running")
+		}
+		w.last = w.running[0]
+	}
+	return w.cancels(w.last)
+}
+
+func (w *World) cancels(id string) error {
+	return w.send(w.setup.Dialect.Notification(dialect.Cancel, w.setup.Dialect.Cancel(id, "user")))
+}
+
+// asksShutdown sends shutdown.
+func (w *World) asksShutdown() error {
+	w.last = w.nextID()
+	return w.send(w.setup.Dialect.Request(w.last, dialect.Shutdown, dialect.Object{}))
+}
+
+// answeredBefore expects the running calls to be answered in front of the last request.
+func (w *World) answeredBefore() error {
+	last := w.last
+	if err := w.anyAnswer(); err != nil {
+		return err
+	}
+	end := w.answer
+	for _, id := range w.running {
+		m, found := w.conv.Poll(answers(id))
+		if !found {
+			return failAt(end, "request %s was answered while call %s was still owed its answer", last, id)
+		}
+		if m.Frame.Index > end.Frame.Index {
+			return failAt(m, "call %s was answered behind request %s", id, last)
+		}
+	}
+	return nil
+}
+
+// lastFrame expects nothing behind the answer taken last, to the end of the output.
+func (w *World) lastFrame() error {
+	if err := w.exits(); err != nil {
+		return missing(err)
+	}
+	m, err := w.conv.Await(func(m subject.Message) bool { return m.Frame.Index > w.answer.Frame.Index }, w.setup.Patience.Answer)
+	if err == nil {
+		return failAt(m, "the extension wrote a frame behind its last answer")
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package steps
+
+import (
+	"context"
+
+	"github.com/cucumber/godog"
+)
+
+// Phrase is one step: how it reads and what it does. The expression has no anchors of its own.
+type Phrase struct {
+	Expr string
+	Do   any // a method expression of World
+}
+
+// Vocabulary is every step there is, in the order in which a conversation meets them. It stays at no
+// more than thirty phrases: a feature that needs another one most often needs another table row.
+func Vocabulary() []Phrase {
+	return []Phrase{
+		{`the host offers (\S+) = (.+)`, (*World).offers},
+		{`the variable (\S+) is set to (\S+)`, (*World).variableSet},
+		{`the variable (\S+) is not set`, (*World).variableUnset},
+		{`the working directory is not its own`, (*World).elsewhere},
+		{`the extension has been started`, (*World).started},
+		{`the extension is ready`, (*World).ready},
+		{`a call is running`, (*World).callRuns},
+
+		{`the host sends initialize`, (*World).initialize},
+		{`the host sends initialize with (\S+) = (.+)`, (*World).initializeWith},
+		{`the host sends the line (.+)`, (*World).sendsLine},
+		{`the host sends the bytes (.+)`, (*World).sendsBytes},
+		{`the host makes the (sample|slow|failing) call`, (*World).makesCall},
+		{`the host makes as many calls at once as the bound allows`, (*World).makesCallsAtOnce},
+		{`the host cancels (the call|the running call)`, (*World).cancelsCall},
+		{`the host asks for shutdown`, (*World).asksShutdown},
+		{`the host (closes the input|stops reading)`, (*World).hangsUp},
+		{`the host has an ordinary conversation`, (*World).ordinaryConversation},
+
+		{`the extension answers with (a result|an error|a result or an error)`, (*World).answersWith},
+		{`the extension answers with (a result or )?the error (\S+(?: or \S+)*)`, (*World).answersError},
+		{`the answer has (\S+) = (.+)`, (*World).answerHas},
+		{`the extension stays silent and goes on serving`, (*World).silentAndGoesOn},
+		{`the extension goes on serving`, (*World).goesOn},
+		{`the running call is (answered|undisturbed)`, (*World).runningCall},
+		{`every call is answered( before the last request)?`, (*World).callsAnswered},
+		{`the extension ends without a word`, (*World).endsSilently},
+		{`the extension exits( and has written nothing more)?`, (*World).exitsAfter},
+		{`the exit status is (not )?(\d+)`, (*World).exitStatus},
+		{`the extension has complained on stderr`, (*World).complains},
+		{`no process is left`, (*World).nothingLeft},
+		{`no frame breaks a rule of this scenario`, (*World).keepsRules},
+	}
+}
+
+type worldKey struct{}
+
+// Enter puts a world into a scenario's context.
+func Enter(ctx context.Context, w *World) context.Context {
+	return context.WithValue(ctx, worldKey{}, w)
+}
+
+// Of returns the world of a scenario, or nil.
+func Of(ctx context.Context) *World {
+	w, _ := ctx.Value(worldKey{}).(*World)
+	return w
+}
+
+// Register makes the vocabulary known to a scenario.
+func Register(sc *godog.ScenarioContext) {
+	for _, p := range Vocabulary() {
+		sc.Step("^"+p.Expr+"$", bind(p.Do))
+	}
+}
+
+// bind turns a method expression into a handler that finds its world in the context.
+func bind(do any) any {
+	switch f := do.(type) {
+	case func(*World) error:
+		return func(ctx context.Context) error { return f(Of(ctx)) }
+	case func(*World, string) error:
+		return func(ctx context.Context, a string) error { return f(Of(ctx), a) }
+	case func(*World, string, string) error:
+		return func(ctx context.Context, a, b string) error { return f(Of(ctx), a, b) }
+	case func(*World, string, int) error:
+		return func(ctx context.Context, a string, b int) error { return f(Of(ctx), a, b) }
+	}
+	panic("steps: a phrase has a handler of another shape")
+}

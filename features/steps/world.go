@@ -1,0 +1,174 @@
+// Package steps is the vocabulary of the features: what a host does to an extension, and what it then
+// expects. One file per noun.
+//
+// Scenarios share nothing. Each has a World with a fresh subject, its recording, its monitor and the
+// one request that the next expectation is about.
+package steps
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/monitor"
+	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Setup is what all scenarios of a run have in common. It is read only.
+type Setup struct {
+	Dialect   dialect.Dialect
+	Extension dialect.Extension
+	Starter   subject.Starter
+	Profile   *profile.Profile // nil if there is none
+	// NoCalls says why tools may not be called although no profile names a call; empty: they may.
+	NoCalls  string
+	Patience Patience
+}
+
+// Patience is how long the referee waits, already scaled to the machine.
+type Patience struct {
+	Initialize time.Duration // for the answer to initialize, start-up included
+	Answer     time.Duration // for any other answer
+	End        time.Duration // for the process to end by itself
+}
+
+// DefaultPatience are the waits on a machine that starts a trivial process in good time.
+var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Second, End: 5 * time.Second}
+
+// Scale multiplies every wait.
+func (p Patience) Scale(factor float64) Patience {
+	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
+	return Patience{Initialize: scale(p.Initialize), Answer: scale(p.Answer), End: scale(p.End)}
+}
+
+// World is the state of one scenario.
+type World struct {
+	setup *Setup
+	rules []string // those the scenario proves
+
+	start   subject.Start
+	changes []change // to the initialize params
+
+	rec  *wire.Recorder
+	mon  *monitor.Monitor
+	run  subject.Running
+	conv *subject.Conversation
+
+	ids     atomic.Int64
+	last    string          // id of the request that expectations are about, as spelled on the wire
+	answer  subject.Message // the response taken last
+	result  json.RawMessage // of initialize
+	running []string        // ids of calls that have not been answered
+	ended   *subject.Ended
+}
+
+// NewWorld makes the state of one scenario, which proves some rules. Nothing is started yet.
+func NewWorld(setup *Setup, rules []string) *World { return &World{setup: setup, rules: rules} }
+
+// Stop ends the subject, if there is one, and returns what the monitor found. It is the last call.
+func (w *World) Stop(passed bool) []verdict.Finding {
+	if w.conv == nil {
+		return nil
+	}
+	if passed && w.ended == nil {
+		w.part()
+	}
+	w.mon.Stop()
+	ended := w.conv.Close()
+	if w.ended == nil {
+		w.ended = &ended
+	}
+	return w.mon.Findings()
+}
+
+// part lets a subject that is still there finish what it may have begun, so that a frame that comes too
+// late to be awaited is still judged. What comes of it is for the monitor alone.
+func (w *World) part() {
+	w.conv.CloseInput()
+	// Whether it ends in time is the business of scenarios about ending.
+	_ = w.conv.AwaitEnd(w.setup.Patience.Answer / 5)
+}
+
+// Evidence fills in what a report shows of a scenario that did not pass.
+func (w *World) Evidence(s *verdict.Scenario) {
+	if w.conv == nil {
+		return
+	}
+	s.Frames, s.Dropped = w.rec.Frames()
+	s.Stderr = w.run.Stderr()
+	if w.ended != nil {
+		s.Ended = w.ended.String()
+	}
+}
+
+// Outcome is an error of a step that says more than that the step failed.
+type Outcome struct {
+	Class   verdict.Class
+	Rule    string // the rule broken; empty: those of the scenario
+	Missing bool   // see verdict.Finding
+	Frame   int    // -1: none
+	Text    string
+}
+
+// Error is the text.
+func (o *Outcome) Error() string { return o.Text }
+
+func fail(format string, args ...any) error {
+	return &Outcome{Class: verdict.Fail, Frame: -1, Text: fmt.Sprintf(format, args...)}
+}
+
+func failAt(m subject.Message, format string, args ...any) error {
+	return &Outcome{Class: verdict.Fail, Frame: m.Frame.Index, Text: fmt.Sprintf(format, args...)}
+}
+
+func notApplicable(format string, args ...any) error {
+	return &Outcome{Class: verdict.NotApplicable, Frame: -1, Text: fmt.Sprintf(format, args...)}
+}
+
+func errored(format string, args ...any) error {
+	return &Outcome{Class: verdict.Errored, Frame: -1, Text: fmt.Sprintf(format, args...)}
+}
+
+// missing marks an outcome as one of something the scenario needs and does not judge.
+func missing(err error) error {
+	var o *Outcome
+	if errors.As(err, &o) && (o.Class == verdict.Fail || o.Class == verdict.NoAnswer) {
+		marked := *o
+		marked.Missing = true
+		return &marked
+	}
+	return err
+}
+
+// wait turns the end of a wait into an outcome.
+func (w *World) wait(what string, err error) error {
+	switch {
+	case errors.Is(err, subject.ErrNoAnswer):
+		return &Outcome{Class: verdict.NoAnswer, Frame: -1, Text: fmt.Sprintf("%s: nothing came within the deadline", what)}
+	case errors.Is(err, subject.ErrEnded):
+		return fail("%s: the extension ended its output instead (%s)", what, w.ending())
+	case errors.Is(err, subject.ErrStuck):
+		return &Outcome{Class: verdict.NoAnswer, Frame: -1, Text: fmt.Sprintf("%s: %v", what, err)}
+	default:
+		return errored("%s: %v", what, err)
+	}
+}
+
+// ending describes how the subject ended, if it has.
+func (w *World) ending() string {
+	select {
+	case <-w.run.Exited():
+		return "its process has exited"
+	default:
+		return "its process still runs"
+	}
+}
+
+// nextID returns an id that this process has not seen.
+func (w *World) nextID() string { return fmt.Sprint(w.ids.Add(1)) }

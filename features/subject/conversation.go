@@ -1,0 +1,226 @@
+package subject
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Reasons for which a wait ends without the message it waited for.
+var (
+	// ErrNoAnswer: the deadline passed and the subject's output is still open.
+	ErrNoAnswer = errors.New("no answer within the deadline")
+	// ErrEnded: the subject's output ended first.
+	ErrEnded = errors.New("the output of the extension ended")
+	// ErrStuck: the subject does not read its input.
+	ErrStuck = errors.New("the extension does not read its input")
+)
+
+// Bounds of a Conversation.
+const (
+	// MaxFrame is how much of one line is kept. It is far over any bound that a wire allows, so that
+	// an oversized frame is seen with its size.
+	MaxFrame = 2 << 20
+	// maxInbox bounds the frames that nobody has waited for yet.
+	maxInbox = 1 << 14
+)
+
+// Observer sees every frame of both lanes in the order of the recording. Calls do not overlap.
+type Observer interface {
+	Observe(wire.Frame)
+}
+
+// Conversation owns both pipes of a subject. Its methods may be called from several goroutines.
+type Conversation struct {
+	run      Running
+	rec      *wire.Recorder
+	observer Observer
+
+	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
+
+	mu     sync.Mutex // guards the fields below
+	inbox  []Message
+	lost   int // frames over maxInbox
+	ended  bool
+	closed bool          // our side of the input
+	news   chan struct{} // closed and replaced whenever a field above changes
+
+	readDone chan struct{}
+}
+
+// Converse starts reading. The conversation must be closed.
+func Converse(run Running, rec *wire.Recorder, observer Observer) *Conversation {
+	c := &Conversation{run: run, rec: rec, observer: observer, news: make(chan struct{}), readDone: make(chan struct{})}
+	go c.read()
+	return c
+}
+
+func (c *Conversation) read() {
+	defer close(c.readDone)
+	lines := wire.NewSplitter(c.run.Stdout(), MaxFrame)
+	for {
+		payload, size, ended, err := lines.Next()
+		if err != nil {
+			c.change(func() { c.ended = true })
+			return
+		}
+		f := c.record(wire.FromSubject, payload, size, ended)
+		c.change(func() {
+			if len(c.inbox) >= maxInbox {
+				c.lost++
+				return
+			}
+			c.inbox = append(c.inbox, read(f))
+		})
+	}
+}
+
+func (c *Conversation) record(lane wire.Lane, payload []byte, size int, ended bool) wire.Frame {
+	c.order.Lock()
+	defer c.order.Unlock()
+	f := c.rec.Add(lane, payload, size, ended)
+	c.observer.Observe(f)
+	return f
+}
+
+func (c *Conversation) change(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f()
+	close(c.news)
+	c.news = make(chan struct{})
+}
+
+// Send writes one frame, the line feed added. It is recorded before it is written, because the answer
+// can arrive before the write returns. An input that the subject has closed is no error: what follows
+// from it shows in what the subject writes or in its end.
+func (c *Conversation) Send(payload []byte, limit time.Duration) error {
+	c.record(wire.ToSubject, payload, len(payload), true)
+	return c.write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'), limit)
+}
+
+// SendBytes writes bytes as they are. They are recorded as a frame without a line feed.
+func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
+	c.record(wire.ToSubject, b, len(b), false)
+	return c.write(b, limit)
+}
+
+// SendAll writes several frames, each with its line feed, in one write.
+func (c *Conversation) SendAll(frames []byte, limit time.Duration) error {
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(frames, []byte{'\n'}), []byte{'\n'}) {
+		c.record(wire.ToSubject, line, len(line), true)
+	}
+	return c.write(frames, limit)
+}
+
+func (c *Conversation) write(b []byte, limit time.Duration) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		// A broken pipe is the subject's doing and visible elsewhere.
+		_, _ = c.run.Stdin().Write(b)
+	}()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return nil
+	case <-timer.C:
+		c.CloseInput()
+		<-done
+		return fmt.Errorf("%d bytes were not taken within %v: %w", len(b), limit, ErrStuck)
+	}
+}
+
+// CloseInput ends the subject's input. Further calls do nothing.
+func (c *Conversation) CloseInput() {
+	c.change(func() {
+		if !c.closed {
+			c.closed = true
+			_ = c.run.Stdin().Close()
+		}
+	})
+}
+
+// Await takes the first message that the predicate accepts out of those nobody has taken yet, waiting
+// for one at most as long as the limit says.
+func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Message, error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		m, found, ended, news := c.take(accept)
+		switch {
+		case found:
+			return m, nil
+		case ended:
+			return Message{}, ErrEnded
+		}
+		select {
+		case <-news:
+		case <-timer.C:
+			return Message{}, ErrNoAnswer
+		}
+	}
+}
+
+func (c *Conversation) take(accept func(Message) bool) (m Message, found, ended bool, news <-chan struct{}) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, m := range c.inbox {
+		if accept(m) {
+			c.inbox = append(c.inbox[:i:i], c.inbox[i+1:]...)
+			return m, true, c.ended, c.news
+		}
+	}
+	return Message{}, false, c.ended, c.news
+}
+
+// Poll takes the first message that the predicate accepts, if there is one already.
+func (c *Conversation) Poll(accept func(Message) bool) (Message, bool) {
+	m, found, _, _ := c.take(accept)
+	return m, found
+}
+
+// AwaitEnd waits for the end of the subject's output and of the subject itself. A pipe that a descendant
+// keeps open after the subject has gone does not count.
+func (c *Conversation) AwaitEnd(limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-c.run.Exited():
+		return nil
+	case <-timer.C:
+		return ErrNoAnswer
+	}
+}
+
+// Ended reports whether the subject's output has ended.
+func (c *Conversation) Ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
+}
+
+// Lost counts frames that were recorded but not kept for waiting, because there were too many.
+func (c *Conversation) Lost() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lost
+}
+
+// StopReading closes our end of the subject's output.
+func (c *Conversation) StopReading() {
+	_ = c.run.Stdout().Close()
+	<-c.readDone
+}
+
+// Close ends the subject with everything it started and returns once nothing of it is left to wait for.
+func (c *Conversation) Close() Ended {
+	ended := c.run.End()
+	<-c.readDone
+	return ended
+}

@@ -1,0 +1,160 @@
+// Package verdict says what a run found: per scenario, and from all scenarios together per rule.
+package verdict
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Class is the outcome of a scenario or a rule.
+type Class string
+
+// The classes, worst first. A missing prerequisite is a Fail, never a NotApplicable.
+const (
+	Fail          Class = "fail"           // the extension broke a rule
+	NoAnswer      Class = "no_answer"      // the extension said nothing within the deadline
+	Errored       Class = "errored"        // our fault or the machine's: nothing is said about the extension
+	Pass          Class = "pass"           //
+	NotApplicable Class = "not_applicable" // nothing to judge here, with a reason
+)
+
+// Classes lists the classes, worst first.
+func Classes() []Class { return []Class{Fail, NoAnswer, Errored, Pass, NotApplicable} }
+
+// Text is the class as people read it.
+func (c Class) Text() string {
+	switch c {
+	case NoAnswer:
+		return "no answer"
+	case NotApplicable:
+		return "not applicable"
+	default:
+		return string(c)
+	}
+}
+
+// Finding is one broken rule at one place.
+type Finding struct {
+	Rule    string // id; empty if the fault is in no rule's name
+	Message string
+	Frame   int // index in the recording; -1 if the fault is in no single frame
+	Offset  int // byte in that frame; -1 if the fault has no place
+	// Missing marks a fault in what a scenario needs before it can judge its own rules.
+	Missing bool
+}
+
+// Scenario is the outcome of one scenario.
+type Scenario struct {
+	Name     string
+	File     string
+	Line     int
+	Rules    []string // what it proves, in the order of its tags
+	Class    Class
+	Reason   string    // why, for every class but Pass
+	Findings []Finding // everything broken, rules of other scenarios included
+	Duration time.Duration
+
+	Frames  []wire.Frame // what passed; empty for a pass
+	Dropped int          // frames that were counted only
+	Stderr  string       // the newest of it
+	Ended   string       // how the subject ended
+}
+
+// Rule is the outcome of one rule over all scenarios.
+type Rule struct {
+	ID        string
+	Level     string
+	Text      string
+	Class     Class
+	Reason    string
+	Findings  []Located
+	Scenarios []string // names of the scenarios that prove it
+}
+
+// Located is a finding with the scenario that made it.
+type Located struct {
+	Finding
+	Scenario string
+}
+
+// Known is what the aggregation needs to know of a rule.
+type Known struct{ ID, Level, Text string }
+
+// maxLocated bounds the findings kept per rule: a rule broken in every frame needs no list of all.
+const maxLocated = 20
+
+// Aggregate turns scenarios into one row per known rule that a scenario proves or a finding names, in
+// the order of the known rules.
+//
+// A finding makes its rule red wherever it was made. Otherwise the worst class of the scenarios that
+// prove the rule counts, except that a scenario which found only other rules broken speaks for its own.
+func Aggregate(known []Known, scenarios []Scenario) []Rule {
+	rows := map[string]*Rule{}
+	row := func(id string) *Rule {
+		if rows[id] == nil {
+			rows[id] = &Rule{ID: id, Class: NotApplicable}
+		}
+		return rows[id]
+	}
+	for _, s := range scenarios {
+		for _, f := range s.Findings {
+			if f.Rule == "" {
+				continue
+			}
+			r := row(f.Rule)
+			if len(r.Findings) < maxLocated {
+				r.Findings = append(r.Findings, Located{Finding: f, Scenario: s.Name})
+			}
+		}
+		for _, id := range s.Rules {
+			r := row(id)
+			if !slices.Contains(r.Scenarios, s.Name) {
+				r.Scenarios = append(r.Scenarios, s.Name)
+			}
+			r.merge(s)
+		}
+	}
+	var out []Rule
+	for _, k := range known {
+		r := rows[k.ID]
+		if r == nil {
+			continue
+		}
+		r.Level, r.Text = k.Level, k.Text
+		if len(r.Findings) > 0 {
+			r.Class, r.Reason = Fail, r.Findings[0].Message
+			if allSilent(r.ID, scenarios) {
+				r.Class = NoAnswer
+			}
+		}
+		out = append(out, *r)
+	}
+	return out
+}
+
+func (r *Rule) merge(s Scenario) {
+	class, reason := s.Class, s.Reason
+	if class == Fail || class == NoAnswer {
+		if !slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Rule == r.ID || f.Rule == "" }) {
+			class, reason = Pass, ""
+		}
+	}
+	rank := func(c Class) int { return slices.Index(Classes(), c) }
+	if cmp.Less(rank(class), rank(r.Class)) || r.Class == class && r.Reason == "" {
+		r.Class, r.Reason = class, reason
+	}
+}
+
+// allSilent reports whether every scenario that found the rule broken got no answer.
+func allSilent(id string, scenarios []Scenario) bool {
+	for _, s := range scenarios {
+		broke := slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Rule == id })
+		if broke && s.Class != NoAnswer {
+			return false
+		}
+	}
+	return true
+}

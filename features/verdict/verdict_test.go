@@ -1,0 +1,46 @@
+package verdict_test
+
+import (
+	"testing"
+
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+func TestAggregate(t *testing.T) {
+	known := []verdict.Known{{ID: "A", Level: "must"}, {ID: "B", Level: "must"}, {ID: "C", Level: "should"}, {ID: "D", Level: "must"}, {ID: "E", Level: "must"}, {ID: "F", Level: "must"}}
+	finding := func(rule string) []verdict.Finding {
+		return []verdict.Finding{{Rule: rule, Message: rule + " broken", Frame: -1}}
+	}
+	rows := verdict.Aggregate(known, []verdict.Scenario{
+		{Name: "one", Rules: []string{"A"}, Class: verdict.Pass},
+		{Name: "two", Rules: []string{"A"}, Class: verdict.NotApplicable, Reason: "no tool"},
+		{Name: "three", Rules: []string{"B"}, Class: verdict.Fail, Reason: "C broken", Findings: finding("C")},
+		{Name: "four", Rules: []string{"C"}, Class: verdict.Pass},
+		{Name: "five", Rules: []string{"D"}, Class: verdict.NotApplicable, Reason: "no tool"},
+		{Name: "six", Rules: []string{"E"}, Class: verdict.NoAnswer, Reason: "E broken", Findings: finding("E")},
+		{Name: "seven", Rules: []string{"F"}, Class: verdict.Errored, Reason: "disk full"},
+		{Name: "eight", Rules: []string{"F"}, Class: verdict.Pass},
+	})
+	want := map[string]struct {
+		class  verdict.Class
+		reason string
+	}{
+		"A": {verdict.Pass, ""},
+		"B": {verdict.Pass, ""},
+		"C": {verdict.Fail, "C broken"},
+		"D": {verdict.NotApplicable, "no tool"},
+		"E": {verdict.NoAnswer, "E broken"},
+		"F": {verdict.Errored, "disk full"},
+	}
+	if len(rows) != len(want) {
+		t.Fatalf("rows: got %d, want %d", len(rows), len(want))
+	}
+	for i, row := range rows {
+		if row.ID != known[i].ID || row.Level != known[i].Level {
+			t.Errorf("row %d: got %s %s, want %s %s", i, row.ID, row.Level, known[i].ID, known[i].Level)
+		}
+		if w := want[row.ID]; row.Class != w.class || row.Reason != w.reason {
+			t.Errorf("%s: got %s %q, want %s %q", row.ID, row.Class, row.Reason, w.class, w.reason)
+		}
+	}
+}
