@@ -139,7 +139,7 @@ var Methods = []wirejson.Method{
 		Gate:      "core",
 		Offer:     "required",
 		Terminal:  "initialized",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "InitializeRequest", Result: "InitializeResponse"},
 		},
@@ -151,7 +151,7 @@ var Methods = []wirejson.Method{
 		Gate:      "core",
 		Offer:     "required",
 		Terminal:  "shutdown",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ShutdownParams", Result: "ShutdownResult"},
 		},
@@ -163,7 +163,7 @@ var Methods = []wirejson.Method{
 		Gate:      "tool_call",
 		Offer:     "required",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ToolCallParams", Result: "ToolCallResult"},
 		},
@@ -176,7 +176,7 @@ var Methods = []wirejson.Method{
 		Gate:         "request_cancellation",
 		Offer:        "required",
 		Terminal:     "original_request_cancelled",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "CancelRequestParams"},
 		},
@@ -188,7 +188,7 @@ var Methods = []wirejson.Method{
 		Gate:      "lifecycle_events",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionHookParams", Result: "SessionHookResult"},
 		},
@@ -212,7 +212,7 @@ var Methods = []wirejson.Method{
 		Gate:      "migration.adapter.v1",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "MigrationDetectParams", Result: "MigrationDetectResult"},
 		},
@@ -224,7 +224,7 @@ var Methods = []wirejson.Method{
 		Gate:      "migration.adapter.v1",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "MigrationImportParams", Result: "MigrationImportResult"},
 		},
@@ -236,7 +236,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_auth",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderAuthorizationRequest", Result: "ProviderAuthorizationResult"},
 		},
@@ -248,7 +248,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_auth",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderAuthorizationRequest", Result: "ProviderAuthorizationResult"},
 		},
@@ -260,7 +260,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_stream",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderStreamRequest", Result: "ProviderStreamAccepted"},
 		},
@@ -273,7 +273,7 @@ var Methods = []wirejson.Method{
 		Gate:         "provider_stream",
 		Offer:        "optional",
 		Terminal:     "stream_event",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderStreamEvent"},
 		},
@@ -286,7 +286,7 @@ var Methods = []wirejson.Method{
 		Gate:         "provider_stream",
 		Offer:        "optional",
 		Terminal:     "stream_event",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderStreamCancelParams"},
 		},
@@ -298,7 +298,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_catalog",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderRegisterParams", Result: "ProviderCatalogResult"},
 		},
@@ -310,7 +310,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_catalog",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderUpdateParams", Result: "ProviderCatalogResult"},
 		},
@@ -322,7 +322,7 @@ var Methods = []wirejson.Method{
 		Gate:      "provider_catalog",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderUnregisterParams", Result: "ProviderCatalogResult"},
 		},
@@ -335,7 +335,7 @@ var Methods = []wirejson.Method{
 		Gate:         "provider_catalog",
 		Offer:        "optional",
 		Terminal:     "catalog_complete",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderCatalogCompleteParams"},
 		},
@@ -347,7 +347,7 @@ var Methods = []wirejson.Method{
 		Gate:      "session_lifecycle",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionCreateParams", Result: "SessionLifecycleResult"},
 		},
@@ -359,7 +359,7 @@ var Methods = []wirejson.Method{
 		Gate:      "session_lifecycle",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionForkParams", Result: "SessionLifecycleResult"},
 		},
@@ -371,7 +371,7 @@ var Methods = []wirejson.Method{
 		Gate:      "session_lifecycle",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionSwitchParams", Result: "SessionLifecycleResult"},
 		},
@@ -383,7 +383,7 @@ var Methods = []wirejson.Method{
 		Gate:      "session_lifecycle",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionReloadParams", Result: "SessionLifecycleResult"},
 		},
@@ -395,7 +395,7 @@ var Methods = []wirejson.Method{
 		Gate:      "theme_selection",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ThemeSelectParams", Result: "ThemeSelectResult"},
 		},
@@ -407,7 +407,7 @@ var Methods = []wirejson.Method{
 		Gate:      "event_bus",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusDeclareParams", Result: "BusAck"},
 		},
@@ -419,7 +419,7 @@ var Methods = []wirejson.Method{
 		Gate:      "event_bus",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusTopicParams", Result: "BusSubscribeResult"},
 		},
@@ -431,7 +431,7 @@ var Methods = []wirejson.Method{
 		Gate:      "event_bus",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusTopicParams", Result: "BusAck"},
 		},
@@ -443,7 +443,7 @@ var Methods = []wirejson.Method{
 		Gate:      "event_bus",
 		Offer:     "optional",
 		Terminal:  "result_or_error",
-		Status:    "foundation",
+		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusPublishParams", Result: "BusPublishResult"},
 		},
@@ -456,7 +456,7 @@ var Methods = []wirejson.Method{
 		Gate:         "event_bus",
 		Offer:        "optional",
 		Terminal:     "stream_event",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusEventParams"},
 		},
@@ -469,7 +469,7 @@ var Methods = []wirejson.Method{
 		Gate:         "event_bus",
 		Offer:        "optional",
 		Terminal:     "stream_event",
-		Status:       "foundation",
+		Status:       "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusLifecycleParams"},
 		},
