@@ -16,6 +16,7 @@ import (
 	"github.com/octet-dev/octet/gen/load"
 	"github.com/octet-dev/octet/gen/model"
 	"github.com/octet-dev/octet/gen/python"
+	"github.com/octet-dev/octet/gen/reference"
 	"github.com/octet-dev/octet/gen/typescript"
 	"github.com/octet-dev/octet/gen/write"
 )
@@ -45,7 +46,7 @@ Exit codes: 0 done, 1 faults or differences, 2 wrong command line.
 
 // emitters lists every target, in the order in which they run.
 func emitters() []emit.Emitter {
-	return []emit.Emitter{golang.New(), python.New(), typescript.New()}
+	return []emit.Emitter{golang.New(), python.New(), typescript.New(), reference.New()}
 }
 
 // Main runs one command line, without the program's name, and returns the exit code.

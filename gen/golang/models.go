@@ -106,7 +106,7 @@ func (p *pkg) modelsFile(s *source) []string {
 		case model.Enum:
 			p.enum(s, m)
 		case model.Alias:
-			s.doc("", m.Name+": "+m.Doc, sentence(constraint(m.Type)), p.sourceNote(m.Source, m.Versions))
+			s.doc("", m.Name+": "+m.Doc, sentence(m.Type.Constraint()), p.sourceNote(m.Source, m.Versions))
 			s.p("type %s = %s", m.Name, p.goType(m.Type))
 		}
 	}
@@ -149,7 +149,7 @@ func (p *pkg) record(s *source, m *model.Model) {
 			continue
 		}
 		name := fields.declare(goName(f.Name), "member "+strconv.Quote(f.Name), place{m.File, m.Pointer + "/properties/" + f.Name})
-		s.doc("\t", strings.Join(nonEmpty(f.Doc, sentence(presence(f)+constraint(f.Type)), p.sourceNote("", f.Versions)), " "))
+		s.doc("\t", strings.Join(nonEmpty(f.Doc, sentence(presence(f)+f.Type.Constraint()), p.sourceNote("", f.Versions)), " "))
 		s.p("\t%s %s `json:%q`", name, p.fieldType(m, f), f.Name)
 	}
 	if !m.Closed {
@@ -231,72 +231,6 @@ func presence(f *model.Field) string {
 	default:
 		return "optional; "
 	}
-}
-
-// constraint says in words which values of a type are legal.
-func constraint(t *model.Type) string {
-	var parts []string
-	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
-	switch t.Kind {
-	case model.Const:
-		add("always %q", t.Const)
-	case model.String:
-		if t.MinBytes > 0 {
-			add("at least %d bytes", t.MinBytes)
-		}
-		if t.MaxBytes != nil {
-			add("at most %s bytes", bound(t.MaxBytes))
-		}
-		if t.NotBlank {
-			add("not blank")
-		}
-		if t.Pattern != "" {
-			add("matches %s", t.Pattern)
-		}
-	case model.Integer, model.Number:
-		if t.Minimum != nil {
-			add("from %d", *t.Minimum)
-		}
-		if t.Maximum != nil {
-			add("to %s", bound(&model.Bound{Value: *t.Maximum, Limit: t.MaximumLimit}))
-		}
-		return strings.Join(parts, " ")
-	case model.JSON, model.Object:
-		if t.MaxEncodedBytes != nil {
-			add("at most %s encoded bytes", bound(t.MaxEncodedBytes))
-		}
-	case model.Array:
-		if t.MinItems > 0 {
-			add("at least %d elements", t.MinItems)
-		}
-		if t.MaxItems != nil {
-			add("at most %s elements", bound(t.MaxItems))
-		}
-		if t.Unique {
-			add("no element twice")
-		}
-		if t.UniqueBy != "" {
-			add("no %s twice", t.UniqueBy)
-		}
-		if inner := constraint(t.Elem); inner != "" {
-			add("each %s", inner)
-		}
-	case model.Map:
-		if t.KeyPattern != "" {
-			add("keys match %s", t.KeyPattern)
-		}
-		if inner := constraint(t.Elem); inner != "" {
-			add("each value %s", inner)
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-func bound(b *model.Bound) string {
-	if b.Limit == "" {
-		return strconv.FormatInt(b.Value, 10)
-	}
-	return fmt.Sprintf("%s (%d)", b.Limit, b.Value)
 }
 
 // sentence makes a full sentence of a list of clauses.
