@@ -26,7 +26,7 @@ type Member struct {
 
 // SortMembers puts members into the order in which they are written.
 func SortMembers(members []Member) {
-	slices.SortFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(members, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Writer appends canonical JSON: the caller brings members in ascending order, the writer merges
@@ -54,12 +54,21 @@ func (w *Writer) Err() error { return w.err }
 func (w *Writer) OpenObject(extra []Member) []Member {
 	outer := w.extra
 	w.extra = extra
-	if !slices.IsSortedFunc(extra, func(a, b Member) int { return strings.Compare(a.Name, b.Name) }) {
-		w.extra = slices.Clone(extra)
-		SortMembers(w.extra)
+	for i := 1; i < len(extra); i++ {
+		if extra[i-1].Name >= extra[i].Name {
+			w.extra = inOrder(extra)
+			break
+		}
 	}
 	w.buf = append(w.buf, '{')
 	return outer
+}
+
+// inOrder returns a sorted copy in which the first of several members with one name stands for all.
+func inOrder(members []Member) []Member {
+	members = slices.Clone(members)
+	SortMembers(members)
+	return slices.CompactFunc(members, func(a, b Member) bool { return a.Name == b.Name })
 }
 
 // Key starts a member. Unlisted members that sort before it are written first; one with the same name
@@ -89,12 +98,8 @@ func (w *Writer) member(m Member) {
 
 // CloseObject ends an object. outer is what OpenObject returned.
 func (w *Writer) CloseObject(outer []Member) {
-	last := ""
-	for i, m := range w.extra {
-		if i == 0 || m.Name != last {
-			w.member(m)
-		}
-		last = m.Name
+	for _, m := range w.extra {
+		w.member(m)
 	}
 	w.extra = outer
 	w.buf = append(w.buf, '}')

@@ -1,0 +1,111 @@
+package wirejson
+
+import (
+	"fmt"
+	"testing"
+)
+
+func parse(t *testing.T, text string) Value {
+	t.Helper()
+	d, err := Parse([]byte(text), DefaultMaxDepth)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.Release)
+	return d.Root()
+}
+
+func TestValue_readsEachKind(t *testing.T) {
+	v := parse(t, ` {"s":"a\u00e9\n","n":-12,"f":1.50,"t":true,"z":null,"l":[1,[2,3],4],"o":{"k\u0021":{}}} `)
+	if got := v.Member("s").Text(); got != "aé\n" {
+		t.Errorf("text %q", got)
+	}
+	if !v.Member("s").TextEquals("aé\n") || v.Member("n").TextEquals("-12") {
+		t.Error("TextEquals compares the decoded text of strings only")
+	}
+	if got := v.Member("n").Int(); got != -12 {
+		t.Errorf("int %d", got)
+	}
+	if got := v.Member("f").Number(); got != "1.50" {
+		t.Errorf("number %q", got)
+	}
+	if !v.Member("t").Bool() || v.Member("z").Bool() {
+		t.Error("Bool is true for true alone")
+	}
+	if !v.Member("z").IsNull() || v.Member("none").Kind() != KindInvalid {
+		t.Error("null and absent must differ")
+	}
+	if got := v.Member("l").Len(); got != 3 {
+		t.Errorf("array of %d", got)
+	}
+	if got := v.Len(); got != 7 {
+		t.Errorf("object of %d", got)
+	}
+	var seen []string
+	for e := v.Member("l").Elements(); e.Next(); {
+		seen = append(seen, string(e.Value().Source()))
+	}
+	if got := fmt.Sprint(seen); got != "[1 [2,3] 4]" {
+		t.Errorf("elements %s", got)
+	}
+	for m := v.Member("o").Members(); m.Next(); {
+		if string(m.Key()) != "k!" || m.Value().Kind() != KindObject {
+			t.Errorf("member %q of kind %s", m.Key(), m.Value().Kind())
+		}
+	}
+}
+
+func TestValue_ofAnotherKindReadsAsNothing(t *testing.T) {
+	for _, text := range []string{`null`, `true`, `1`, `"x"`, `[]`, `{}`} {
+		v := parse(t, text)
+		if v.Kind() != KindString && v.Text() != "" || v.Kind() != KindNumber && (v.Int() != 0 || v.Number() != "") {
+			t.Errorf("%s reads as something it is not", text)
+		}
+		if v.Kind() != KindArray && v.Kind() != KindObject && v.Len() != 0 {
+			t.Errorf("%s has a length", text)
+		}
+	}
+	var none Value
+	if none.Kind() != KindInvalid || none.Text() != "" || none.Int() != 0 || none.Bool() || none.Len() != 0 || !none.ID().IsZero() {
+		t.Error("the zero value reads as something")
+	}
+}
+
+func TestValue_rawIsCanonicalAndItsOwn(t *testing.T) {
+	source := []byte(`{"b": "\u0041\/", "a": [1 ,2]}`)
+	d, err := Parse(source, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw := d.Root().Raw()
+	d.Release()
+	clear(source)
+	if want := `{"a":[1,2],"b":"A/"}`; string(raw) != want {
+		t.Errorf("got %s, want %s", raw, want)
+	}
+}
+
+func TestParseInt_atTheEdges(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		n    int64
+		form intForm
+	}{
+		{"0", 0, intFits},
+		{"-0", 0, intFits},
+		{"9223372036854775807", 9223372036854775807, intFits},
+		{"-9223372036854775808", -9223372036854775808, intFits},
+		{"9223372036854775808", 0, intTooBig},
+		{"-9223372036854775809", 0, intTooBig},
+		{"922337203685477580", 922337203685477580, intFits},
+		{"9999999999999999999999999", 0, intTooBig},
+		{"1.0", 0, notInt},
+		{"1e3", 0, notInt},
+		{"99999999999999999999e1", 0, notInt},
+	} {
+		n, form := parseInt([]byte(c.text))
+		if form != c.form || form == intFits && n != c.n {
+			t.Errorf("%s: got %d, %d; want %d, %d", c.text, n, form, c.n, c.form)
+		}
+	}
+}
