@@ -1,0 +1,202 @@
+package faultypeer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+)
+
+// Tools of the peer. The manifest that goes with it declares them.
+const (
+	ToolEcho = "echo" // says what it was given, and more
+	ToolFail = "fail" // fails
+	ToolSlow = "slow" // runs until it is cancelled
+)
+
+// Contributes is what the manifest of a peer with this fault declares.
+func (f Fault) Contributes() map[string]any {
+	all := obj{"tools": list(ToolEcho, ToolFail, ToolSlow), "notifications": true, "confirmations": true}
+	for name, v := range f.quirk.contributes {
+		all[name] = v
+	}
+	return all
+}
+
+func (p *peer) row(name string) (wirejson.ErrorCode, error) {
+	find := featurewire.ErrorByName
+	if p.canonical() {
+		find = canonicalwire.ErrorByName
+	}
+	row, ok := find(name)
+	if !ok {
+		return row, fmt.Errorf("%q: %w", name, errNoRow)
+	}
+	return row, nil
+}
+
+// catalog is the peer's tools as initialize answers them.
+func (p *peer) catalog() []any {
+	tool := func(name, description string, properties obj, required []any) obj {
+		return obj{
+			"name": name, "description": description,
+			"parameters": obj{"type": "object", "properties": properties, "required": required, "additionalProperties": false},
+		}
+	}
+	echo := tool(ToolEcho, "Says what it was given.", obj{"text": obj{"type": "string", "default": "octet"}}, list("text"))
+	if !p.frozen() {
+		echo["output_schema"] = obj{"type": "object", "properties": obj{"bytes": obj{"type": "integer"}}, "required": list("bytes")}
+	}
+	return []any{
+		echo,
+		tool(ToolFail, "Fails.", obj{}, []any{}),
+		tool(ToolSlow, "Runs until it is cancelled.", obj{}, []any{}),
+	}
+}
+
+// exotic is what every echo carries behind the text: one of each kind of character that has, or must
+// not have, a spelling of its own.
+const exotic = " \"\\\b\t\n\f\r\x01\x1f/<>&\x7f\u0085é\u2028\ufeff\U0001F427"
+
+// callTool serves a tool call whose params are known to be of the right shape.
+func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessage) {
+	p.last = string(id)
+	p.live[key(id)] = &call{id: id}
+	p.order = append(p.order, key(id))
+	p.moment("call " + name)
+	switch name {
+	case ToolSlow:
+		p.report(id)
+	case ToolFail:
+		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult("it failed", true)) })
+	default:
+		said, _ := text(at(arguments, "text"))
+		p.report(id)
+		if !p.canonical() && p.declares("notifications") {
+			p.notify(featurewire.MethodNotification, obj{"level": "info", "message": "echoed"})
+		}
+		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) })
+	}
+}
+
+// settle forgets a call and answers it.
+func (p *peer) settle(id json.RawMessage, answer func()) {
+	delete(p.live, key(id))
+	p.order = slices.DeleteFunc(p.order, func(k string) bool { return k == key(id) })
+	answer()
+}
+
+func (p *peer) toolResult(said string, failed bool) obj {
+	if p.frozen() {
+		return obj{"content": said, "is_error": failed}
+	}
+	r := obj{"content": []any{obj{"type": "text", "text": said}}, "is_error": failed, "metadata": obj{}}
+	if !failed {
+		r["structured_content"] = obj{"bytes": len(said)}
+	}
+	return r
+}
+
+// report sends progress of a call, if it may.
+func (p *peer) report(id json.RawMessage) {
+	if !slices.Contains(p.features, featurewire.FeatureRequestProgress) {
+		return
+	}
+	p.progress(id, obj{"type": "status", "message": "working", "current": 1, "total": 2, "unit": "steps"})
+	p.progress(id, obj{"type": "output", "stream": "stdout", "encoding": "base64", "data": "b2N0ZXQ="})
+}
+
+func (p *peer) progress(id json.RawMessage, event obj) {
+	c := p.live[key(id)]
+	if c == nil {
+		c = &call{}
+	}
+	c.sequence++
+	p.notify(featurewire.MethodProgress, obj{"request_id": id, "sequence": c.sequence, "event": event})
+}
+
+// declares reports whether the manifest opens a contribution, as initialize told.
+func (p *peer) declares(name string) bool { return string(at(p.offer, "contributes", name)) == "true" }
+
+// cancel ends a live call on the host's wish.
+func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
+	k := key(id)
+	if p.does("cancel-by-text") {
+		k = p.byText(id)
+	}
+	c := p.live[k]
+	if c == nil {
+		p.moment("cancel unknown")
+		return
+	}
+	p.moment("cancel")
+	if p.does("ignore-cancel") {
+		return
+	}
+	p.settle(c.id, func() { p.failure(c.id, "request_cancelled", p.cancelData(reason)) })
+	if p.does("cancel-all") {
+		for _, other := range slices.Clone(p.order) {
+			id := p.live[other].id
+			p.settle(id, func() { p.failure(id, "request_cancelled", p.cancelData(reason)) })
+		}
+	}
+}
+
+// byText finds a live call whose id has the same text, a string's quotes not counted.
+func (p *peer) byText(id json.RawMessage) string {
+	strip := func(raw string) string {
+		if s, ok := text(json.RawMessage(raw)); ok {
+			return s
+		}
+		return raw
+	}
+	for k := range p.live {
+		if strip(k) == strip(string(id)) {
+			return k
+		}
+	}
+	return ""
+}
+
+func (p *peer) cancelData(reason json.RawMessage) obj {
+	data := obj{"reason": "shutdown"}
+	if reason != nil {
+		data["reason"] = reason
+	} else if p.canonical() {
+		delete(data, "reason")
+	}
+	if p.canonical() {
+		data["terminal"] = "cancelled"
+	}
+	return data
+}
+
+// shutdown answers what is owed, answers shutdown, and ends.
+func (p *peer) shutdown(id json.RawMessage) {
+	p.moment("shutdown")
+	if !p.does("leave-calls") {
+		for _, k := range slices.Clone(p.order) {
+			c := p.live[k]
+			p.settle(c.id, func() {
+				if p.frozen() {
+					p.result(featurewire.MethodToolCall, c.id, p.toolResult("interrupted", true))
+					return
+				}
+				p.failure(c.id, "request_cancelled", p.cancelData(nil))
+			})
+		}
+	}
+	answer := obj{}
+	if p.canonical() {
+		answer["terminal"] = "shutdown"
+	}
+	p.result(featurewire.MethodShutdown, id, answer)
+	p.moment("shutdown answered")
+	p.end(exitDone)
+}
+
+// key is an id as spelled.
+func key(id json.RawMessage) string { return string(id) }

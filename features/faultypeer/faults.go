@@ -1,0 +1,36 @@
+package faultypeer
+
+import "slices"
+
+// Fault is one way to be wrong.
+type Fault struct {
+	Name string // unique, in kebab case
+	Rule string // the rule it breaks
+	API  string // the version it shows on
+	Doc  string // what the peer does, as the end of "a peer that ..."
+	// Process says that the fault needs a process of its own and cannot run inside the referee.
+	Process bool
+
+	quirk quirk
+}
+
+// Faults returns the table, in the order of the rules they break.
+func Faults() []Fault {
+	return slices.Concat(slices.Concat(featureAreas...), slices.Concat(canonicalAreas...))
+}
+
+// Find returns a fault by name.
+func Find(name string) (Fault, bool) {
+	all := Faults()
+	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		return Fault{}, false
+	}
+	return all[i], true
+}
+
+// One list per area of a wire, each in a file of its own.
+var (
+	featureAreas   = [][]Fault{}
+	canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults}
+)

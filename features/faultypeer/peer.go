@@ -1,0 +1,287 @@
+// Package faultypeer is an extension that keeps every rule except one.
+//
+// The referee is only worth something if its checks can fail. Each fault of the table breaks exactly one
+// rule on top of a peer that speaks all four API versions correctly; the referee's own test demands that
+// the fault is caught under the name of that rule, and that the peer without a fault is found flawless.
+// The peer is written against the raw protocol, on purpose: no SDK, no runtime package, its own encoder.
+package faultypeer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/octet-dev/octet/generated/featurewire"
+)
+
+// Exit codes of a peer.
+const (
+	exitDone    = 0 // shutdown, or the end of its input
+	exitRefused = 3 // it ended the stream because of what it read
+	exitUsage   = 64
+)
+
+// Config says which peer to be.
+type Config struct {
+	API   string
+	Fault string // a name of the table; empty for a peer without a fault
+	// Environment has the variables the peer looks at, as NAME=value.
+	Environment []string
+}
+
+// Run is the peer's main function. It returns its exit code once shutdown is done, its input ends, its
+// output breaks, or the context is done.
+func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Writer) int {
+	var q quirk
+	if cfg.Fault != "" {
+		f, ok := Find(cfg.Fault)
+		if !ok {
+			fmt.Fprintf(stderr, "fault %q is not in the table\n", cfg.Fault)
+			return exitUsage
+		}
+		q = f.quirk
+	}
+	p := &peer{ctx: ctx, api: cfg.API, quirk: q, out: stdout, log: stderr, bound: featurewire.MaxLineBytes, live: map[string]*call{}}
+	if p.canonical() && p.foreign(cfg.Environment) && !p.ignores("version-variable") {
+		fmt.Fprintln(stderr, "the environment names another API version")
+		return exitUsage
+	}
+	if p.does("need-version-variable") && !slices.Contains(cfg.Environment, versionVariable+"="+cfg.API) {
+		return exitUsage
+	}
+	return p.serve(stdin)
+}
+
+const versionVariable = "OCTET_EXTENSION_API_VERSION"
+
+func (p *peer) foreign(env []string) bool {
+	return slices.ContainsFunc(env, func(entry string) bool {
+		return len(entry) > len(versionVariable) && entry[:len(versionVariable)+1] == versionVariable+"=" && entry != versionVariable+"="+p.api
+	})
+}
+
+// quirk is the one way in which a peer is wrong. The zero value is no way.
+type quirk struct {
+	// does names an act that a correct peer does not commit, at the place in the peer where it would.
+	does string
+	// ignores names a check that the peer leaves out.
+	ignores string
+	// message changes a message before it is encoded; what says which one it is.
+	message func(p *peer, what string, m obj)
+	// frame changes the bytes of a frame, line feed included.
+	frame func(p *peer, what string, b []byte) []byte
+	// tolerates turns a line that a correct peer refuses into one that it reads.
+	tolerates func(line []byte) []byte
+	// refuses finds fault with lines that a correct peer reads.
+	refuses func(line []byte) bool
+	// acts runs at a moment of the conversation.
+	acts func(p *peer, moment string)
+	// contributes adds to what the manifest of the peer declares.
+	contributes obj
+}
+
+type peer struct {
+	quirk
+	ctx context.Context
+	api string
+	out io.Writer
+	log io.Writer
+
+	bound    int // payload bytes of a frame
+	ready    bool
+	offer    json.RawMessage // params of initialize
+	features []string
+	live     map[string]*call // tool calls without an answer, by id as spelled
+	order    []string         // their ids, oldest first
+	last     string           // id of the request that is being answered
+	served   int              // requests answered
+	ended    bool
+	code     int
+}
+
+// call is a tool call that has not been answered.
+type call struct {
+	id       json.RawMessage
+	sequence int
+}
+
+func (p *peer) canonical() bool  { return p.api == "0.3" }
+func (p *peer) frozen() bool     { return p.api == "0.1" }
+func (p *peer) negotiates() bool { return !p.canonical() && !p.frozen() }
+
+// does reports whether the peer's quirk is this act.
+func (p *peer) does(act string) bool { return p.quirk.does == act }
+
+// ignores reports whether the peer's quirk is to leave out this check.
+func (p *peer) ignores(check string) bool { return p.quirk.ignores == check }
+
+func (p *peer) moment(name string) {
+	if p.acts != nil {
+		p.acts(p, name)
+	}
+}
+
+// line is one line of the input.
+type line struct {
+	payload []byte
+	size    int  // more than len(payload) when the line is over the bound
+	whole   bool // a line feed ended it
+}
+
+// serve reads until the peer has a reason to end.
+func (p *peer) serve(stdin io.Reader) int {
+	p.moment("start")
+	lines := make(chan line)
+	go read(p.ctx, stdin, lines, 2*featurewire.MaxLineBytes)
+	for !p.ended {
+		select {
+		case <-p.ctx.Done():
+			return exitDone
+		case l, ok := <-lines:
+			if !ok {
+				p.moment("input ended")
+				if p.does("survive-end-of-input") {
+					<-p.ctx.Done()
+				}
+				return exitDone
+			}
+			p.take(l)
+		}
+	}
+	p.moment("leaving")
+	return p.code
+}
+
+// end stops reading behind the present line.
+func (p *peer) end(code int) { p.ended, p.code = true, code }
+
+func read(ctx context.Context, r io.Reader, lines chan<- line, keep int) {
+	defer close(lines)
+	buf := make([]byte, 64<<10)
+	var l line
+	send := func() bool {
+		select {
+		case lines <- l:
+			l = line{}
+			return true
+		case <-ctx.Done():
+			return false
+		}
+	}
+	for {
+		n, err := r.Read(buf)
+		for _, b := range buf[:n] {
+			if b == '\n' {
+				l.whole = true
+				if !send() {
+					return
+				}
+				continue
+			}
+			l.size++
+			if len(l.payload) < keep {
+				l.payload = append(l.payload, b)
+			}
+		}
+		if err != nil {
+			if l.size > 0 {
+				send()
+			}
+			return
+		}
+	}
+}
+
+// take looks at one line of the input.
+func (p *peer) take(l line) {
+	if p.tolerates != nil {
+		l.payload = p.tolerates(l.payload)
+	}
+	if p.refuses != nil && p.refuses(l.payload) {
+		p.refuse("no reason")
+		return
+	}
+	if p.canonical() {
+		p.takeCanonical(l)
+		return
+	}
+	p.takeFeature(l)
+}
+
+// write sends a message. What names it for quirks: the method whose result it is, "error", or the
+// method of a notification or request.
+func (p *peer) write(what string, m obj) {
+	m["jsonrpc"] = "2.0"
+	if p.message != nil {
+		p.message(p, what, m)
+		if len(m) == 0 {
+			return
+		}
+	}
+	frame := append(encode(m), '\n')
+	if p.frame != nil {
+		frame = p.frame(p, what, frame)
+	}
+	p.raw(frame)
+}
+
+// raw writes bytes. A broken output ends the peer.
+func (p *peer) raw(b []byte) {
+	if _, err := p.out.Write(b); err != nil && !p.ignores("broken-output") {
+		p.end(exitDone)
+	}
+}
+
+// result answers a request.
+func (p *peer) result(what string, id json.RawMessage, v any) {
+	p.served++
+	p.last = string(id)
+	p.write(what, obj{"id": id, "result": v})
+}
+
+// failure answers a request with a row of the error table.
+func (p *peer) failure(id json.RawMessage, name string, data any) {
+	row, err := p.row(name)
+	if err != nil {
+		panic(err)
+	}
+	e := obj{"code": row.Code, "message": row.Message}
+	if data != nil {
+		e["data"] = data
+	}
+	if name == "unknown_method" && !p.canonical() {
+		e["message"] = fmt.Sprintf("%s: %s", row.Message, data.(obj)["method"])
+	}
+	p.served++
+	p.last = string(id)
+	p.write("error", obj{"id": id, "error": e})
+}
+
+// notify sends a notification.
+func (p *peer) notify(method string, params obj) {
+	p.write(method, obj{"method": method, "params": params})
+}
+
+// ask sends a request.
+func (p *peer) ask(id any, method string, params obj) {
+	p.write(method, obj{"id": id, "method": method, "params": params})
+}
+
+// refuse ends the stream because of what was read.
+func (p *peer) refuse(why string) {
+	if !p.does("refuse-silently") {
+		fmt.Fprintln(p.log, "the input is not acceptable:", why)
+	}
+	if p.does("answer-refused") {
+		p.failure(json.RawMessage("0"), "parse_error", nil)
+	}
+	if p.does("read-on") {
+		return
+	}
+	p.end(exitRefused)
+}
+
+var errNoRow = errors.New("the error table has no such row")

@@ -1,0 +1,199 @@
+// Package selftest proves that the referee's checks can fail: every faulty peer must be caught under the
+// rule it breaks, and the peer without a fault must be found flawless.
+package selftest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// Options say how to run.
+type Options struct {
+	// Command starts a peer in a process: the program and the arguments in front of the fault's name
+	// and "--api VERSION". Empty: peers run inside this process, those that need one of their own are
+	// left out.
+	Command subject.Command
+	// Patience scales with the machine.
+	Patience steps.Patience
+	// Jobs is how many peers are judged at a time.
+	Jobs int
+	// Only chooses among the faults by name; nil for all.
+	Only func(faultypeer.Fault) bool
+	// Progress is called behind every peer, never twice at a time; nil for none.
+	Progress func(done, total int)
+}
+
+// Verdict on one peer.
+type Verdict string
+
+// The verdicts.
+const (
+	Caught  Verdict = "caught"        // by the rule it breaks
+	Other   Verdict = "caught_other"  // by other rules only
+	Missed  Verdict = "missed"        // by none
+	Clean   Verdict = "clean"         // the peer without a fault, and nothing was found
+	Alarmed Verdict = "false_finding" // the peer without a fault, and something was found
+)
+
+// Result is what became of one peer.
+type Result struct {
+	Fault   string // empty: the peer without a fault
+	Rule    string // expected
+	API     string
+	Verdict Verdict
+	Reason  string // of the expected rule, or the first finding
+	Others  []string
+}
+
+// Run judges every peer of the table, and the peer without a fault on every API version. The results
+// come in the order of the table.
+func Run(ctx context.Context, opts Options) ([]Result, error) {
+	var cases []faultypeer.Fault
+	for _, api := range dialect.Versions() {
+		cases = append(cases, faultypeer.Fault{API: api})
+	}
+	cases = append(cases, faultypeer.Faults()...)
+	cases = slices.DeleteFunc(cases, func(f faultypeer.Fault) bool {
+		return f.Process && opts.Command.Path == "" || f.Name != "" && opts.Only != nil && !opts.Only(f)
+	})
+	results := make([]Result, len(cases))
+	errs := make([]error, len(cases))
+	slots := make(chan struct{}, max(opts.Jobs, 1))
+	var wg sync.WaitGroup
+	var done progress
+	for i, f := range cases {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			results[i], errs[i] = judge(ctx, f, opts)
+			done.tick(len(cases), opts.Progress)
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
+		if err != nil {
+			return nil, fmt.Errorf("peer %q on API %s: %w", cases[i].Name, cases[i].API, err)
+		}
+	}
+	return results, nil
+}
+
+type progress struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (p *progress) tick(total int, f func(done, total int)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.n++
+	if f != nil {
+		f(p.n, total)
+	}
+}
+
+// judge runs the scenarios that prove the expected rule; all of them for the peer without a fault.
+func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
+	setup, err := Setup(f, opts)
+	if err != nil {
+		return Result{}, err
+	}
+	run := referee.Options{Setup: setup, Jobs: 1}
+	if f.Name != "" {
+		run.Select = func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) }
+	}
+	scenarios, err := referee.Run(ctx, run)
+	if err != nil {
+		return Result{}, err
+	}
+	return weigh(f, verdict.Aggregate(known(), scenarios)), nil
+}
+
+func known() []verdict.Known {
+	var out []verdict.Known
+	for _, r := range rulebook.All() {
+		out = append(out, verdict.Known{ID: r.ID, Level: r.Level, Text: r.Text})
+	}
+	return out
+}
+
+// weigh compares what was found with what was expected. A finding about what a scenario needs before it
+// can judge does not count: it would turn every rule red.
+func weigh(f faultypeer.Fault, rows []verdict.Rule) Result {
+	r := Result{Fault: f.Name, Rule: f.Rule, API: f.API, Verdict: Missed}
+	if f.Name == "" {
+		r.Verdict = Clean
+	}
+	for _, row := range rows {
+		red := row.Class == verdict.Fail || row.Class == verdict.NoAnswer
+		switch {
+		case f.Name == "" && (red || row.Class == verdict.Errored):
+			r.Verdict = Alarmed
+			r.Others = append(r.Others, row.ID)
+			if r.Reason == "" {
+				r.Reason = row.ID + ": " + row.Reason
+			}
+		case red && row.ID == f.Rule && direct(row):
+			r.Verdict, r.Reason = Caught, row.Reason
+		case red:
+			r.Others = append(r.Others, row.ID)
+		}
+	}
+	if r.Verdict == Missed && len(r.Others) > 0 {
+		r.Verdict = Other
+	}
+	return r
+}
+
+func direct(row verdict.Rule) bool {
+	return slices.ContainsFunc(row.Findings, func(f verdict.Located) bool { return !f.Missing })
+}
+
+// Setup describes the run of one peer.
+func Setup(f faultypeer.Fault, opts Options) (*steps.Setup, error) {
+	d, err := dialect.For(f.API)
+	if err != nil {
+		return nil, err
+	}
+	return &steps.Setup{
+		Dialect: d,
+		Extension: dialect.Extension{
+			Name: "peer", Version: "1.0.0", ManifestPath: "/workspace/peer/extension.toml", Workspace: "/workspace", Contributes: f.Contributes(),
+		},
+		Starter: starter(f, opts),
+		Profile: &profile.Profile{
+			Call:    []profile.Call{{Tool: faultypeer.ToolEcho, Arguments: map[string]any{"text": "a b"}, Expect: profile.OK}},
+			Slow:    &profile.Call{Tool: faultypeer.ToolSlow, Arguments: map[string]any{}, Expect: profile.OK},
+			Failing: &profile.Call{Tool: faultypeer.ToolFail, Arguments: map[string]any{}, Expect: profile.ToolError},
+		},
+		Patience: opts.Patience,
+	}, nil
+}
+
+func starter(f faultypeer.Fault, opts Options) subject.Starter {
+	if opts.Command.Path != "" {
+		c := opts.Command
+		name := f.Name
+		if name == "" {
+			name = "none"
+		}
+		c.Args = append(slices.Clone(c.Args), name, "--api", f.API)
+		return c
+	}
+	return subject.Func(func(ctx context.Context, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		return faultypeer.Run(ctx, faultypeer.Config{API: f.API, Fault: f.Name, Environment: env}, stdin, stdout, stderr)
+	})
+}
