@@ -31,7 +31,7 @@ type builder struct {
 	table  *Node    // the table of the header last read; nil if that header was refused
 	path   []string // its keys
 	faults []Fault
-	lines  lines
+	lines  *lines
 }
 
 func (b *builder) run() {

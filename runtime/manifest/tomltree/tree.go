@@ -104,10 +104,13 @@ func firstInvalid(data []byte) int {
 type lines struct {
 	data   []byte
 	starts []int
+	// last and column belong to the place asked for before: places are mostly asked for in order, and a
+	// document may be one line.
+	last, column int
 }
 
-func newLines(data []byte) lines {
-	l := lines{data: data, starts: []int{0}}
+func newLines(data []byte) *lines {
+	l := &lines{data: data, starts: []int{0}, column: 1}
 	for i, c := range data {
 		if c == '\n' {
 			l.starts = append(l.starts, i+1)
@@ -116,7 +119,13 @@ func newLines(data []byte) lines {
 	return l
 }
 
-func (l lines) at(offset int) Position {
+func (l *lines) at(offset int) Position {
 	line := sort.Search(len(l.starts), func(i int) bool { return l.starts[i] > offset })
-	return Position{Line: line, Column: 1 + utf8.RuneCount(l.data[l.starts[line-1]:offset])}
+	from, column := l.starts[line-1], 1
+	if from <= l.last && l.last <= offset {
+		from, column = l.last, l.column
+	}
+	column += utf8.RuneCount(l.data[from:offset])
+	l.last, l.column = offset, column
+	return Position{Line: line, Column: column}
 }

@@ -117,6 +117,18 @@ func TestParse_faults(t *testing.T) {
 	}
 }
 
+// TestLines_anyOrder asks for places forwards, backwards and across lines.
+func TestLines_anyOrder(t *testing.T) {
+	l := newLines([]byte("aé\nxyz\n€ü!"))
+	for _, c := range []struct{ offset, line, column int }{
+		{0, 1, 1}, {3, 1, 3}, {1, 1, 2}, {4, 2, 1}, {6, 2, 3}, {4, 2, 1}, {8, 3, 1}, {13, 3, 3}, {11, 3, 2}, {3, 1, 3},
+	} {
+		if got := l.at(c.offset); got != (Position{c.line, c.column}) {
+			t.Errorf("offset %d is at %s, want line %d, column %d", c.offset, got, c.line, c.column)
+		}
+	}
+}
+
 // FuzzParse holds the tree to the decoder's own idea of what a document is.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
