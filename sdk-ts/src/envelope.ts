@@ -22,9 +22,10 @@ export interface BadEnvelope {
   readonly kind: "invalid";
   /** The id, where there is a legal one. */
   readonly id: RpcId | undefined;
-  /** Whether the frame looks like an answer: it has a result or an error, and no method. */
-  readonly answer: boolean;
-  /** Whether the frame asks for an answer: it has an id, legal or not, and is not itself one. */
+  /**
+   * Whether somebody may wait for an answer: the frame has an id, legal or not, and is not itself an answer;
+   * or it is no object at all.
+   */
   readonly asks: boolean;
   readonly reason: string;
 }
@@ -32,7 +33,7 @@ export interface BadEnvelope {
 /** Says what a frame is. Which of the four envelopes is meant depends only on which members are present. */
 export function classify(wire: WireName, value: JsonValue): Message | BadEnvelope {
   if (!isObject(value)) {
-    return { kind: "invalid", id: undefined, answer: false, asks: false, reason: "the frame is not an object" };
+    return { kind: "invalid", id: undefined, asks: true, reason: "the frame is not an object" };
   }
   try {
     return wire === "extension-canonical" ? canonicalMessage(value) : featureMessage(value);
@@ -46,7 +47,7 @@ export function classify(wire: WireName, value: JsonValue): Message | BadEnvelop
 
 function bad(value: JsonObject, reason: string): BadEnvelope {
   const answer = value["method"] === undefined && (value["result"] !== undefined || value["error"] !== undefined);
-  return { kind: "invalid", id: legalId(value["id"]), answer, asks: value["id"] !== undefined && !answer, reason };
+  return { kind: "invalid", id: legalId(value["id"]), asks: value["id"] !== undefined && !answer, reason };
 }
 
 /** Returns an id that an answer may carry. */

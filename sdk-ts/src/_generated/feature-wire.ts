@@ -877,7 +877,7 @@ export const WIRE: WireTables = {
         closed: false,
         fields: [
           { name: "name", required: true, nullable: false, type: { kind: "ref", model: "ToolName" } },
-          { name: "description", required: true, nullable: false, type: { kind: "string", notBlank: true } },
+          { name: "description", required: true, nullable: false, type: { kind: "string", minBytes: 1 } },
           { name: "parameters", required: true, nullable: false, type: { kind: "object" } },
           { name: "output_schema", required: false, nullable: true, type: { kind: "object" } },
         ],
@@ -891,7 +891,7 @@ export const WIRE: WireTables = {
         forbidden: ["output_schema"],
         fields: [
           { name: "name", required: true, nullable: false, type: { kind: "ref", model: "ToolName" } },
-          { name: "description", required: true, nullable: false, type: { kind: "string", notBlank: true } },
+          { name: "description", required: true, nullable: false, type: { kind: "string", minBytes: 1 } },
           { name: "parameters", required: true, nullable: false, type: { kind: "object" } },
         ],
       },
@@ -1806,8 +1806,8 @@ export const METHOD_NOTIFICATION = "notification";
 
 /** Every method, in the order of the spec. */
 export const METHODS: readonly Method[] = [
-  { name: METHOD_INITIALIZE, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "-", status: "active", shapes: [{ versions: ["0.1"], params: "InitializeParamsV01", result: { kind: "ref", model: "InitializeResultV01" }, nullable: false }, { versions: ["0.2", "0.4"], params: "InitializeParams", result: { kind: "ref", model: "InitializeResult" }, nullable: false }] },
-  { name: METHOD_TOOL_CALL, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "declared/registered tool", status: "active", shapes: [{ versions: ["0.1"], params: "ToolCallParamsV01", result: { kind: "ref", model: "ToolCallResultV01" }, nullable: false }, { versions: ["0.2", "0.4"], params: "ToolCallParams", result: { kind: "ref", model: "ToolCallResult" }, nullable: false }] },
+  { name: METHOD_INITIALIZE, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "-", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "InitializeParams", result: { kind: "ref", model: "InitializeResult" }, nullable: false }, { versions: ["0.1"], params: "InitializeParamsV01", result: { kind: "ref", model: "InitializeResultV01" }, nullable: false }] },
+  { name: METHOD_TOOL_CALL, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "declared/registered tool", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ToolCallParams", result: { kind: "ref", model: "ToolCallResult" }, nullable: false }, { versions: ["0.1"], params: "ToolCallParamsV01", result: { kind: "ref", model: "ToolCallResultV01" }, nullable: false }] },
   { name: METHOD_SHUTDOWN, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "-", status: "active", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "ShutdownParams", result: { kind: "ref", model: "ShutdownResult" }, nullable: false }] },
   { name: METHOD_CANCEL_REQUEST, versions: ["0.2", "0.4"], direction: "both", notification: true, gate: "request_cancellation", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "CancelRequestParams" }] },
   { name: METHOD_PROGRESS, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "request_progress", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ProgressParams" }] },

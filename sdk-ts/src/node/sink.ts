@@ -1,0 +1,77 @@
+/** The surroundings of a session in a process: frames to standard output, lines to standard error, then exit. */
+
+import { EXIT_MS } from "../_generated/feature-wire.js";
+import type { Sink } from "../connection.js";
+import { reserveStdout } from "./stdout.js";
+
+/** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
+export class ProcessSink implements Sink {
+  private readonly out = reserveStdout();
+  private pending = 0;
+  private full = false;
+  private status: number | undefined;
+  private waiting: (() => void)[] = [];
+
+  /** @param lost called at most once, when standard output is gone */
+  constructor(lost: (reason: string) => void) {
+    process.stdout.on("error", (error: Error) => {
+      lost(`standard output is gone: ${error.message}`);
+    });
+    process.stdout.on("drain", () => {
+      this.full = false;
+      this.release();
+    });
+    // A lost standard error costs only what would be read there.
+    process.stderr.on("error", () => undefined);
+  }
+
+  write(frame: Uint8Array): void {
+    this.pending++;
+    this.full = !this.out(frame, () => {
+      this.pending--;
+      this.exitWhenFlushed();
+    });
+  }
+
+  ready(): Promise<void> {
+    if (!this.full) {
+      return Promise.resolve();
+    }
+    return new Promise((resolve) => {
+      this.waiting.push(resolve);
+    });
+  }
+
+  /** Whether the sink wants no frames for now. */
+  get busy(): boolean {
+    return this.full;
+  }
+
+  log(line: string): void {
+    process.stderr.write(`octet-extension: ${line}\n`);
+  }
+
+  end(status: number): void {
+    this.status = status;
+    this.release();
+    this.exitWhenFlushed();
+    // A host that does not read any more keeps nobody alive.
+    setTimeout(() => {
+      process.exit(status);
+    }, EXIT_MS / 2);
+  }
+
+  private release(): void {
+    const waiting = this.waiting;
+    this.waiting = [];
+    for (const resolve of waiting) {
+      resolve();
+    }
+  }
+
+  private exitWhenFlushed(): void {
+    if (this.status !== undefined && this.pending === 0) {
+      process.exit(this.status);
+    }
+  }
+}
