@@ -170,6 +170,10 @@ func (p *Process) Stdin() io.WriteCloser { return p.stdin }
 // keep the pipe open after the child has gone, so a reader must not rely on EOF alone.
 func (p *Process) Stdout() io.Reader { return p.stdout }
 
+// Hangup closes our ends of standard input and output, which makes a blocked read or write return. The
+// child is told nothing else.
+func (p *Process) Hangup() { closeFiles(p.stdin, p.stdout) }
+
 // Exited is closed once the child itself has ended. Its descendants may still run.
 func (p *Process) Exited() <-chan struct{} { return p.exited }
 

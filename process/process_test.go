@@ -357,6 +357,21 @@ func TestEnd_unblocksAWriter(t *testing.T) {
 	}
 }
 
+func TestHangup_unblocksAReader(t *testing.T) {
+	p := start(t, "deaf", nil)
+	readLine(t, p.Stdout())
+	failed := make(chan error)
+	go func() {
+		_, err := p.Stdout().Read(make([]byte, 1))
+		failed <- err
+	}()
+	p.Hangup()
+	if err := <-failed; err == nil {
+		t.Error("a read succeeded after Hangup")
+	}
+	p.Hangup()
+}
+
 func TestStderr_floodIsDrainedAndBounded(t *testing.T) {
 	p := start(t, "flood", func(o *Options) { o.Stderr = StderrOptions{TailLines: 10, TailBytes: 500} })
 	<-p.Exited()
