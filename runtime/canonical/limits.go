@@ -1,9 +1,11 @@
 package canonical
 
+import "github.com/octet-dev/octet/generated/canonicalwire"
+
 // The two bounds of the encoding.
 const (
 	// MaxDepth is how many arrays and objects may enclose a value.
-	MaxDepth = 32
+	MaxDepth = canonicalwire.MaxJSONDepth
 	// MaxInteger is the largest magnitude of a number.
-	MaxInteger = 9007199254740991
+	MaxInteger = canonicalwire.MaxPortableJSONInteger
 )
