@@ -57,6 +57,12 @@ func Encode(v any) []byte {
 	return out
 }
 
+// Spellable reports whether a JSON text that a peer wrote can be written back.
+func Spellable(text string) bool {
+	_, err := canonical.Append(nil, []byte(text))
+	return err == nil
+}
+
 // Request builds a request frame. The id is its spelling on the wire.
 func (d Dialect) Request(id, method string, params any) []byte {
 	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "method": method, "params": params})

@@ -64,6 +64,9 @@ func (p *peer) envelope(m map[string]json.RawMessage) {
 		}
 	default:
 		p.invalid(m["id"])
+		if p.does("end-at-bad-envelope") {
+			p.end(exitRefused)
+		}
 	}
 }
 

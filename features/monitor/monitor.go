@@ -139,9 +139,9 @@ func (m *Monitor) asked(f wire.Frame) {
 		if r := m.issued[params.get("id").spelled()]; r != nil {
 			r.cancelled = true
 		}
-	case method != "" && !id.absent():
+	case !t.get("method").absent() && !id.absent():
 		m.issue(id.spelled(), method, params)
-	case !id.absent() && t.get("method").absent():
+	case !id.absent():
 		m.settled(id.spelled())
 	}
 }

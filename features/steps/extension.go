@@ -12,14 +12,21 @@ import (
 	"github.com/octet-dev/octet/features/wire"
 )
 
-// variableSet gives the subject one environment variable more.
-func (w *World) variableSet(name, value string) error {
-	w.start.Env = append(w.start.Env, name+"="+value)
+// declares ends a scenario that says nothing about an extension without a declaration.
+func (w *World) declares(what string) error {
+	contributes := w.setup.Extension.Contributes
+	hooks, _ := contributes["hooks"].([]any)
+	if what == "session hooks" && len(hooks) == 0 || what == "notifications" && contributes["notifications"] != true {
+		return notApplicable("the manifest declares no %s", what)
+	}
 	return nil
 }
 
-// variableUnset takes one variable out of the subject's environment.
-func (w *World) variableUnset(name string) error {
+// variable sets one variable of the subject's environment, or takes it out.
+func (w *World) variable(name, value string) error {
+	if value != "" {
+		name += "=" + value
+	}
 	w.start.Env = append(w.start.Env, name)
 	return nil
 }
@@ -49,8 +56,16 @@ func (w *World) started() error {
 	w.run = run
 	w.rec = wire.NewRecorder(nil)
 	w.mon = monitor.New(monitor.Setup{Dialect: w.setup.Dialect, Extension: w.setup.Extension})
-	w.conv = subject.Converse(run, w.rec, w.mon)
+	w.conv = subject.Converse(run, w.rec, w.mon, w.respond)
 	return nil
+}
+
+// respond answers what the extension asks its host: no service beyond the core is offered.
+func (w *World) respond(m subject.Message) []byte {
+	if m.IsResponse() || !dialect.Spellable(m.ID) {
+		return nil
+	}
+	return w.setup.Dialect.Failure(m.ID, "unknown_method")
 }
 
 // ready starts the subject and brings it through initialize.

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -13,7 +14,18 @@ func (w *World) sendsLine(text string) error {
 	if err != nil {
 		return err
 	}
+	w.remember(b)
 	return w.send(b)
+}
+
+// remember makes the id of a line the one that expectations are about, if it has one.
+func (w *World) remember(line []byte) {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	if json.Unmarshal(line, &m) == nil && m.ID != nil {
+		w.last = string(m.ID)
+	}
 }
 
 // sendsBytes writes bytes as they stand in the feature, with no line feed added.

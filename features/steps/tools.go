@@ -166,7 +166,7 @@ func (w *World) answeredBefore() error {
 // lastFrame expects nothing behind the answer taken last, to the end of the output.
 func (w *World) lastFrame() error {
 	if err := w.exits(); err != nil {
-		return missing(err)
+		return err
 	}
 	m, err := w.conv.Await(func(m subject.Message) bool { return m.Frame.Index > w.answer.Frame.Index }, w.setup.Patience.Answer)
 	if err == nil {

@@ -17,8 +17,8 @@ type Phrase struct {
 func Vocabulary() []Phrase {
 	return []Phrase{
 		{`the host offers (\S+) = (.+)`, (*World).offers},
-		{`the variable (\S+) is set to (\S+)`, (*World).variableSet},
-		{`the variable (\S+) is not set`, (*World).variableUnset},
+		{`the extension declares (session hooks|notifications)`, (*World).declares},
+		{`the variable (\S+) is (?:not set|set to (\S+))`, (*World).variable},
 		{`the working directory is not its own`, (*World).elsewhere},
 		{`the extension has been started`, (*World).started},
 		{`the extension is ready`, (*World).ready},

@@ -34,11 +34,17 @@ type Observer interface {
 	Observe(wire.Frame)
 }
 
+// Responder answers a request of the subject. It returns the frame to write, or nil.
+type Responder func(Message) []byte
+
 // Conversation owns both pipes of a subject. Its methods may be called from several goroutines.
 type Conversation struct {
 	run      Running
 	rec      *wire.Recorder
 	observer Observer
+	respond  Responder
+	pending  sync.WaitGroup // responses that are being written
+	answered int            // belongs to the reader
 
 	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
 
@@ -52,9 +58,10 @@ type Conversation struct {
 	readDone chan struct{}
 }
 
-// Converse starts reading. The conversation must be closed.
-func Converse(run Running, rec *wire.Recorder, observer Observer) *Conversation {
-	c := &Conversation{run: run, rec: rec, observer: observer, news: make(chan struct{}), readDone: make(chan struct{})}
+// Converse starts reading. Requests of the subject are answered by the responder as they come. The
+// conversation must be closed.
+func Converse(run Running, rec *wire.Recorder, observer Observer, respond Responder) *Conversation {
+	c := &Conversation{run: run, rec: rec, observer: observer, respond: respond, news: make(chan struct{}), readDone: make(chan struct{})}
 	go c.read()
 	return c
 }
@@ -68,15 +75,36 @@ func (c *Conversation) read() {
 			c.change(func() { c.ended = true })
 			return
 		}
-		f := c.record(wire.FromSubject, payload, size, ended)
+		m := read(c.record(wire.FromSubject, payload, size, ended))
+		c.answer(m)
 		c.change(func() {
 			if len(c.inbox) >= maxInbox {
 				c.lost++
 				return
 			}
-			c.inbox = append(c.inbox, read(f))
+			c.inbox = append(c.inbox, m)
 		})
 	}
+}
+
+// maxAnswers bounds the requests of a subject that are answered: a flood of them is not worth more.
+const maxAnswers = 1 << 10
+
+// answer writes the response to a request of the subject, without holding up the reader.
+func (c *Conversation) answer(m Message) {
+	if c.respond == nil || m.Method == "" || m.ID == "" || c.answered >= maxAnswers {
+		return
+	}
+	frame := c.respond(m)
+	if frame == nil {
+		return
+	}
+	c.answered++
+	c.record(wire.ToSubject, frame, len(frame), true)
+	c.pending.Go(func() {
+		// A subject that does not read its input will be found out by a request that it owes.
+		_, _ = c.run.Stdin().Write(append(frame, '\n'))
+	})
 }
 
 func (c *Conversation) record(lane wire.Lane, payload []byte, size int, ended bool) wire.Frame {
@@ -222,5 +250,6 @@ func (c *Conversation) StopReading() {
 func (c *Conversation) Close() Ended {
 	ended := c.run.End()
 	<-c.readDone
+	c.pending.Wait()
 	return ended
 }
