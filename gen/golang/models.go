@@ -131,11 +131,11 @@ func (p *pkg) record(s *source, m *model.Model) {
 	var constants []string
 	for _, f := range m.Fields {
 		if shapeOf(f) == hidden {
-			constants = append(constants, fmt.Sprintf("%s is always %q", f.Name, f.Type.Const))
+			constants = append(constants, fmt.Sprintf("%s %q", f.Name, f.Type.Const))
 		}
 	}
 	if len(constants) > 0 {
-		kind += " " + sentence(strings.Join(constants, ", "))
+		kind += " It always carries " + strings.Join(constants, ", ") + "."
 	}
 	s.doc("", m.Name+": "+m.Doc, kind, p.sourceNote(m.Source, m.Versions))
 	s.p("type %s struct {", m.Name)

@@ -1,9 +1,11 @@
 package load
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	wirejson "github.com/octet-dev/octet/gen/golang/support"
 	"github.com/octet-dev/octet/gen/located"
@@ -84,7 +86,7 @@ func (s *source) read(name string) node {
 	if data, err := fs.ReadFile(s.fsys, name); err != nil {
 		s.errs.Addf(name, "", "cannot be read (%v); add the file or stop naming it", reason(err))
 	} else if doc, err := wirejson.Parse(data, maxDepth); err != nil {
-		s.errs.Addf(name, "", "no strict JSON: %v", err)
+		s.errs.Addf(name, "", "no strict JSON: %s", inLines(data, err))
 	} else {
 		n.value = doc.Root()
 	}
@@ -92,9 +94,23 @@ func (s *source) read(name string) node {
 	return n
 }
 
+// inLines says where a text breaks in the terms of an editor.
+func inLines(data []byte, err error) string {
+	var syntax *wirejson.SyntaxError
+	if !errors.As(err, &syntax) {
+		return err.Error()
+	}
+	line := 1 + bytes.Count(data[:syntax.Offset], []byte("\n"))
+	return fmt.Sprintf("line %d: %s", line, syntax.Detail)
+}
+
+// reason drops the operation and the path from an error of the file system.
 func reason(err error) string {
-	message := err.Error()
-	return message[strings.LastIndex(message, ": ")+1:]
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err.Error()
+	}
+	return err.Error()
 }
 
 // list returns the JSON files that make up the spec, ascending; the meta-schemas and the generated

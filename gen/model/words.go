@@ -16,7 +16,7 @@ func (t *Type) Constraint() string {
 		add("always %q", t.Const)
 	case String:
 		if t.MinBytes > 0 {
-			add("at least %d bytes", t.MinBytes)
+			add("at least %s", count(t.MinBytes, "byte"))
 		}
 		if t.MaxBytes != nil {
 			add("at most %s bytes", t.MaxBytes)
@@ -41,7 +41,7 @@ func (t *Type) Constraint() string {
 		}
 	case Array:
 		if t.MinItems > 0 {
-			add("at least %d elements", t.MinItems)
+			add("at least %s", count(t.MinItems, "element"))
 		}
 		if t.MaxItems != nil {
 			add("at most %s elements", t.MaxItems)
@@ -53,17 +53,32 @@ func (t *Type) Constraint() string {
 			add("no %s twice", t.UniqueBy)
 		}
 		if inner := t.Elem.Constraint(); inner != "" {
-			add("each %s", inner)
+			add("each %s", within(t.Elem, inner))
 		}
 	case Map:
 		if t.KeyPattern != "" {
 			add("keys match %s", t.KeyPattern)
 		}
 		if inner := t.Elem.Constraint(); inner != "" {
-			add("each value %s", inner)
+			add("each value %s", within(t.Elem, inner))
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// within introduces the clauses of elements that are containers themselves.
+func within(elem *Type, inner string) string {
+	if elem.Kind == Array || elem.Kind == Map {
+		return "with " + inner
+	}
+	return inner
 }
 
 // String gives the value behind the name of the limit it comes from.

@@ -141,20 +141,32 @@ func (p *wirePage) method(m *model.Method) {
 	add("Offer", m.Offer)
 	add("Ends with", code(m.Terminal))
 	add("Status", m.Status)
-	for _, s := range m.Shapes {
-		only := ""
-		if len(m.Shapes) > 1 {
-			only = " (" + strings.Join(s.Versions, ", ") + ")"
+	p.shapes(m, "Params", add, func(s model.MethodShape) string {
+		if s.Params == nil {
+			return ""
 		}
-		if s.Params != nil {
-			add("Params"+only, modelLink(s.Params))
+		return modelLink(s.Params)
+	})
+	p.shapes(m, "Result", add, func(s model.MethodShape) string {
+		if s.Result == nil {
+			return ""
 		}
-		if s.Result != nil {
-			add("Result"+only, typeName(s.Result)+yes(s.Nullable, " or null"))
-		}
-	}
+		return typeName(s.Result) + yes(s.Nullable, " or null")
+	})
 	add("Source", text(m.Source))
 	p.table([]string{"Fact", "Value"}, facts)
+}
+
+// shapes adds one fact about the shapes of a method, once where they agree and per version where not.
+func (p *wirePage) shapes(m *model.Method, name string, add func(name, value string), value func(model.MethodShape) string) {
+	general := value(m.Shapes[0])
+	if !slices.ContainsFunc(m.Shapes, func(s model.MethodShape) bool { return value(s) != general }) {
+		add(name, general)
+		return
+	}
+	for _, s := range m.Shapes {
+		add(name+" ("+strings.Join(s.Versions, ", ")+")", value(s))
+	}
 }
 
 func modelLink(m *model.Model) string { return link(m.Name, "#"+anchor("model", m.Name)) }

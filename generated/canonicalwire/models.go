@@ -104,13 +104,13 @@ var Models = []string{
 
 // JsonRpcRequest: A message that asks for one answer.
 //
-// Unlisted members are refused. Jsonrpc is always "2.0".
+// Unlisted members are refused. It always carries jsonrpc "2.0".
 //
 // Source: canonical 5.2.
 type JsonRpcRequest struct {
 	// Names the request; the answer carries it back unchanged. Required.
 	ID wirejson.ID `json:"id"`
-	// Method name. Required; at least 1 bytes, at most max_method_name_bytes (128) bytes.
+	// Method name. Required; at least 1 byte, at most max_method_name_bytes (128) bytes.
 	Method string `json:"method"`
 	// Parameters; their own model is judged later. Required.
 	Params json.RawMessage `json:"params"`
@@ -118,11 +118,11 @@ type JsonRpcRequest struct {
 
 // JsonRpcNotification: A message that is never answered.
 //
-// Unlisted members are refused. Jsonrpc is always "2.0".
+// Unlisted members are refused. It always carries jsonrpc "2.0".
 //
 // Source: canonical 5.2.
 type JsonRpcNotification struct {
-	// Method name. Required; at least 1 bytes, at most max_method_name_bytes (128) bytes.
+	// Method name. Required; at least 1 byte, at most max_method_name_bytes (128) bytes.
 	Method string `json:"method"`
 	// Parameters; their own model is judged later. Required.
 	Params json.RawMessage `json:"params"`
@@ -130,7 +130,7 @@ type JsonRpcNotification struct {
 
 // JsonRpcSuccessResponse: The answer to a request that succeeded.
 //
-// Unlisted members are refused. Jsonrpc is always "2.0".
+// Unlisted members are refused. It always carries jsonrpc "2.0".
 //
 // Source: canonical 5.2.
 type JsonRpcSuccessResponse struct {
@@ -142,7 +142,7 @@ type JsonRpcSuccessResponse struct {
 
 // JsonRpcErrorResponse: The answer to a request that failed.
 //
-// Unlisted members are refused. Jsonrpc is always "2.0".
+// Unlisted members are refused. It always carries jsonrpc "2.0".
 //
 // Source: canonical 5.2.
 type JsonRpcErrorResponse struct {
@@ -410,7 +410,7 @@ func (AudioPart) isContentPart() {}
 
 // TextPart: Text.
 //
-// Unlisted members are refused. Type is always "text".
+// Unlisted members are refused. It always carries type "text".
 //
 // Source: canonical 5.6.
 type TextPart struct {
@@ -420,7 +420,7 @@ type TextPart struct {
 
 // ImagePart: An image that was published as an artifact; deferred on this wire.
 //
-// Unlisted members are refused. Type is always "image".
+// Unlisted members are refused. It always carries type "image".
 //
 // Source: canonical 5.6.
 type ImagePart struct {
@@ -434,7 +434,7 @@ type ImagePart struct {
 
 // AudioPart: A sound that was published as an artifact; deferred on this wire.
 //
-// Unlisted members are refused. Type is always "audio".
+// Unlisted members are refused. It always carries type "audio".
 //
 // Source: canonical 5.6.
 type AudioPart struct {
@@ -636,7 +636,7 @@ func (SessionEndHook) isSessionHookParams()   {}
 
 // SessionStartHook: Start of a binding.
 //
-// Unlisted members are refused. Hook is always "session_start".
+// Unlisted members are refused. It always carries hook "session_start".
 //
 // Source: canonical 5.8.
 type SessionStartHook struct {
@@ -646,7 +646,7 @@ type SessionStartHook struct {
 
 // SessionEndHook: End of a binding.
 //
-// Unlisted members are refused. Hook is always "session_end".
+// Unlisted members are refused. It always carries hook "session_end".
 //
 // Source: canonical 5.8.
 type SessionEndHook struct {
@@ -1452,7 +1452,7 @@ func (BusSubscribeActive) isBusSubscribeResult()  {}
 
 // BusSubscribePending: The topic is not declared yet.
 //
-// Unlisted members are refused. State is always "pending".
+// Unlisted members are refused. It always carries state "pending".
 //
 // Source: canonical 5.13.
 type BusSubscribePending struct {
@@ -1464,7 +1464,7 @@ type BusSubscribePending struct {
 
 // BusSubscribeActive: Events will follow.
 //
-// Unlisted members are refused. State is always "active".
+// Unlisted members are refused. It always carries state "active".
 //
 // Source: canonical 5.13.
 type BusSubscribeActive struct {
@@ -1495,7 +1495,7 @@ func (BusTopicUnavailable) isBusLifecycleParams() {}
 
 // BusBindingNotice: A new incarnation of the bus.
 //
-// Unlisted members are refused. Kind is always "binding".
+// Unlisted members are refused. It always carries kind "binding".
 //
 // Source: canonical 5.13.
 type BusBindingNotice struct {
@@ -1507,7 +1507,7 @@ type BusBindingNotice struct {
 
 // BusTopicAvailable: A topic was declared.
 //
-// Unlisted members are refused. Kind is always "topic_available".
+// Unlisted members are refused. It always carries kind "topic_available".
 //
 // Source: canonical 5.13.
 type BusTopicAvailable struct {
@@ -1525,7 +1525,7 @@ type BusTopicAvailable struct {
 
 // BusTopicUnavailable: A topic went away.
 //
-// Unlisted members are refused. Kind is always "topic_unavailable".
+// Unlisted members are refused. It always carries kind "topic_unavailable".
 //
 // Source: canonical 5.13.
 type BusTopicUnavailable struct {

@@ -70,14 +70,14 @@ var Models = []string{
 
 // JsonRpcRequest: A message that asks for one answer.
 //
-// Unlisted members are kept in Unknown and written back. It must not carry result, error. Jsonrpc is
-// always "2.0".
+// Unlisted members are kept in Unknown and written back. It must not carry result, error. It always
+// carries jsonrpc "2.0".
 //
 // Source: feature 1.1.
 type JsonRpcRequest struct {
 	// Names the request; the answer carries it back unchanged. Required.
 	ID wirejson.ID `json:"id"`
-	// Method name. Required; at least 1 bytes.
+	// Method name. Required; at least 1 byte.
 	Method string `json:"method"`
 	// Parameters; their own model is judged later. Optional.
 	Params wirejson.Opt[json.RawMessage] `json:"params"`
@@ -87,12 +87,12 @@ type JsonRpcRequest struct {
 
 // JsonRpcNotification: A message that is never answered.
 //
-// Unlisted members are kept in Unknown and written back. It must not carry id, result, error. Jsonrpc is
-// always "2.0".
+// Unlisted members are kept in Unknown and written back. It must not carry id, result, error. It always
+// carries jsonrpc "2.0".
 //
 // Source: feature 1.1.
 type JsonRpcNotification struct {
-	// Method name. Required; at least 1 bytes.
+	// Method name. Required; at least 1 byte.
 	Method string `json:"method"`
 	// Parameters; their own model is judged later. Optional.
 	Params wirejson.Opt[json.RawMessage] `json:"params"`
@@ -102,8 +102,8 @@ type JsonRpcNotification struct {
 
 // JsonRpcSuccessResponse: The answer to a request that succeeded.
 //
-// Unlisted members are kept in Unknown and written back. It must not carry error, method. Jsonrpc is
-// always "2.0".
+// Unlisted members are kept in Unknown and written back. It must not carry error, method. It always
+// carries jsonrpc "2.0".
 //
 // Source: feature 1.1.
 type JsonRpcSuccessResponse struct {
@@ -118,8 +118,8 @@ type JsonRpcSuccessResponse struct {
 // JsonRpcErrorResponse: The answer to a request that failed. The id is null only where the request could
 // not be read.
 //
-// Unlisted members are kept in Unknown and written back. It must not carry result, method. Jsonrpc is
-// always "2.0".
+// Unlisted members are kept in Unknown and written back. It must not carry result, method. It always
+// carries jsonrpc "2.0".
 //
 // Source: feature 1.1.
 type JsonRpcErrorResponse struct {
@@ -213,22 +213,21 @@ type ExtensionIdentity struct {
 
 // ExtensionName: Name of an extension; equals its directory name.
 //
-// At least 1 bytes, at most max_extension_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
+// At least 1 byte, at most max_extension_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
 //
 // Source: manifest 2.2.
 type ExtensionName = string
 
 // ItemName: Name of a declared tool, command or secret.
 //
-// At least 1 bytes, at most max_manifest_identifier_bytes (64) bytes, matches
-// ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_manifest_identifier_bytes (64) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
 //
 // Source: manifest 2.2.
 type ItemName = string
 
 // ToolName: Name of a tool on the wire.
 //
-// At least 1 bytes, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
 //
 // Source: S03, feature 4.2.
 type ToolName = string
@@ -268,7 +267,7 @@ type CapabilityGrants struct {
 	Process bool `json:"process"`
 	// Uses the network. Required.
 	Network bool `json:"network"`
-	// Secret names; left out when empty. Optional; at least 1 elements, no element twice.
+	// Secret names; left out when empty. Optional; at least 1 element, no element twice.
 	Secrets wirejson.Opt[[]ItemName] `json:"secrets"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
@@ -355,7 +354,7 @@ type ContributesV01 struct {
 
 // FlagName: Name of a command-line flag.
 //
-// At least 1 bytes, at most max_flag_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
+// At least 1 byte, at most max_flag_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
 //
 // API 0.2, 0.4. Source: manifest 8.1.
 type FlagName = string
@@ -412,7 +411,7 @@ type HostState struct {
 
 // FeatureName: Name of a feature.
 //
-// At least 1 bytes, at most max_feature_name_bytes (128) bytes.
+// At least 1 byte, at most max_feature_name_bytes (128) bytes.
 //
 // API 0.2, 0.4. Source: feature 5.
 type FeatureName = string
@@ -575,7 +574,7 @@ type CommandDefinition struct {
 
 // CommandName: Name of a command; never contains a slash.
 //
-// At least 1 bytes, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
 //
 // Source: feature 3.2.
 type CommandName = string
@@ -588,7 +587,7 @@ type CommandName = string
 type ToolDefinition struct {
 	// Name the tool is called by. Required.
 	Name ToolName `json:"name"`
-	// What it does, for the model; not empty. Required; at least 1 bytes.
+	// What it does, for the model; not empty. Required; at least 1 byte.
 	Description string `json:"description"`
 	// JSON Schema of the arguments; describes an object. Required.
 	Parameters json.RawMessage `json:"parameters"`
@@ -606,7 +605,7 @@ type ToolDefinition struct {
 type ToolDefinitionV01 struct {
 	// Name the tool is called by. Required.
 	Name ToolName `json:"name"`
-	// What it does, for the model; not empty. Required; at least 1 bytes.
+	// What it does, for the model; not empty. Required; at least 1 byte.
 	Description string `json:"description"`
 	// JSON Schema of the arguments; describes an object. Required.
 	Parameters json.RawMessage `json:"parameters"`
@@ -750,7 +749,7 @@ func (AudioPart) isContentPart() {}
 
 // TextPart: Text.
 //
-// Unlisted members are refused. Type is always "text".
+// Unlisted members are refused. It always carries type "text".
 //
 // API 0.2, 0.4. Source: feature 8.1.
 type TextPart struct {
@@ -760,7 +759,7 @@ type TextPart struct {
 
 // ImagePart: An image that was published as an artifact; needs the feature artifacts.
 //
-// Unlisted members are refused. Type is always "image".
+// Unlisted members are refused. It always carries type "image".
 //
 // API 0.2, 0.4. Source: feature 8.1.
 type ImagePart struct {
@@ -774,7 +773,7 @@ type ImagePart struct {
 
 // AudioPart: A sound that was published as an artifact; needs the feature artifacts.
 //
-// Unlisted members are refused. Type is always "audio".
+// Unlisted members are refused. It always carries type "audio".
 //
 // API 0.2, 0.4. Source: feature 8.1.
 type AudioPart struct {
@@ -793,7 +792,7 @@ type AudioPart struct {
 //
 // API 0.2, 0.4. Source: feature 8.1, S12.
 type ToolCallResult struct {
-	// Parts in order, at least one of them text. Required; at least 1 elements, at most max_content_parts
+	// Parts in order, at least one of them text. Required; at least 1 element, at most max_content_parts
 	// (256) elements.
 	Content []ContentPart `json:"content"`
 	// The tool itself failed. Required.
@@ -868,7 +867,7 @@ func (ProgressOutput) isProgressEvent() {}
 
 // ProgressStatus: Where the work stands.
 //
-// Unlisted members are kept in Unknown and written back. Type is always "status".
+// Unlisted members are kept in Unknown and written back. It always carries type "status".
 //
 // API 0.2, 0.4. Source: feature 11.6.
 type ProgressStatus struct {
@@ -930,7 +929,7 @@ func (x OutputEncoding) Known() bool {
 
 // ProgressOutput: Output of the work as it appears.
 //
-// Unlisted members are kept in Unknown and written back. Type is always "output".
+// Unlisted members are kept in Unknown and written back. It always carries type "output".
 //
 // API 0.2, 0.4. Source: feature 11.6.
 type ProgressOutput struct {
