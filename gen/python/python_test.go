@@ -33,7 +33,9 @@ func everyKind() *model.Spec {
 		{TagValue: "leaf", Record: leaf}, {TagValue: "twig", Record: twig, Deferred: true},
 	}}
 	ref := func(m *model.Model) *model.Type { return &model.Type{Kind: model.Ref, Ref: m} }
-	field := func(name string, t *model.Type) *model.Field { return &model.Field{Name: name, Doc: "A member.", Type: t} }
+	field := func(name string, t *model.Type) *model.Field {
+		return &model.Field{Name: name, Doc: "A member.", Type: t}
+	}
 	tree := &model.Model{Name: "Tree", Doc: "A tree, with a description that is long enough to need a second line when it is written down as a docstring.", Source: "sheet 2", Versions: versions, Kind: model.Record, Forbidden: []string{"axe"}, Fields: []*model.Field{
 		{Name: "name", Doc: "Its name.", Type: ref(name), Required: true},
 		{Name: "from", Doc: "Where it comes from.", Type: &model.Type{Kind: model.String}, Nullable: true},
