@@ -1,0 +1,95 @@
+"""The one spelling of API 0.3: a check of payload bytes, and the encoder that writes it.
+
+The check parses strictly, writes the value again and compares. A duplicate, a wrong order, white space, a
+needless escape or a number in another spelling all show as a difference of bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final, NoReturn
+
+from octet_extension._generated import _json
+from octet_extension._generated._json import JsonSyntaxError, Violation
+from octet_extension._generated.canonical_wire import MAX_JSON_DEPTH, MAX_PORTABLE_JSON_INTEGER
+
+__all__ = ["check", "encode"]
+
+_LONG_INTEGER: Final = re.compile(r"[0-9]{16}")
+_NOT_PORTABLE: Final = re.compile(rb"[0-9]{16}|[0-9][.eE]")
+
+
+def _refuse(text: str) -> NoReturn:
+    raise JsonSyntaxError(f"{text[:40]} is not an integer")
+
+
+def _portable(text: str) -> int:
+    if len(text) > 17 or abs(value := int(text)) > MAX_PORTABLE_JSON_INTEGER:
+        raise JsonSyntaxError(f"{text[:40]} is outside the portable range")
+    return value
+
+
+_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
+_CAREFUL_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_portable)
+
+
+def check(payload: bytes) -> object:
+    """Returns the value of a payload in its canonical spelling. Raises JsonSyntaxError for any other.
+
+    The payload comes without its line feed. Nothing is allocated beyond a small multiple of its size.
+    """
+    try:
+        text = payload.decode("utf-8")
+    except UnicodeDecodeError as fault:
+        raise JsonSyntaxError("the bytes are not UTF-8", fault.start) from None
+    if _json.too_deep(text, MAX_JSON_DEPTH):
+        raise JsonSyntaxError(f"more than {MAX_JSON_DEPTH} arrays and objects enclose a value")
+    reader = _CAREFUL_READER if _LONG_INTEGER.search(text) else _READER
+    try:
+        value: object = reader.decode(text)
+        respelled = _json.encode(value, max_depth=MAX_JSON_DEPTH)
+    except json.JSONDecodeError as fault:
+        raise JsonSyntaxError(fault.msg.lower().removesuffix(" at"), fault.pos) from None
+    except Violation as fault:
+        raise JsonSyntaxError(fault.detail) from None
+    if respelled != payload:
+        raise JsonSyntaxError("the spelling is not canonical", _first_difference(respelled, payload))
+    return value
+
+
+def _first_difference(left: bytes, right: bytes) -> int:
+    low, high = 0, min(len(left), len(right))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if left[:middle] == right[:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def encode(value: object) -> bytes:
+    """Returns the canonical spelling of plain JSON data. Raises Violation for what has none.
+
+    A fraction, an integer outside the portable range, a lone surrogate and nesting over the bound have none.
+    """
+    data = _json.encode(value, max_depth=MAX_JSON_DEPTH)
+    if _NOT_PORTABLE.search(data):
+        _check_numbers(value)
+    return data
+
+
+def _check_numbers(value: object) -> None:
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, float):
+            raise Violation("type", "", f"{node!r} is not an integer, and this wire has no other numbers")
+        if isinstance(node, int):
+            if abs(node) > MAX_PORTABLE_JSON_INTEGER:
+                raise Violation("range", "", f"{node} is outside the portable range of integers")
+        elif isinstance(node, dict):
+            stack.extend(node.values())
+        elif isinstance(node, (list, tuple)):
+            stack.extend(node)

@@ -1,0 +1,71 @@
+"""What can go wrong, and whose fault it is.
+
+ExtensionError
+    ToolError            raised by a tool: the call ends with an error result that carries the text
+    CallCancelled        raised inside a tool whose call was cancelled
+    CallFailed           seen by a host: the call was answered with a protocol error
+    ProtocolError        never raised itself; one of the two below says who broke a rule
+        LocalProtocolError   we did: the author of the extension, or this package
+            NotNegotiated    the host did not agree to what was asked for
+        RemoteProtocolError  the peer did
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CallCancelled",
+    "CallFailed",
+    "ExtensionError",
+    "LocalProtocolError",
+    "NotNegotiated",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "ToolError",
+]
+
+
+class ExtensionError(Exception):
+    """The root of every exception of this package."""
+
+
+class ToolError(ExtensionError):
+    """A tool could not do what it was asked.
+
+    The text goes to the model as a result with is_error set, so say what is wrong and what would help.
+    """
+
+
+class CallCancelled(ExtensionError):
+    """The call a tool is serving was cancelled; it has been answered already, so only clean up."""
+
+
+class CallFailed(ExtensionError):
+    """A call was answered with a protocol error. name is the row of the error table, or empty."""
+
+    def __init__(self, name: str, code: int, message: str, data: object) -> None:
+        super().__init__(f"{message} ({code})")
+        self.name = name
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class ProtocolError(ExtensionError):
+    """A rule of the protocol was broken. Catch this one; what is raised is local or remote."""
+
+    def __init__(self, *args: object) -> None:
+        if type(self) is ProtocolError:
+            raise TypeError("raise LocalProtocolError or RemoteProtocolError: a broken rule has somebody who broke it")
+        super().__init__(*args)
+
+
+class LocalProtocolError(ProtocolError):
+    """This side broke a rule: the call that raised must not be made so."""
+
+
+class NotNegotiated(LocalProtocolError):
+    """The message needs a feature or a declaration that this session does not have."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The peer broke a rule."""

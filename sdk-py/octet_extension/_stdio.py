@@ -1,0 +1,57 @@
+"""Takes standard input and output for the protocol, and gives everybody else something harmless.
+
+After claim, file descriptor 0 is empty and 1 leads to standard error. So a print, a write of a C library or
+of a child process cannot break a frame, and none of them can take bytes away from the host.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Final
+
+if sys.platform == "win32":
+    import msvcrt
+
+__all__ = ["Pipes", "claim"]
+
+_CHUNK: Final = 1 << 16
+
+
+class Pipes:
+    """The two ends of the protocol."""
+
+    def __init__(self, source: int, sink: int) -> None:
+        self._source = source
+        self._sink = sink
+
+    def read(self) -> bytes:
+        """Returns the bytes that have arrived; none at the end of input, or when input cannot be read."""
+        try:
+            return os.read(self._source, _CHUNK)
+        except OSError:
+            return b""
+
+    def write(self, data: bytes) -> None:
+        """Writes all of data. Raises OSError when the host reads no more."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(self._sink, rest) :]
+
+
+def claim() -> Pipes:
+    """Moves the protocol to file descriptors of its own, which no child process inherits."""
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:  # no standard error either
+        os.dup2(nothing, 1)
+    os.close(nothing)
+    if sys.platform == "win32":
+        msvcrt.setmode(source, os.O_BINARY)
+        msvcrt.setmode(sink, os.O_BINARY)
+    if sys.stderr is not None:
+        sys.stdout = sys.stderr
+    return Pipes(source, sink)
