@@ -1,0 +1,9 @@
+"""The models, methods, errors and bounds of API 0.3, the canonical wire."""
+
+from octet_extension._generated._json import JsonSyntaxError, Violation
+from octet_extension._generated._shapes import ABSENT, Absent
+from octet_extension._generated.canonical_wire import *  # noqa: F403 - every name of the wire, as its module lists them
+from octet_extension._generated.canonical_wire import __all__ as _names
+
+__all__ = ["ABSENT", "Absent", "JsonSyntaxError", "Violation"]
+__all__ += _names
