@@ -3,6 +3,7 @@
 package golang
 
 import (
+	"cmp"
 	"embed"
 	"path"
 	"strings"
@@ -41,7 +42,8 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 		p := newPackage(wire, errs)
 		made, err := p.files()
 		if err != nil {
-			return nil, err
+			// A name that Go cannot spell breaks the source too; its place in the spec says more.
+			return nil, cmp.Or(errs.Err(), err)
 		}
 		files = append(files, made...)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Constraint says in words which values of the type are legal, as clauses without a full stop; "" if its
-// kind says it all.
+// Constraint says in words which values of the type are legal, as clauses without a full stop, patterns
+// between backticks; "" if its kind says it all.
 func (t *Type) Constraint() string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -25,7 +25,7 @@ func (t *Type) Constraint() string {
 			add("not blank")
 		}
 		if t.Pattern != "" {
-			add("matches %s", t.Pattern)
+			add("matches `%s`", t.Pattern)
 		}
 	case Integer, Number:
 		if t.Minimum != nil {
@@ -57,7 +57,7 @@ func (t *Type) Constraint() string {
 		}
 	case Map:
 		if t.KeyPattern != "" {
-			add("keys match %s", t.KeyPattern)
+			add("keys match `%s`", t.KeyPattern)
 		}
 		if inner := t.Elem.Constraint(); inner != "" {
 			add("each value %s", within(t.Elem, inner))

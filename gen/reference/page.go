@@ -73,9 +73,23 @@ func (p *page) file(name string) emit.File {
 	return emit.File{Path: path.Join(folder, name), Data: p.buf.Bytes()}
 }
 
-// text makes prose safe inside a table cell and keeps angle brackets from becoming HTML.
+var proseEscapes = strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "*", `\*`)
+
+// text makes prose safe, inside a table cell too: nothing in it is taken for HTML, a link or emphasis.
+// What stands between backticks stays a code span.
 func text(s string) string {
-	return strings.NewReplacer("|", `\|`, "<", "&lt;", ">", "&gt;").Replace(s)
+	parts := strings.Split(s, "`")
+	if len(parts)%2 == 0 {
+		return proseEscapes.Replace(s)
+	}
+	for i, part := range parts {
+		if i%2 == 0 {
+			parts[i] = proseEscapes.Replace(part)
+		} else {
+			parts[i] = strings.ReplaceAll(part, "|", `\|`)
+		}
+	}
+	return strings.Join(parts, "`")
 }
 
 // code returns s as a code span, in table cells too.

@@ -1330,7 +1330,7 @@ func (x BusFieldKind) Known() bool {
 //
 // Source: canonical 5.13.
 type BusFieldSpec struct {
-	// Field name. Required; at most max_bus_identifier_bytes (64) bytes, matches ^[a-z0-9][a-z0-9_-]*$.
+	// Field name. Required; at most max_bus_identifier_bytes (64) bytes, matches `^[a-z0-9][a-z0-9_-]*$`.
 	Name string `json:"name"`
 	// Kind. Required.
 	Kind BusFieldKind `json:"kind"`

@@ -213,21 +213,22 @@ type ExtensionIdentity struct {
 
 // ExtensionName: Name of an extension; equals its directory name.
 //
-// At least 1 byte, at most max_extension_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
+// At least 1 byte, at most max_extension_name_bytes (64) bytes, matches `^[a-z][a-z0-9-]*$`.
 //
 // Source: manifest 2.2.
 type ExtensionName = string
 
 // ItemName: Name of a declared tool, command or secret.
 //
-// At least 1 byte, at most max_manifest_identifier_bytes (64) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_manifest_identifier_bytes (64) bytes, matches
+// `^[A-Za-z_][A-Za-z0-9_.-]*$`.
 //
 // Source: manifest 2.2.
 type ItemName = string
 
 // ToolName: Name of a tool on the wire.
 //
-// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches `^[A-Za-z_][A-Za-z0-9_.-]*$`.
 //
 // Source: S03, feature 4.2.
 type ToolName = string
@@ -354,7 +355,7 @@ type ContributesV01 struct {
 
 // FlagName: Name of a command-line flag.
 //
-// At least 1 byte, at most max_flag_name_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
+// At least 1 byte, at most max_flag_name_bytes (64) bytes, matches `^[a-z][a-z0-9-]*$`.
 //
 // API 0.2, 0.4. Source: manifest 8.1.
 type FlagName = string
@@ -574,7 +575,7 @@ type CommandDefinition struct {
 
 // CommandName: Name of a command; never contains a slash.
 //
-// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_tool_name_bytes (128) bytes, matches `^[A-Za-z_][A-Za-z0-9_.-]*$`.
 //
 // Source: feature 3.2.
 type CommandName = string

@@ -83,7 +83,7 @@ func (x ApiVersion) Known() bool {
 // StrictIdentifier: Identifier that starts with a lowercase letter and goes on with lowercase letters,
 // digits and hyphens.
 //
-// At least 1 byte, at most max_identifier_bytes (64) bytes, matches ^[a-z][a-z0-9-]*$.
+// At least 1 byte, at most max_identifier_bytes (64) bytes, matches `^[a-z][a-z0-9-]*$`.
 //
 // Source: manifest 2.2.
 type StrictIdentifier = string
@@ -91,14 +91,14 @@ type StrictIdentifier = string
 // ExtendedIdentifier: Identifier that starts with a letter or underscore and goes on with letters,
 // digits, underscore, dot and hyphen.
 //
-// At least 1 byte, at most max_identifier_bytes (64) bytes, matches ^[A-Za-z_][A-Za-z0-9_.-]*$.
+// At least 1 byte, at most max_identifier_bytes (64) bytes, matches `^[A-Za-z_][A-Za-z0-9_.-]*$`.
 //
 // Source: manifest 2.2.
 type ExtendedIdentifier = string
 
 // EnvironmentName: Name of an environment variable.
 //
-// At least 1 byte, matches ^[A-Za-z_][A-Za-z0-9_]*$.
+// At least 1 byte, matches `^[A-Za-z_][A-Za-z0-9_]*$`.
 //
 // Source: manifest 2.4.
 type EnvironmentName = string
@@ -110,12 +110,12 @@ type EnvironmentName = string
 // Source: manifest 2.4.
 type Entrypoint struct {
 	// Absolute path, file beside the manifest, or program on PATH; no control characters. Required; not
-	// blank, matches ^[^\x00-\x1f\x7f-\x9f]*$.
+	// blank, matches `^[^\x00-\x1f\x7f-\x9f]*$`.
 	Command string `json:"command"`
-	// Passed unchanged; no NUL. Optional; each matches ^[^\x00]*$.
+	// Passed unchanged; no NUL. Optional; each matches `^[^\x00]*$`.
 	Args wirejson.Opt[[]string] `json:"args"`
-	// Added to the environment; no NUL. Optional; keys match ^[A-Za-z_][A-Za-z0-9_]*$, each value matches
-	// ^[^\x00]*$.
+	// Added to the environment; no NUL. Optional; keys match `^[A-Za-z_][A-Za-z0-9_]*$`, each value matches
+	// `^[^\x00]*$`.
 	Env wirejson.Opt[map[string]string] `json:"env"`
 }
 
@@ -261,7 +261,7 @@ type Flag struct {
 	// Value when the option is not given; of that type. Required.
 	Default json.RawMessage `json:"default"`
 	// Help text. Optional; at least 1 byte, at most max_flag_description_bytes (1024) bytes, matches
-	// ^[^\x00-\x1f\x7f-\x9f]*$.
+	// `^[^\x00-\x1f\x7f-\x9f]*$`.
 	Description wirejson.Opt[string] `json:"description"`
 }
 
@@ -275,10 +275,10 @@ type Shortcut struct {
 	Name ExtendedIdentifier `json:"name"`
 	// Key chord; no surrounding blanks, no control characters. Required; at least 1 byte, at most
 	// max_shortcut_key_bytes (128) bytes, matches
-	// ^[^\x00-\x20\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f])?$.
+	// `^[^\x00-\x20\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\x00-\x20\x7f-\x9f])?$`.
 	Key string `json:"key"`
 	// What it does. Required; at most max_shortcut_description_bytes (4096) bytes, not blank, matches
-	// ^[^\x00-\x1f\x7f-\x9f]*$.
+	// `^[^\x00-\x1f\x7f-\x9f]*$`.
 	Description string `json:"description"`
 }
 

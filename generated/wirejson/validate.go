@@ -33,9 +33,15 @@ func (s *Schema) Validate(value Value, model int) *Violation {
 }
 
 // Each reports the violations of a model in the order in which they are found, until report returns
-// false. A value that has the wrong type is reported once; its inside is not looked at.
+// false. A value that has the wrong type is reported once; its inside is not looked at. The zero Value
+// counts as missing.
 func (s *Schema) Each(value Value, model int, report func(*Violation) bool) {
 	v := validator{schema: s, doc: value.doc, root: &s.Models[model], report: report}
+	if v.doc == nil {
+		v.doc = new(Document)
+		v.fail(Missing, "there is no value; send a "+v.root.Name)
+		return
+	}
 	v.doc.steps, v.doc.slots = v.doc.steps[:0], v.doc.slots[:0]
 	v.model(v.root, value.at)
 }
@@ -309,6 +315,7 @@ func (v *validator) value(t *Type, at uint32) bool {
 	}
 }
 
+// String gives the value behind the name of the limit it comes from.
 func (b Bound) String() string {
 	if b.Limit == "" {
 		return strconv.Itoa(b.Max)

@@ -22,6 +22,7 @@ const (
 	KindObject
 )
 
+// String names the type for messages; "nothing" is an absent value.
 func (k Kind) String() string {
 	return [...]string{"nothing", "null", "boolean", "number", "string", "array", "object"}[k]
 }

@@ -26,9 +26,12 @@ func (v Value) Kind() Kind {
 // IsNull reports whether the value is null.
 func (v Value) IsNull() bool { return v.Kind() == KindNull }
 
-// Source returns the text of the value as it was read, quotes included. It lies in the bytes that were
-// parsed.
+// Source returns the text of the value as it was read, quotes included; nil for the zero Value. It lies
+// in the bytes that were parsed.
 func (v Value) Source() []byte {
+	if v.doc == nil {
+		return nil
+	}
 	n := v.node()
 	if n.kind == KindString {
 		return v.doc.src[n.start-1 : n.end+1]
@@ -82,17 +85,24 @@ func (v Value) ID() ID {
 	return ID{}
 }
 
-// Raw returns a copy of the value in its canonical spelling.
+// Raw returns a copy of the value in its canonical spelling; nil for the zero Value.
 func (v Value) Raw() json.RawMessage {
-	n := v.node()
-	if n.canonical {
+	if v.doc == nil {
+		return nil
+	}
+	if v.node().canonical {
 		return append(json.RawMessage(nil), v.Source()...)
 	}
 	return v.doc.appendCanonical(nil, v.at)
 }
 
-// AppendCanonical appends the canonical spelling of the value to dst.
-func (v Value) AppendCanonical(dst []byte) []byte { return v.doc.appendCanonical(dst, v.at) }
+// AppendCanonical appends the canonical spelling of the value to dst, and nothing for the zero Value.
+func (v Value) AppendCanonical(dst []byte) []byte {
+	if v.doc == nil {
+		return dst
+	}
+	return v.doc.appendCanonical(dst, v.at)
+}
 
 // Member returns the member of an object by name; the zero Value if there is none.
 func (v Value) Member(name string) Value {

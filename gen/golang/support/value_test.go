@@ -66,7 +66,8 @@ func TestValue_ofAnotherKindReadsAsNothing(t *testing.T) {
 		}
 	}
 	var none Value
-	if none.Kind() != KindInvalid || none.Text() != "" || none.Int() != 0 || none.Bool() || none.Len() != 0 || !none.ID().IsZero() {
+	if none.Kind() != KindInvalid || none.Text() != "" || none.Int() != 0 || none.Bool() || none.Len() != 0 || !none.ID().IsZero() ||
+		none.Source() != nil || none.Raw() != nil || len(none.AppendCanonical(nil)) != 0 || none.Member("a").Kind() != KindInvalid {
 		t.Error("the zero value reads as something")
 	}
 }

@@ -50,7 +50,7 @@ type Parcel struct {
 	Tags wirejson.Opt[[]string] `json:"tags"`
 	// A grid. Optional; each with each from 0 to 9007199254740991.
 	Rows wirejson.Opt[[][]int64] `json:"rows"`
-	// By office. Optional; keys match ^[a-z]+$.
+	// By office. Optional; keys match `^[a-z]+$`.
 	Stamps wirejson.Opt[map[string][]bool] `json:"stamps"`
 	// Opaque object. Optional; at most 20 encoded bytes.
 	Customs wirejson.Opt[json.RawMessage] `json:"customs"`
@@ -62,7 +62,7 @@ type Parcel struct {
 
 // Label: A label without control characters.
 //
-// At most 20 bytes, matches ^[^\x00-\x1f\x7f]+$.
+// At most 20 bytes, matches `^[^\x00-\x1f\x7f]+$`.
 //
 // Source: test 3.
 type Label = string
