@@ -33,6 +33,9 @@ func (w *World) variable(name, value string) error {
 
 // elsewhere starts the subject in a directory that holds nothing of its own.
 func (w *World) elsewhere() error {
+	if w.setup.HomeOnly != "" {
+		return notApplicable("%s", w.setup.HomeOnly)
+	}
 	w.start.Dir = os.TempDir()
 	return nil
 }

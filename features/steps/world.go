@@ -27,7 +27,9 @@ type Setup struct {
 	Starter   subject.Starter
 	Profile   *profile.Profile // nil if there is none
 	// NoCalls says why tools may not be called although no profile names a call; empty: they may.
-	NoCalls  string
+	NoCalls string
+	// HomeOnly says why the subject cannot be started in another directory; empty: it can.
+	HomeOnly string
 	Patience Patience
 }
 

@@ -1,0 +1,161 @@
+// Package conform is the command line of octet-conform: flags, then a call into features.
+package conform
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/octet-dev/octet/features/report"
+)
+
+// command is one subcommand.
+type command struct {
+	name   string
+	usage  string // arguments, for the help
+	brief  string
+	hidden bool
+	run    func(*invocation) int
+}
+
+func commands() []command {
+	return []command{
+		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
+		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
+		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
+		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},
+		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
+		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},
+		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
+		{name: "nothing", hidden: true, run: func(*invocation) int { return report.ExitClean }},
+	}
+}
+
+// invocation is one run of one subcommand.
+type invocation struct {
+	ctx            context.Context
+	command        command
+	args           []string
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// Main runs the command line and returns the exit code: 0 clean, 1 findings, 2 wrong usage, 3 could not
+// judge.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		help(stderr)
+		return report.ExitUsage
+	}
+	switch args[0] {
+	case "help", "--help", "-h":
+		help(stdout)
+		return report.ExitClean
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			inv := &invocation{ctx: ctx, command: c, args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr}
+			return c.run(inv)
+		}
+	}
+	fmt.Fprintf(stderr, "octet-conform: command %q is unknown; use one of %s\n", args[0], strings.Join(names(), ", "))
+	return report.ExitUsage
+}
+
+func names() []string {
+	var out []string
+	for _, c := range commands() {
+		if !c.hidden {
+			out = append(out, c.name)
+		}
+	}
+	return out
+}
+
+func help(w io.Writer) {
+	fmt.Fprint(w, "octet-conform judges programs that speak an octet wire.\n\nUsage: octet-conform COMMAND ...\n\n")
+	for _, c := range commands() {
+		if !c.hidden {
+			fmt.Fprintf(w, "  %-10s %-36s %s\n", c.name, c.usage, c.brief)
+		}
+	}
+	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command.\n")
+}
+
+// flags returns an empty flag set for the subcommand.
+func (inv *invocation) flags() *pflag.FlagSet {
+	f := pflag.NewFlagSet(inv.command.name, pflag.ContinueOnError)
+	f.SetOutput(io.Discard)
+	f.SortFlags = false
+	return f
+}
+
+// parse reads the flags. When it returns false, the subcommand ends with the code.
+func (inv *invocation) parse(f *pflag.FlagSet) (code int, ok bool) {
+	err := f.Parse(inv.args)
+	switch {
+	case errors.Is(err, pflag.ErrHelp):
+		fmt.Fprintf(inv.stdout, "Usage: octet-conform %s %s\n\n%s\n%s", inv.command.name, inv.command.usage, sentence(inv.command.brief), f.FlagUsages())
+		return report.ExitClean, false
+	case err != nil:
+		return inv.wrong("%v; see 'octet-conform %s --help'", err, inv.command.name), false
+	}
+	return 0, true
+}
+
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + s[1:] + ".\n"
+}
+
+// wrong reports a wrong command line in one line.
+func (inv *invocation) wrong(format string, args ...any) int {
+	fmt.Fprintf(inv.stderr, "octet-conform: %s\n", fmt.Sprintf(format, args...))
+	return report.ExitUsage
+}
+
+// unable reports that nothing could be judged.
+func (inv *invocation) unable(err error) int {
+	for text := range strings.SplitSeq(err.Error(), "\n") {
+		fmt.Fprintf(inv.stderr, "octet-conform: %s\n", text)
+	}
+	return report.ExitUnable
+}
+
+// split separates the arguments in front of "--" from those behind it.
+func split(f *pflag.FlagSet) (before, after []string) {
+	n := f.ArgsLenAtDash()
+	if n < 0 {
+		return f.Args(), nil
+	}
+	return f.Args()[:n], f.Args()[n:]
+}
+
+// terminal reports whether a writer is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && os.Getenv("TERM") != "dumb"
+}
+
+// colored reports whether text for this writer may have colours.
+func colored(w io.Writer) bool { return terminal(w) && os.Getenv("NO_COLOR") == "" }
+
+// oneOf refuses a value that is not in a list.
+func oneOf(flag, value string, allowed ...string) error {
+	if !slices.Contains(allowed, value) {
+		return fmt.Errorf("--%s is %q; use one of %s", flag, value, strings.Join(allowed, ", "))
+	}
+	return nil
+}

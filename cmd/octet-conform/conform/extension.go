@@ -1,0 +1,168 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// runFlags are the flags of a run.
+type runFlags struct {
+	api         string
+	tools       []string
+	profile     string
+	allowCalls  bool
+	run         []string
+	strict      bool
+	junit, json string
+	scale       float64
+	jobs        int
+	seed        int64
+	output      string
+	verbose     bool
+}
+
+func (r *runFlags) register(f *pflag.FlagSet) {
+	f.StringVar(&r.api, "api", "", "API version of the command behind --: 0.1, 0.2, 0.3 or 0.4")
+	f.StringSliceVar(&r.tools, "contributes-tools", nil, "tools that a manifest of the command would declare, with commas")
+	f.StringVar(&r.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
+	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
+	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids, areas, parts of names, with * for any text")
+	f.BoolVar(&r.strict, "strict", false, "should-rules count")
+	f.StringVar(&r.junit, "report-junit", "", "write JUnit XML to this file")
+	f.StringVar(&r.json, "report-json", "", "write the JSON report to this file")
+	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
+	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
+	f.StringVar(&r.output, "output", "text", "text or json")
+	f.BoolVar(&r.verbose, "verbose", false, "show every rule and every failing scenario")
+}
+
+func (r *runFlags) check() error {
+	if r.scale <= 0 {
+		return fmt.Errorf("--timeout-scale is %v; use a number above 0", r.scale)
+	}
+	if r.jobs < 1 {
+		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)
+	}
+	return oneOf("output", r.output, "text", "json")
+}
+
+// extension judges one extension.
+func (inv *invocation) extension() int {
+	var flags runFlags
+	f := inv.flags()
+	flags.register(f)
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if err := flags.check(); err != nil {
+		return inv.wrong("%v", err)
+	}
+	dirs, argv := split(f)
+	target, err := inv.target(dirs, argv, &flags)
+	if err != nil {
+		return inv.refuse(err)
+	}
+	defer target.remove()
+	rep, scenarios, err := inv.judge(target, &flags)
+	switch {
+	case errors.Is(err, referee.ErrNothing):
+		return inv.wrong("no scenario of API %s matches --run %q; see 'octet-conform list --api %s'", target.subject.API, flags.run, target.subject.API)
+	case err != nil:
+		return inv.unable(err)
+	}
+	if err := inv.publish(rep, scenarios, &flags); err != nil {
+		return inv.unable(err)
+	}
+	return rep.Summary.Exit
+}
+
+// usageError is a wrong command line that was found behind the flags.
+type usageError string
+
+func (e usageError) Error() string { return string(e) }
+
+func (inv *invocation) refuse(err error) int {
+	var usage usageError
+	if errors.As(err, &usage) {
+		return inv.wrong("%s", usage)
+	}
+	return inv.unable(err)
+}
+
+// judge runs the scenarios.
+func (inv *invocation) judge(target *target, flags *runFlags) (*report.Report, []verdict.Scenario, error) {
+	scale := flags.scale * calibrate(inv.ctx)
+	seed := flags.seed
+	if seed == 0 {
+		seed = rand.Int64N(1<<31-1) + 1
+	}
+	target.setup.Patience = steps.DefaultPatience.Scale(scale)
+	bar := inv.bar("scenarios")
+	began := time.Now()
+	scenarios, err := referee.Run(inv.ctx, referee.Options{
+		Setup: target.setup, Select: referee.Matches(flags.run), Jobs: flags.jobs, Seed: seed, Progress: bar.update,
+	})
+	bar.clear()
+	if err != nil {
+		return nil, nil, err
+	}
+	rep := report.New(report.Input{
+		Subject:   target.subject,
+		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
+		Rules:     verdict.Aggregate(known(), scenarios),
+		Scenarios: scenarios,
+		Duration:  time.Since(began),
+	})
+	return rep, scenarios, nil
+}
+
+func known() []verdict.Known {
+	var out []verdict.Known
+	for _, r := range rulebook.All() {
+		out = append(out, verdict.Known{ID: r.ID, Level: r.Level, Text: r.Text})
+	}
+	return out
+}
+
+// publish writes the report wherever it was asked for.
+func (inv *invocation) publish(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) error {
+	if err := writeFile(flags.junit, rep.JUnit); err != nil {
+		return err
+	}
+	if err := writeFile(flags.json, rep.JSON); err != nil {
+		return err
+	}
+	if flags.output == "json" {
+		return rep.JSON(inv.stdout)
+	}
+	return rep.Text(inv.stdout, scenarios, report.TextOptions{Color: colored(inv.stdout), Verbose: flags.verbose})
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := write(f); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,117 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/rulebook"
+)
+
+// list prints one rule a line.
+func (inv *invocation) list() int {
+	f := inv.flags()
+	api := f.String("api", "", "only rules that bind this API version")
+	level := f.String("level", "", "only rules of this level: must, should or may")
+	role := f.String("role", "", "only rules that bind this role: extension, host or manifest")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	scenarios, err := features.Scenarios()
+	if err != nil {
+		return inv.unable(err)
+	}
+	count := map[string]int{}
+	for _, s := range scenarios {
+		for _, id := range s.Rules {
+			count[id]++
+		}
+	}
+	w := tabwriter.NewWriter(inv.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RULE\tLEVEL\tROLE\tAPI\tSCENARIOS\tTEXT")
+	n := 0
+	for _, r := range rulebook.All() {
+		if *api != "" && !r.Binds(*api) || *level != "" && r.Level != *level || *role != "" && r.Role != *role || !chosen(r, f.Args()) {
+			continue
+		}
+		n++
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, r.Role, strings.Join(r.Wires, ","), count[r.ID], r.Text)
+	}
+	if n == 0 {
+		return inv.wrong("no rule matches; 'octet-conform list' shows all")
+	}
+	if err := w.Flush(); err != nil {
+		return inv.unable(err)
+	}
+	return report.ExitClean
+}
+
+// chosen reports whether a rule matches one of the patterns, each a part of its id or text.
+func chosen(r rulebook.Rule, patterns []string) bool {
+	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p string) bool {
+		p = strings.ToLower(strings.Trim(p, "*"))
+		return strings.Contains(strings.ToLower(r.ID), p) || strings.Contains(strings.ToLower(r.Text), p)
+	})
+}
+
+// explain tells everything about one rule.
+func (inv *invocation) explain() int {
+	f := inv.flags()
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 1 {
+		return inv.wrong("explain needs the id of one rule; 'octet-conform list' shows them")
+	}
+	id := strings.ToUpper(f.Arg(0))
+	r, ok := rulebook.Find(id)
+	if !ok {
+		hint := "'octet-conform list' shows them all"
+		if near := rulebook.Near(id); len(near) > 0 {
+			hint = "near it are " + strings.Join(near, ", ")
+		}
+		return inv.wrong("rule %q does not exist; %s", f.Arg(0), hint)
+	}
+	scenarios, err := features.Scenarios()
+	if err != nil {
+		return inv.unable(err)
+	}
+	fmt.Fprintf(inv.stdout, "%s  %s, binds the %s on API %s\n\n%s\n\nSource: %s\n", r.ID, r.Level, r.Role, strings.Join(r.Wires, ", "), r.Text, r.Source)
+	inv.proofs(r, scenarios)
+	return report.ExitClean
+}
+
+// proofs prints what proves a rule and what shows that the proof can fail.
+func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
+	w := inv.stdout
+	if r.NoPeer != "" {
+		fmt.Fprintf(w, "\nNo faulty extension can break it here: %s.\nProven by: %s\n", r.NoPeer, r.ProvenBy)
+	}
+	printed := map[string]bool{}
+	for _, s := range scenarios {
+		line := fmt.Sprintf("  %s (%s)", s.Name, s.File)
+		if !slices.Contains(s.Rules, r.ID) || printed[line] {
+			continue
+		}
+		if len(printed) == 0 {
+			fmt.Fprint(w, "\nScenarios:\n")
+		}
+		printed[line] = true
+		fmt.Fprintln(w, line)
+	}
+	first := true
+	for _, f := range faultypeer.Faults() {
+		if f.Rule != r.ID {
+			continue
+		}
+		if first {
+			fmt.Fprint(w, "\nFaulty peers that break it:\n")
+			first = false
+		}
+		fmt.Fprintf(w, "  %s: a peer that %s\n", f.Name, f.Doc)
+	}
+}

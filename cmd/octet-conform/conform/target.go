@@ -1,0 +1,270 @@
+package conform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/runtime/manifest"
+)
+
+// target is a subject that can be started.
+type target struct {
+	setup   *steps.Setup
+	subject report.Subject
+	scratch string // a directory of the run; removed behind it
+}
+
+func (t *target) remove() {
+	if t.scratch != "" {
+		// A file that a subject left open is the system's to clean up.
+		_ = os.RemoveAll(t.scratch)
+	}
+}
+
+// target reads what the command line names: one directory with a manifest, or a command.
+func (inv *invocation) target(dirs, argv []string, flags *runFlags) (*target, error) {
+	switch {
+	case len(dirs) == 1 && argv == nil:
+		if flags.api != "" || flags.tools != nil {
+			return nil, usageError("--api and --contributes-tools are for a command behind --; a directory has its manifest")
+		}
+		return inv.fromManifest(dirs[0], flags)
+	case len(dirs) == 0 && len(argv) > 0:
+		return inv.fromCommand(argv, flags)
+	case len(dirs) > 1:
+		return nil, usageError(fmt.Sprintf("%d directories are named; name one, or put a command behind --", len(dirs)))
+	default:
+		return nil, usageError("nothing is named to judge; name a directory with a manifest, or put a command behind --")
+	}
+}
+
+// fromManifest prepares an extension that has a manifest.
+func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(abs, manifest.FileName())
+	m, err := readManifest(path)
+	if err != nil {
+		return nil, err
+	}
+	program, err := resolve(abs, m.Entrypoint.Command)
+	if err != nil {
+		return nil, err
+	}
+	values, err := m.FlagValues(nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := newTarget(m.API)
+	if err != nil {
+		return nil, err
+	}
+	x := &t.setup.Extension
+	x.Name, x.Version, x.ManifestPath = m.Name, m.Version, path
+	x.Capabilities, x.Contributes = grants(m.Capabilities), contributions(m.Contributes)
+	for _, v := range values {
+		x.FlagValues = append(x.FlagValues, dialect.Object{"name": v.Name, "value": json.RawMessage(v.Value)})
+	}
+	env := inherited()
+	for name, value := range m.Entrypoint.Env {
+		env = append(env, name+"="+value)
+	}
+	t.setup.Starter = subject.Command{Path: program, Args: m.Entrypoint.Args, Dir: x.Workspace, Env: append(env, t.variables(abs)...)}
+	t.subject = report.Subject{Name: m.Name, API: m.API, Directory: dir, Command: append([]string{program}, m.Entrypoint.Args...)}
+	if !flags.allowCalls && asksForMore(m.Capabilities) {
+		t.setup.NoCalls = fmt.Sprintf("the manifest asks for files, processes or network, so no call is made up; write %s (octet-conform init %s) or give --allow-calls", profile.FileName, dir)
+	}
+	return t, t.loadProfile(flags.profile, abs)
+}
+
+func asksForMore(c manifest.Capabilities) bool {
+	return c.Process || c.Network || c.Filesystem != "" && c.Filesystem != manifestdoc.FilesystemGrantNone
+}
+
+// fromCommand prepares a command that has no manifest.
+func (inv *invocation) fromCommand(argv []string, flags *runFlags) (*target, error) {
+	if flags.api == "" {
+		return nil, usageError(fmt.Sprintf("a command behind -- needs --api; use one of %s", strings.Join(dialect.Versions(), ", ")))
+	}
+	if err := oneOf("api", flags.api, dialect.Versions()...); err != nil {
+		return nil, usageError(err.Error())
+	}
+	program, err := exec.LookPath(argv[0])
+	if err != nil {
+		return nil, fmt.Errorf("command %q: %w", argv[0], err)
+	}
+	if program, err = filepath.Abs(program); err != nil {
+		return nil, err
+	}
+	t, err := newTarget(flags.api)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	x := &t.setup.Extension
+	x.Name, x.Version, x.ManifestPath = commandName(program), "0.0.0", filepath.Join(dir, manifest.FileName())
+	x.Contributes = dialect.Object{"tools": list(flags.tools)}
+	t.setup.Starter = subject.Command{Path: program, Args: argv[1:], Dir: dir, Env: append(inherited(), t.variables(dir)...)}
+	t.setup.HomeOnly = "the command has no manifest, and its arguments may be relative to the directory it is started in"
+	t.subject = report.Subject{Name: x.Name, API: flags.api, Command: argv}
+	if !flags.allowCalls {
+		t.setup.NoCalls = "the command has no manifest that says what its tools need; give --profile FILE with calls, or --allow-calls"
+	}
+	return t, t.loadProfile(flags.profile, "")
+}
+
+func commandName(program string) string {
+	base := filepath.Base(program)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// newTarget makes the parts that all subjects have.
+func newTarget(api string) (*target, error) {
+	d, err := dialect.For(api)
+	if err != nil {
+		return nil, err
+	}
+	scratch, err := os.MkdirTemp("", "octet-conform-")
+	if err != nil {
+		return nil, err
+	}
+	t := &target{scratch: scratch, setup: &steps.Setup{Dialect: d}}
+	t.setup.Extension.Workspace = filepath.Join(scratch, "workspace")
+	if err := errors.Join(os.Mkdir(t.setup.Extension.Workspace, 0o700), os.Mkdir(filepath.Join(scratch, "scratch"), 0o700)); err != nil {
+		t.remove()
+		return nil, err
+	}
+	return t, nil
+}
+
+// variables are those that every extension process gets.
+func (t *target) variables(dir string) []string {
+	x := t.setup.Extension
+	return []string{
+		"OCTET_EXTENSION_API_VERSION=" + t.setup.Dialect.API(),
+		"OCTET_EXTENSION_NAME=" + x.Name,
+		"OCTET_EXTENSION_DIR=" + dir,
+		"OCTET_EXTENSION_MANIFEST=" + x.ManifestPath,
+		"OCTET_WORKSPACE=" + x.Workspace,
+		"OCTET_EXTENSION_SCRATCH=" + filepath.Join(t.scratch, "scratch"),
+	}
+}
+
+// inherited is the part of our environment that a host hands on.
+func inherited() []string {
+	var env []string
+	for _, name := range manifestdoc.TableInheritedEnvironment {
+		if value, set := os.LookupEnv(name); set {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}
+
+// loadProfile reads the profile that was named, or the one beside the manifest.
+func (t *target) loadProfile(named, dir string) error {
+	var err error
+	switch {
+	case named != "":
+		t.setup.Profile, err = profile.Load(named)
+	case dir != "":
+		t.setup.Profile, err = profile.Beside(dir)
+	}
+	if err != nil {
+		t.remove()
+	}
+	return err
+}
+
+func readManifest(path string) (*manifest.Manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, manifestdoc.MaxManifestBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > manifestdoc.MaxManifestBytes {
+		return nil, fmt.Errorf("%s: the manifest is over %d bytes", path, manifestdoc.MaxManifestBytes)
+	}
+	v := manifest.Judge(data, manifest.Context{Directory: filepath.Base(filepath.Dir(path))})
+	if v.OK() {
+		return v.Manifest, nil
+	}
+	var faults []error
+	for _, p := range v.Problems {
+		if p.Severity == manifest.Error {
+			faults = append(faults, fmt.Errorf("%s:%s", path, p))
+		}
+	}
+	return nil, errors.Join(faults...)
+}
+
+// resolve finds the program of an entrypoint: a path beside the manifest, an absolute one, or a bare name
+// on PATH unless a file of that name lies beside the manifest.
+func resolve(dir, command string) (string, error) {
+	if filepath.IsAbs(command) {
+		return command, nil
+	}
+	beside := filepath.Join(dir, filepath.FromSlash(command))
+	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+		return beside, nil
+	}
+	if strings.ContainsAny(command, `/\`) {
+		return "", fmt.Errorf("entrypoint %q: no such file beside the manifest", command)
+	}
+	path, err := exec.LookPath(command)
+	if err != nil {
+		return "", fmt.Errorf("entrypoint %q: neither beside the manifest nor on PATH", command)
+	}
+	return filepath.Abs(path)
+}
+
+func list[T ~string](items []T) []any {
+	out := make([]any, len(items))
+	for i, item := range items {
+		out[i] = string(item)
+	}
+	return out
+}
+
+func grants(c manifest.Capabilities) dialect.Object {
+	out := dialect.Object{"filesystem": string(c.Filesystem), "process": c.Process, "network": c.Network}
+	if len(c.Secrets) > 0 {
+		out["secrets"] = list(c.Secrets)
+	}
+	return out
+}
+
+func contributions(c manifest.Contributes) dialect.Object {
+	out := dialect.Object{
+		"tools": list(c.Tools), "commands": list(c.Commands), "hooks": list(c.Hooks), "ui": list(c.UI), "context": c.Context,
+		"tool_renderers": list(c.ToolRenderers), "notifications": c.Notifications, "confirmations": c.Confirmations,
+	}
+	if c.Presentation {
+		out["presentation"] = true
+	}
+	if c.Menu {
+		out["menu"] = true
+	}
+	return out
+}

@@ -1,0 +1,111 @@
+package report
+
+import (
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Name    string       `xml:"name,attr"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Errors   int         `xml:"errors,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string       `xml:"classname,attr"`
+	Name    string       `xml:"name,attr"`
+	Failure *junitDetail `xml:"failure,omitempty"`
+	Error   *junitDetail `xml:"error,omitempty"`
+	Skipped *junitDetail `xml:"skipped,omitempty"`
+}
+
+type junitDetail struct {
+	Message string `xml:"message,attr"`
+	Type    string `xml:"type,attr,omitempty"`
+	Text    string `xml:",chardata"`
+}
+
+// JUnit writes the report as JUnit XML: one test case per rule, one suite per level. A should-rule that
+// is broken is a skipped case unless the run was strict.
+func (r *Report) JUnit(w io.Writer) error {
+	doc := junitSuites{Name: "octet-conform " + r.Subject.Name}
+	for _, level := range []string{"must", "should"} {
+		suite := junitSuite{Name: level, Time: fmt.Sprintf("%.3f", float64(r.Run.DurationMS)/1000)}
+		for _, row := range r.Rules {
+			if row.Level == level {
+				suite.add(r.junitCase(row))
+			}
+		}
+		if suite.Tests > 0 {
+			doc.Suites = append(doc.Suites, suite)
+		}
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	enc := xml.NewEncoder(w)
+	enc.Indent("", "  ")
+	if err := enc.Encode(doc); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
+
+func (s *junitSuite) add(c junitCase) {
+	s.Tests++
+	switch {
+	case c.Failure != nil:
+		s.Failures++
+	case c.Error != nil:
+		s.Errors++
+	case c.Skipped != nil:
+		s.Skipped++
+	}
+	s.Cases = append(s.Cases, c)
+}
+
+func (r *Report) junitCase(row Rule) junitCase {
+	c := junitCase{Class: "api-" + r.Subject.API, Name: row.ID + " " + row.Text}
+	detail := &junitDetail{Message: clean(row.Reason), Type: string(row.Class)}
+	for _, f := range row.Findings {
+		detail.Text += clean(f.Scenario+": "+f.Message) + "\n"
+	}
+	switch row.Class {
+	case verdict.Fail, verdict.NoAnswer:
+		if r.counts(row.Level) {
+			c.Failure = detail
+		} else {
+			c.Skipped = detail
+		}
+	case verdict.Errored:
+		c.Error = detail
+	case verdict.NotApplicable:
+		c.Skipped = detail
+	}
+	return c
+}
+
+// clean replaces what XML cannot carry.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == '\ufffe' || r == '\uffff' {
+			return '\ufffd'
+		}
+		return r
+	}, s)
+}

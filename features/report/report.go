@@ -1,0 +1,224 @@
+// Package report shows what a run found: as text for people, as JUnit XML for CI, as JSON for programs.
+package report
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Format names the shape of the JSON report.
+const Format = "octet.conform.report/v1"
+
+// Report is one run. Its JSON form is published as a schema.
+type Report struct {
+	Format    string     `json:"format" jsonschema:"required" jsonschema_description:"Always octet.conform.report/v1."`
+	Subject   Subject    `json:"subject" jsonschema:"required"`
+	Run       Run        `json:"run" jsonschema:"required"`
+	Summary   Summary    `json:"summary" jsonschema:"required"`
+	Rules     []Rule     `json:"rules" jsonschema:"required" jsonschema_description:"One row per rule that was judged or named by a finding, in the order of the spec."`
+	Scenarios []Scenario `json:"scenarios" jsonschema:"required" jsonschema_description:"In the order of the feature files."`
+}
+
+// Subject is what was judged.
+type Subject struct {
+	Name      string   `json:"name" jsonschema_description:"Of the manifest, or of the program."`
+	API       string   `json:"api" jsonschema_description:"Exact extension API version."`
+	Directory string   `json:"directory,omitempty" jsonschema_description:"Of the manifest, as given."`
+	Command   []string `json:"command" jsonschema_description:"Program and arguments."`
+}
+
+// Run says how it was judged.
+type Run struct {
+	Seed       int64    `json:"seed" jsonschema_description:"Order of the scenarios; give it with --seed to repeat a run."`
+	Scale      float64  `json:"scale" jsonschema_description:"By which every deadline was multiplied."`
+	Jobs       int      `json:"jobs" jsonschema_description:"Scenarios at a time."`
+	Strict     bool     `json:"strict" jsonschema_description:"Should-rules count."`
+	Filter     []string `json:"filter,omitempty" jsonschema_description:"Patterns of --run."`
+	DurationMS int64    `json:"duration_ms"`
+}
+
+// Summary counts.
+type Summary struct {
+	Rules     map[verdict.Class]int `json:"rules" jsonschema_description:"Must-rules by class; should-rules too in a strict run."`
+	Should    map[verdict.Class]int `json:"should" jsonschema_description:"Should-rules by class."`
+	Scenarios map[verdict.Class]int `json:"scenarios" jsonschema_description:"Scenarios by class."`
+	Exit      int                   `json:"exit" jsonschema:"enum=0,enum=1,enum=3" jsonschema_description:"0 clean, 1 findings, 3 could not judge."`
+}
+
+// Rule is the verdict on one rule.
+type Rule struct {
+	ID        string        `json:"id"`
+	Level     string        `json:"level" jsonschema:"enum=must,enum=should,enum=may"`
+	Text      string        `json:"text"`
+	Class     verdict.Class `json:"class" jsonschema:"enum=pass,enum=fail,enum=no_answer,enum=errored,enum=not_applicable"`
+	Reason    string        `json:"reason,omitempty"`
+	Scenarios []string      `json:"scenarios" jsonschema_description:"Names of the scenarios that prove it."`
+	Findings  []Finding     `json:"findings,omitempty"`
+}
+
+// Finding is one broken rule at one place.
+type Finding struct {
+	Rule     string `json:"rule"`
+	Scenario string `json:"scenario"`
+	Message  string `json:"message"`
+	Frame    *int   `json:"frame,omitempty" jsonschema_description:"Index of the frame in the scenario's recording."`
+	Offset   *int   `json:"offset,omitempty" jsonschema_description:"Byte in that frame."`
+	Missing  bool   `json:"missing_prerequisite,omitempty" jsonschema_description:"The fault is in what the scenario needs before it can judge its own rules."`
+}
+
+// Scenario is the verdict on one scenario.
+type Scenario struct {
+	Name       string        `json:"name"`
+	File       string        `json:"file"`
+	Line       int           `json:"line"`
+	Rules      []string      `json:"rules"`
+	Class      verdict.Class `json:"class" jsonschema:"enum=pass,enum=fail,enum=no_answer,enum=errored,enum=not_applicable"`
+	Reason     string        `json:"reason,omitempty"`
+	DurationMS int64         `json:"duration_ms"`
+	Findings   []Finding     `json:"findings,omitempty"`
+	Frames     []Frame       `json:"frames,omitempty" jsonschema_description:"What passed on the wire, of a scenario that did not pass."`
+	Dropped    int           `json:"dropped_frames,omitempty" jsonschema_description:"Frames that were counted and not kept."`
+	Stderr     string        `json:"stderr,omitempty" jsonschema_description:"The newest of it."`
+	Ended      string        `json:"ended,omitempty" jsonschema_description:"How the process ended."`
+}
+
+// Frame is one line of one lane. Exactly one of text and base64 is present.
+type Frame struct {
+	Index    int     `json:"index"`
+	Lane     string  `json:"lane" jsonschema:"enum=host,enum=extension"`
+	AtMS     float64 `json:"at_ms"`
+	Text     *string `json:"text,omitempty" jsonschema_description:"The payload, if it is UTF-8."`
+	Base64   []byte  `json:"base64,omitempty" jsonschema_description:"The payload, if it is not UTF-8."`
+	Size     int     `json:"size" jsonschema_description:"Payload bytes on the wire; more than are shown if it was cut."`
+	LineFeed bool    `json:"line_feed" jsonschema_description:"A line feed ended it."`
+}
+
+// Input is what a report is made from.
+type Input struct {
+	Subject   Subject
+	Run       Run
+	Rules     []verdict.Rule
+	Scenarios []verdict.Scenario
+	Duration  time.Duration
+}
+
+// Exit codes of a run.
+const (
+	ExitClean    = 0
+	ExitFindings = 1
+	ExitUsage    = 2
+	ExitUnable   = 3
+)
+
+// New makes the report of a run.
+func New(in Input) *Report {
+	in.Run.DurationMS = in.Duration.Milliseconds()
+	r := &Report{Format: Format, Subject: in.Subject, Run: in.Run, Rules: []Rule{}, Scenarios: []Scenario{}}
+	r.Summary = Summary{Rules: map[verdict.Class]int{}, Should: map[verdict.Class]int{}, Scenarios: map[verdict.Class]int{}}
+	for _, row := range in.Rules {
+		r.Rules = append(r.Rules, rule(row))
+		if row.Level == "should" {
+			r.Summary.Should[row.Class]++
+		}
+		if r.counts(row.Level) {
+			r.Summary.Rules[row.Class]++
+		}
+	}
+	for _, s := range in.Scenarios {
+		r.Scenarios = append(r.Scenarios, scenario(s))
+		r.Summary.Scenarios[s.Class]++
+	}
+	r.Summary.Exit = r.exit()
+	return r
+}
+
+// counts reports whether rules of a level decide the exit code.
+func (r *Report) counts(level string) bool {
+	return level == "must" || level == "should" && r.Run.Strict
+}
+
+// exit: findings weigh more than what could not be judged, and a run that judged nothing proves nothing.
+func (r *Report) exit() int {
+	n := r.Summary.Rules
+	switch {
+	case n[verdict.Fail]+n[verdict.NoAnswer] > 0:
+		return ExitFindings
+	case r.Summary.Scenarios[verdict.Errored] > 0 || n[verdict.Pass] == 0:
+		return ExitUnable
+	default:
+		return ExitClean
+	}
+}
+
+func rule(row verdict.Rule) Rule {
+	out := Rule{ID: row.ID, Level: row.Level, Text: row.Text, Class: row.Class, Reason: row.Reason, Scenarios: row.Scenarios}
+	if out.Scenarios == nil {
+		out.Scenarios = []string{}
+	}
+	for _, f := range row.Findings {
+		out.Findings = append(out.Findings, finding(f.Finding, f.Scenario))
+	}
+	return out
+}
+
+func finding(f verdict.Finding, scenario string) Finding {
+	out := Finding{Rule: f.Rule, Scenario: scenario, Message: f.Message, Missing: f.Missing}
+	if f.Frame >= 0 {
+		out.Frame = &f.Frame
+	}
+	if f.Offset >= 0 {
+		out.Offset = &f.Offset
+	}
+	return out
+}
+
+func scenario(s verdict.Scenario) Scenario {
+	out := Scenario{
+		Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: s.Class, Reason: s.Reason, DurationMS: s.Duration.Milliseconds(),
+		Dropped: s.Dropped, Stderr: s.Stderr, Ended: s.Ended,
+	}
+	if out.Rules == nil {
+		out.Rules = []string{}
+	}
+	for _, f := range s.Findings {
+		out.Findings = append(out.Findings, finding(f, s.Name))
+	}
+	for _, f := range s.Frames {
+		out.Frames = append(out.Frames, frame(f))
+	}
+	return out
+}
+
+// maxFrameBytes bounds a frame in a report; a recording keeps more for the run itself.
+const maxFrameBytes = 4096
+
+func frame(f wire.Frame) Frame {
+	out := Frame{Index: f.Index, Lane: f.Lane.String(), AtMS: float64(f.At.Microseconds()) / 1000, Size: f.Size, LineFeed: f.Ended}
+	payload := f.Bytes[:min(len(f.Bytes), maxFrameBytes)]
+	if len(payload) < len(f.Bytes) {
+		// A cut in the middle of a character would make text look broken.
+		for len(payload) > 0 && !utf8.RuneStart(f.Bytes[len(payload)]) {
+			payload = payload[:len(payload)-1]
+		}
+	}
+	if utf8.Valid(payload) {
+		text := string(payload)
+		out.Text = &text
+	} else {
+		out.Base64 = payload
+	}
+	return out
+}
+
+// JSON writes the report.
+func (r *Report) JSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(r)
+}

@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// TextOptions say how the text looks.
+type TextOptions struct {
+	Color   bool
+	Verbose bool // a line for every rule, and every failing scenario in full
+}
+
+// maxShown bounds the scenarios shown in full unless the text is verbose. The JSON report has all.
+const maxShown = 5
+
+// Text writes the report for people: one line if all is well, everything that is needed to mend it
+// otherwise. The scenarios must be those of the report, with their frames.
+func (r *Report) Text(w io.Writer, scenarios []verdict.Scenario, opts TextOptions) error {
+	t := &texter{w: w, opts: opts}
+	if opts.Verbose {
+		t.ruleLines(r)
+	}
+	t.broken(r)
+	t.failures(scenarios)
+	t.notApplicable(r)
+	t.advice(r)
+	t.headline(r)
+	return t.err
+}
+
+type texter struct {
+	w    io.Writer
+	opts TextOptions
+	err  error
+}
+
+func (t *texter) line(format string, args ...any) {
+	if t.err == nil {
+		_, t.err = fmt.Fprintf(t.w, format+"\n", args...)
+	}
+}
+
+var colors = map[verdict.Class]string{
+	verdict.Pass: "\x1b[32m", verdict.Fail: "\x1b[31m", verdict.NoAnswer: "\x1b[31m", verdict.Errored: "\x1b[33m", verdict.NotApplicable: "\x1b[2m",
+}
+
+func (t *texter) paint(c verdict.Class, text string) string {
+	if !t.opts.Color {
+		return text
+	}
+	return colors[c] + text + "\x1b[0m"
+}
+
+func (t *texter) ruleLines(r *Report) {
+	for _, row := range r.Rules {
+		t.line("%s %s %s: %s", t.paint(row.Class, fmt.Sprintf("%-14s", row.Class.Text())), row.ID, row.Level, row.Text)
+	}
+	t.line("")
+}
+
+// broken lists the rules that are red and count.
+func (t *texter) broken(r *Report) {
+	for _, row := range r.Rules {
+		if !red(row.Class) || !r.counts(row.Level) {
+			continue
+		}
+		t.line("%s %s (%s): %s", t.paint(row.Class, strings.ToUpper(row.Class.Text())), row.ID, row.Level, row.Text)
+		seen := map[string]bool{}
+		for _, f := range row.Findings {
+			if text := printable(f.Message); !seen[text] {
+				seen[text] = true
+				t.line("    %s", text)
+			}
+		}
+	}
+}
+
+func red(c verdict.Class) bool { return c == verdict.Fail || c == verdict.NoAnswer }
+
+func printable(s string) string { return wire.Printable([]byte(s), 400) }
+
+// failures shows scenarios that did not pass, with both lanes.
+func (t *texter) failures(scenarios []verdict.Scenario) {
+	shown, more := 0, 0
+	for _, s := range scenarios {
+		if !red(s.Class) && s.Class != verdict.Errored {
+			continue
+		}
+		if shown >= maxShown && !t.opts.Verbose {
+			more++
+			continue
+		}
+		shown++
+		t.scenario(s)
+	}
+	if more > 0 {
+		t.line("")
+		t.line("%d more scenarios did not pass; --verbose shows all", more)
+	}
+	if shown > 0 {
+		t.line("")
+	}
+}
+
+func (t *texter) scenario(s verdict.Scenario) {
+	t.line("")
+	t.line("%s %s (%s:%d)", t.paint(s.Class, s.Class.Text()+":"), s.Name, s.File, s.Line)
+	t.line("    %s", printable(s.Reason))
+	mark := -1
+	for _, f := range s.Findings {
+		if f.Frame >= 0 {
+			mark = f.Frame
+			break
+		}
+	}
+	if t.err == nil {
+		t.err = wire.Render(t.w, s.Frames, wire.RenderOptions{Mark: mark})
+	}
+	if s.Dropped > 0 {
+		t.line("  %d more frames were not kept", s.Dropped)
+	}
+	for _, text := range lastLines(s.Stderr, 5) {
+		t.line("  stderr: %s", printable(text))
+	}
+	if s.Ended != "" {
+		t.line("  ended: %s", s.Ended)
+	}
+}
+
+func lastLines(text string, n int) []string {
+	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
+	if len(lines) == 1 && lines[0] == "" {
+		return nil
+	}
+	return lines[max(len(lines)-n, 0):]
+}
+
+// notApplicable says once per reason what could not be judged and what to add.
+func (t *texter) notApplicable(r *Report) {
+	reasons := map[string][]string{}
+	for _, row := range r.Rules {
+		if row.Class == verdict.NotApplicable {
+			reasons[row.Reason] = append(reasons[row.Reason], row.ID)
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		ids := reasons[reason]
+		text := strings.Join(ids, ", ")
+		if len(ids) > 3 && !t.opts.Verbose {
+			text = fmt.Sprintf("%s and %d more", strings.Join(ids[:3], ", "), len(ids)-3)
+		}
+		t.line("not applicable: %s (%s)", printable(reason), text)
+	}
+}
+
+// advice lists should-rules that are red and do not count.
+func (t *texter) advice(r *Report) {
+	for _, row := range r.Rules {
+		if red(row.Class) && !r.counts(row.Level) {
+			t.line("should: %s %s", row.ID, row.Text)
+			t.line("    %s", printable(row.Reason))
+		}
+	}
+}
+
+func (t *texter) headline(r *Report) {
+	n := r.Summary.Rules
+	word, class := "ok", verdict.Pass
+	switch r.Summary.Exit {
+	case ExitFindings:
+		word, class = "not conformant", verdict.Fail
+	case ExitUnable:
+		word, class = "could not be judged", verdict.Errored
+	}
+	var parts []string
+	for _, c := range verdict.Classes() {
+		if n[c] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n[c], c.Text()))
+		}
+	}
+	scenarios := 0
+	for _, count := range r.Summary.Scenarios {
+		scenarios += count
+	}
+	t.line("%s: %s on API %s: rules %s; %d scenarios in %.1f s, seed %d",
+		r.Subject.Name, t.paint(class, word), r.Subject.API, strings.Join(parts, ", "), scenarios, float64(r.Run.DurationMS)/1000, r.Run.Seed)
+}
