@@ -78,7 +78,7 @@ class Call:
     ) -> None:
         """Says how far the call is: done units, units in all, and what a unit is.
 
-        Raises NotNegotiated when the host did not agree to progress; API 0.3 and 0.1 never do.
+        A host that shows no progress gets none. Raises NotNegotiated on API 0.1 and 0.3, which have no progress.
         """
         self._report(
             ProgressStatus(
@@ -106,7 +106,7 @@ class Call:
     ) -> None:
         """Shows a message to the person, as plain text: control characters are taken out.
 
-        Raises NotNegotiated when the manifest does not declare notifications; API 0.3 has none.
+        Raises NotNegotiated when the manifest does not declare notifications, and on API 0.3, which has none.
         """
         heading = None if title is None else _CONTROL.sub("", title)
         text = _CONTROL.sub("", message)

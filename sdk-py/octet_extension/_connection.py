@@ -319,11 +319,12 @@ class Connection:
     def progress(self, call: Call, event: feature_wire.ProgressEvent) -> bool:
         """Reports progress of a call. Reports whether the call was still open; nothing is sent otherwise.
 
-        Raises NotNegotiated when the host did not agree to progress, LocalProtocolError for a bad event.
+        A host that did not take the feature gets nothing, and that is no fault. Raises NotNegotiated on an API
+        version without progress, LocalProtocolError for a bad event.
         """
-        if not call.session.may_progress:
-            raise NotNegotiated(f"the host did not negotiate {feature_wire.FEATURE_REQUEST_PROGRESS}")
-        if self._live.get(call.id) is not call:
+        if call.session.api not in feature_wire.METHODS[feature_wire.METHOD_PROGRESS].versions:
+            raise NotNegotiated(f"API {call.session.api} has no progress: leave it out, or use another API version")
+        if self._live.get(call.id) is not call or not call.session.may_progress:
             return False
         try:
             self._notify(progress_message(call.id, call.sequence + 1, event))
@@ -337,8 +338,10 @@ class Connection:
 
         Raises NotNegotiated when the manifest does not declare notifications, or the wire has none.
         """
+        if self._dialect.api not in feature_wire.METHODS[feature_wire.METHOD_NOTIFICATION].versions:
+            raise NotNegotiated(f"API {self._dialect.api} has no notifications: leave them out, or use another version")
         if self.session is None or not self.session.may_notify:
-            raise NotNegotiated("notifications are closed: declare contributes.notifications in the manifest")
+            raise NotNegotiated("notifications are closed: set contributes.notifications = true in the manifest")
         if self.state is not State.READY:
             return False
         try:

@@ -5,5 +5,4 @@ from octet_extension._generated._shapes import ABSENT, Absent
 from octet_extension._generated.canonical_wire import *  # noqa: F403 - every name of the wire, as its module lists them
 from octet_extension._generated.canonical_wire import __all__ as _names
 
-__all__ = ["ABSENT", "Absent", "JsonSyntaxError", "Violation"]
-__all__ += _names
+__all__ = ["ABSENT", "Absent", "JsonSyntaxError", "Violation", *_names]  # noqa: PLE0604 - these names are strings too

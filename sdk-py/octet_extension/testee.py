@@ -47,29 +47,34 @@ def _hello(_: _Request) -> _Answer:
 
 def _frame(request: _Request) -> _Answer:
     wire, text = request.get("wire"), request.get("base64")
-    if wire not in _BOUNDS or not isinstance(text, str):
+    if not isinstance(wire, str) or wire not in _BOUNDS or not isinstance(text, str):
         return _UNSUPPORTED
     try:
         data = base64.b64decode(text, validate=True)
     except binascii.Error:
         return _UNSUPPORTED
-    bound = request.get("bound", _BOUNDS[wire])
-    reader = FrameReader(bound if isinstance(bound, int) else _BOUNDS[wire], forgiving=wire == _FEATURE)
+    bound = request.get("bound")
+    return {"verdict": _judge_frame(wire, data, bound if isinstance(bound, int) else _BOUNDS[wire])}
+
+
+def _judge_frame(wire: str, data: bytes, bound: int) -> str:
+    """Judges the first frame of a stream that ends behind data."""
+    reader = FrameReader(bound, forgiving=wire == _FEATURE)
     reader.feed(data)
     reader.feed(b"")
     try:
         payload = reader.next_payload()
+        if payload is None:  # nothing but lines that are passed over
+            return "accept"
+        if wire == _CANONICAL:
+            _canonical.check(payload)
+        elif not isinstance(_json.parse(payload, max_depth=_DEPTHS[wire]), dict):
+            return "reject"
     except FrameFault:
-        return {"verdict": "terminate"}
-    if payload is None:  # nothing but lines that are passed over
-        return {"verdict": "accept"}
-    try:
-        value = _canonical.check(payload) if wire == _CANONICAL else _json.parse(payload, max_depth=_DEPTHS[wire])
+        return "terminate"
     except JsonSyntaxError:
-        return {"verdict": "reject"}
-    if wire == _FEATURE and not isinstance(value, dict):
-        return {"verdict": "reject"}
-    return {"verdict": "accept"}
+        return "reject"
+    return "accept"
 
 
 def _model(request: _Request) -> _Answer:

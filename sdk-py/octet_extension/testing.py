@@ -1,4 +1,4 @@
-"""An in-memory host: test an extension without a process, through the real frames of its API version.
+"""Hosts for tests: an extension in memory, or as a process, through the real frames of its API version.
 
     from octet_extension.testing import TestHost
 
@@ -6,87 +6,37 @@
         with TestHost(ext) as host:
             assert host.call("count", text="a b").text == "2 words"
 
-The extension runs in threads of its own, exactly as under a real host. The host side is strict: whatever the
-extension writes is judged, and a fault is raised as RemoteProtocolError by the call that waits for it.
+The host side is strict: whatever the extension writes is judged, and a fault is raised as RemoteProtocolError
+by the call that waits for it.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import os
 import queue
+import subprocess
+import sys
+import tempfile
 import threading
-from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
-from typing import Final, Self, TypeVar
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final
 
-from octet_extension import _envelope
-from octet_extension._connection import State
-from octet_extension._envelope import Id, Message
-from octet_extension._errors import CallFailed, LocalProtocolError, RemoteProtocolError
 from octet_extension._extension import Extension
-from octet_extension._frames import FrameReader
 from octet_extension._generated import canonical_wire, feature_wire
-from octet_extension._generated._json import Violation
-from octet_extension._generated._models import Model
-from octet_extension._generated._shapes import ABSENT
-from octet_extension._generated.feature_wire import Notification, ProgressEvent, ProgressOutput, ProgressStatus
-from octet_extension._host_side import CanonicalHost, FeatureHost, HostSide, Setting
+from octet_extension._generated.feature_wire import Notification, ProgressOutput, ProgressStatus
+from octet_extension._host_session import PATIENCE, CallResult, HostSession, PendingCall
+from octet_extension._host_side import Setting
 
-__all__ = ["CallResult", "PendingCall", "ProgressOutput", "ProgressStatus", "TestHost"]
+__all__ = ["CallResult", "Notification", "PendingCall", "ProcessHost", "ProgressOutput", "ProgressStatus", "TestHost"]
 
-_PATIENCE: Final = 10.0
-_Judged = TypeVar("_Judged", bound=Model)
+_PROGRESS: Final = (feature_wire.FEATURE_REQUEST_PROGRESS,)
+_CHUNK: Final = 1 << 16
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class CallResult:
-    """What a tool call came back with."""
-
-    text: str
-    """The text parts, one per line."""
-    parts: tuple[str, ...]
-    structured: object
-    """The structured content, or None."""
-    is_error: bool
-    metadata: object
-    progress: tuple[ProgressEvent, ...]
-
-
-class PendingCall:
-    """A call that has been sent."""
-
-    def __init__(self, host: TestHost, request: Id) -> None:
-        self._host = host
-        self.request = request
-        self.response: Message | None = None
-        self.events: list[ProgressEvent] = []
-
-    @property
-    def progress(self) -> tuple[ProgressEvent, ...]:
-        """The progress so far."""
-        return tuple(self.events)
-
-    def wait_progress(self, count: int = 1, *, timeout: float = _PATIENCE) -> tuple[ProgressEvent, ...]:
-        """Waits for a number of progress events. Raises TimeoutError."""
-        self._host.wait(lambda: len(self.events) >= count, f"{count} progress events", timeout)
-        return self.progress
-
-    def cancel(self, reason: str | None = None) -> None:
-        """Sends a cancellation; it does not wait."""
-        self._host.cancel(self.request, reason)
-
-    def result(self, *, timeout: float = _PATIENCE) -> CallResult:
-        """Waits for the answer. Raises CallFailed for an error answer, TimeoutError for none."""
-        response = self._host.wait_response(self, timeout)
-        if response.kind == _envelope.ERROR:
-            raise self._host.failure(response)
-        answer = self._host.side.answer(response.body)
-        text = "\n".join(answer.parts)
-        return CallResult(text, answer.parts, answer.structured, answer.is_error, answer.metadata, self.progress)
-
-
-class TestHost:
-    """Runs an extension in memory. Leaving the with block shuts it down and waits for its threads.
+class TestHost(HostSession):
+    """Runs an extension in memory, in threads of its own, exactly as under a real host.
 
     features are the optional features to offer, notifications and flags what the manifest declares.
     """
@@ -97,109 +47,34 @@ class TestHost:
         self,
         extension: Extension,
         *,
-        features: Iterable[str] = (feature_wire.FEATURE_REQUEST_PROGRESS,),
+        features: Iterable[str] = _PROGRESS,
         notifications: bool = True,
         flags: Mapping[str, object] | None = None,
         workspace: str = "/workspace",
         concurrency: int = feature_wire.MAX_CONCURRENT_REQUESTS,
         max_frame_bytes: int = canonical_wire.MAX_FRAME_BYTES,
     ) -> None:
-        setting = Setting(
-            api=extension.api,
-            tools=extension.tools,
-            features=tuple(features),
-            notifications=notifications,
-            flags=flags or {},
-            workspace=workspace,
-            concurrency=concurrency,
-            max_frame_bytes=max_frame_bytes,
+        super().__init__(
+            Setting(
+                api=extension.api,
+                tools=extension.tools,
+                features=tuple(features),
+                notifications=notifications,
+                flags=flags or {},
+                workspace=workspace,
+                concurrency=concurrency,
+                max_frame_bytes=max_frame_bytes,
+            )
         )
-        canonical = extension.api in canonical_wire.VERSIONS
-        self.side: HostSide = CanonicalHost(setting) if canonical else FeatureHost(setting)
         self.log: list[str] = []
         """What the extension said to people."""
-        self.notifications: list[Notification] = []
-        """What the extension showed to the person."""
-        self.transcript: list[tuple[str, bytes]] = []
-        """Every payload, with "host" or "extension" for who wrote it."""
-        self.orderly: bool | None = None
-        """Whether the session ended as it should; None while it runs."""
         self._input: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._frames = FrameReader(self.side.bound, forgiving=self.side.forgiving)
-        self._changed = threading.Condition()
-        self._pending: dict[Id, PendingCall] = {}
-        self._progress: dict[Id, PendingCall] = {}
-        self._fault: RemoteProtocolError | None = None
-        self._next_id = 0
-        self._state = State.NEW
-        self._runtime = extension.runtime(self._input.get, self._take, self.log.append)
+        self._runtime = extension.runtime(self._input.get, self.arrived, self.log.append)
         self._thread = threading.Thread(target=self._serve, name="test-host", daemon=True)
 
-    # --- use
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, fault: BaseException | None, where: TracebackType | None
-    ) -> None:
-        try:
-            self.close()
-        except RemoteProtocolError:
-            if kind is None:
-                raise
-
-    def start(self) -> None:
-        """Starts the extension and negotiates. Raises CallFailed when it refuses. A second start does nothing."""
-        if self._state is not State.NEW:
-            return
-        self._state = State.READY
+    def launch(self) -> None:
+        """Starts the extension."""
         self._thread.start()
-        opening = self._request(self.side.initialize_method, self.side.initialize_params())
-        response = self.wait_response(opening, _PATIENCE)
-        if response.kind == _envelope.ERROR:
-            raise self.failure(response)
-        self.side.install(response.body)
-
-    def call(self, tool: str, /, **arguments: object) -> CallResult:
-        """Calls a tool and waits for its result. Raises CallFailed for an error answer."""
-        return self.begin(tool, **arguments).result()
-
-    def begin(self, tool: str, /, **arguments: object) -> PendingCall:
-        """Calls a tool without waiting."""
-        self.start()
-        return self._request(self.side.call_method, self.side.call_params(tool, arguments))
-
-    def cancel(self, request: Id, reason: str | None = None) -> None:
-        """Sends a cancellation for a request."""
-        message = self.side.notification(self.side.cancel_method, self.side.cancel_params(request, reason))
-        self.send(self.side.spell(message))
-
-    def close(self) -> None:
-        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong."""
-        if self._state is State.READY and self.orderly is None:
-            if self._fault is None:
-                ending = self._request(self.side.shutdown_method, {})
-                self.wait(
-                    lambda: ending.response is not None or self.orderly is not None, "an answer to shutdown", _PATIENCE
-                )
-            self.end_input()
-            self._thread.join(_PATIENCE)
-        self._state = State.CLOSED
-        if self._fault is not None:
-            raise self._fault
-
-    # --- the raw wire, for tests of the wire itself
-
-    def request(self, method: str, params: Mapping[str, object]) -> PendingCall:
-        """Sends any request."""
-        return self._request(method, params)
-
-    def send(self, payload: bytes) -> None:
-        """Sends a payload, a line feed behind it."""
-        self.transcript.append(("host", payload))
-        self.send_bytes(payload + b"\n")
 
     def send_bytes(self, data: bytes) -> None:
         """Sends bytes as they are."""
@@ -210,98 +85,103 @@ class TestHost:
         """Ends the input of the extension."""
         self._input.put(b"")
 
-    def wait_end(self, *, timeout: float = _PATIENCE) -> bool:
-        """Waits for the session to end by itself. Reports whether it ended as it should. Raises TimeoutError."""
-        self.wait(lambda: self.orderly is not None, "the end of the session", timeout)
-        return self.orderly is True
-
-    def wait(self, reached: Callable[[], bool], what: str, timeout: float) -> None:
-        """Waits until a condition holds. Raises TimeoutError, or the fault that the extension committed."""
-        with self._changed:
-            self._changed.wait_for(lambda: reached() or self._fault is not None, timeout)
-            if reached():
-                return
-            if self._fault is not None:
-                raise self._fault
-        raise TimeoutError(f"{what} did not come within {timeout} s")
-
-    def wait_response(self, pending: PendingCall, timeout: float) -> Message:
-        """Waits for the answer to a request. Raises RemoteProtocolError when the session ends without one."""
-        self.wait(lambda: pending.response is not None or self.orderly is not None, "an answer", timeout)
-        if pending.response is None:
-            raise RemoteProtocolError("the session ended without an answer")
-        return pending.response
-
-    def failure(self, response: Message) -> CallFailed:
-        """Returns the exception for an error answer."""
-        error = feature_wire.ErrorObject.from_json(response.body)
-        data = None if error.data is ABSENT else error.data
-        return CallFailed(self.side.error_name(error.code), error.code, error.message, data)
-
-    # --- inside
+    def join(self) -> None:
+        """Waits for the extension to be gone."""
+        self._thread.join(PATIENCE)
 
     def _serve(self) -> None:
-        orderly = self._runtime.run()
-        with self._changed:
-            self.orderly = orderly
-            self._changed.notify_all()
+        self.ended(orderly=self._runtime.run())
 
-    def _request(self, method: str, params: Mapping[str, object]) -> PendingCall:
-        with self._changed:
-            self._next_id += 1
-            pending = PendingCall(self, self._next_id)
-            self._pending[pending.request] = pending
-            self._progress[pending.request] = pending
+
+class ProcessHost(HostSession):
+    """Starts the extension of a directory as a process, as its manifest says.
+
+    It checks no manifest and fences nothing: it is for a test of one's own extension.
+    """
+
+    def __init__(self, directory: str | Path, *, environment: Mapping[str, str] | None = None) -> None:
+        self._directory = Path(directory).resolve()
+        with (self._directory / "extension.toml").open("rb") as file:
+            manifest = tomllib.load(file)
+        contributes = manifest.get("contributes", {})
+        entrypoint = manifest["entrypoint"]
+        super().__init__(
+            Setting(
+                api=manifest["api_version"],
+                tools=tuple(contributes.get("tools", ())),
+                features=_PROGRESS,
+                notifications=contributes.get("notifications", False),
+                flags={flag["name"]: flag["default"] for flag in contributes.get("flags", ())},
+                workspace=str(self._directory),
+                concurrency=feature_wire.MAX_CONCURRENT_REQUESTS,
+                max_frame_bytes=canonical_wire.MAX_FRAME_BYTES,
+            )
+        )
+        self._command = [str(self._directory / entrypoint["command"]), *entrypoint.get("args", ())]
+        self._environment = environment
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        self._process: subprocess.Popen[bytes]
+        self._reader = threading.Thread(target=self._read, name="process-host", daemon=True)
+
+    @property
+    def log(self) -> str:
+        """What the extension has written to standard error."""
+        self._errors.seek(0)
+        return self._errors.read().decode("utf-8", "replace")
+
+    @property
+    def status(self) -> int | None:
+        """The exit status, or None while the process runs."""
+        return self._process.poll()
+
+    def launch(self) -> None:
+        """Starts the extension."""
+        # The interpreter that runs the test is found first, so that "env python3" has the same packages.
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        self._process = subprocess.Popen(  # noqa: S603 - the command of the author's own manifest
+            self._command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            cwd=self._directory,
+            env={**os.environ, "PATH": path, **(self._environment or {})},
+        )
+        self._reader.start()
+
+    def send_bytes(self, data: bytes) -> None:
+        """Sends bytes as they are."""
+        if self._process.stdin is not None:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
+
+    def end_input(self) -> None:
+        """Ends the input of the extension."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
+    def join(self) -> None:
+        """Waits for the extension to be gone."""
         try:
-            self.send(self.side.spell(self.side.request(pending.request, method, params)))
-        except Violation as found:
-            raise LocalProtocolError(f"the request cannot be sent: {found}") from None
-        return pending
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
+        finally:
+            self._reader.join(PATIENCE)
 
-    def _take(self, data: bytes) -> None:
-        """Judges what the extension writes; it runs in the threads of the extension."""
-        with self._changed:
-            try:
-                self._frames.feed(data)
-                while self._fault is None and (payload := self._frames.next_payload()) is not None:
-                    self.transcript.append(("extension", payload))
-                    self._message(self.side.read(payload))
-            except RemoteProtocolError as fault:
-                self._fault = fault
-            self._changed.notify_all()
-
-    def _message(self, message: Message) -> None:
-        if message.kind in {_envelope.RESULT, _envelope.ERROR}:
-            pending = self._pending.pop(message.id, None) if message.id is not None else None
-            if pending is None:
-                raise RemoteProtocolError(f"an answer came to {message.id!r}, which is not open")
-            pending.response = message
-            self._progress.pop(pending.request, None)
-        elif message.method == feature_wire.METHOD_PROGRESS:
-            self._take_progress(message)
-        elif message.method == feature_wire.METHOD_NOTIFICATION:
-            self._take_notification(message)
-        else:
-            raise RemoteProtocolError(f"the extension sent {message.method!r}, which was not negotiated")
-
-    def _take_progress(self, message: Message) -> None:
-        if feature_wire.FEATURE_REQUEST_PROGRESS not in self.side.setting.features:
-            raise RemoteProtocolError("progress came and was not negotiated")
-        params = self._judged(feature_wire.ProgressParams, message)
-        pending = self._progress.get(params.request_id)
-        if pending is None:
-            raise RemoteProtocolError(f"progress came for {params.request_id!r}, which is not open")
-        if params.sequence != len(pending.events) + 1:
-            raise RemoteProtocolError(f"progress came with sequence {params.sequence}, not {len(pending.events) + 1}")
-        pending.events.append(params.event)
-
-    def _take_notification(self, message: Message) -> None:
-        if not self.side.setting.notifications:
-            raise RemoteProtocolError("a notification came and the manifest does not declare any")
-        self.notifications.append(self._judged(feature_wire.Notification, message))
-
-    def _judged(self, model: type[_Judged], message: Message) -> _Judged:
+    def close(self) -> None:
+        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong."""
         try:
-            return model.from_json(message.body)
-        except Violation as found:
-            raise RemoteProtocolError(f"the parameters of {message.method}: {found}") from None
+            super().close()
+        finally:
+            self._errors.close()
+
+    def _read(self) -> None:
+        out = self._process.stdout
+        if out is None:
+            return
+        with out:
+            while data := os.read(out.fileno(), _CHUNK):
+                self.arrived(data)
+            self.arrived(b"")
+        self.ended(orderly=self._process.wait() == 0)

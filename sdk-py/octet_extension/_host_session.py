@@ -1,0 +1,274 @@
+"""A host in a test: what it sends, what it waits for, and how it judges what comes back."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import threading
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Final, Self, TypeVar
+
+from octet_extension import _envelope
+from octet_extension._connection import State
+from octet_extension._envelope import Id, Message
+from octet_extension._errors import CallFailed, LocalProtocolError, RemoteProtocolError
+from octet_extension._frames import FrameReader
+from octet_extension._generated import canonical_wire, feature_wire
+from octet_extension._generated._json import Violation
+from octet_extension._generated._models import Model
+from octet_extension._generated._shapes import ABSENT
+from octet_extension._generated.feature_wire import Notification, ProgressEvent
+from octet_extension._host_side import CanonicalHost, FeatureHost, HostSide, Setting
+
+__all__ = ["CallResult", "HostSession", "PendingCall"]
+
+PATIENCE: Final = 10.0
+"""Seconds that a wait takes before it gives up."""
+_Judged = TypeVar("_Judged", bound=Model)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class CallResult:
+    """What a tool call came back with."""
+
+    text: str
+    """The text parts, one per line."""
+    parts: tuple[str, ...]
+    structured: object
+    """The structured content, or None."""
+    is_error: bool
+    metadata: object
+    progress: tuple[ProgressEvent, ...]
+
+
+class PendingCall:
+    """A call that has been sent."""
+
+    def __init__(self, host: HostSession, request: Id) -> None:
+        self._host = host
+        self.request = request
+        self.response: Message | None = None
+        self.events: list[ProgressEvent] = []
+
+    @property
+    def progress(self) -> tuple[ProgressEvent, ...]:
+        """The progress so far."""
+        return tuple(self.events)
+
+    def wait_progress(self, count: int = 1, *, timeout: float = PATIENCE) -> tuple[ProgressEvent, ...]:
+        """Waits for a number of progress events. Raises TimeoutError."""
+        self._host.wait(lambda: len(self.events) >= count, f"{count} progress events", timeout)
+        return self.progress
+
+    def cancel(self, reason: str | None = None) -> None:
+        """Sends a cancellation; it does not wait."""
+        self._host.cancel(self.request, reason)
+
+    def result(self, *, timeout: float = PATIENCE) -> CallResult:
+        """Waits for the answer. Raises CallFailed for an error answer, TimeoutError for none."""
+        response = self._host.wait_response(self, timeout)
+        if response.kind == _envelope.ERROR:
+            raise self._host.failure(response)
+        answer = self._host.side.answer(response.body)
+        text = "\n".join(answer.parts)
+        return CallResult(text, answer.parts, answer.structured, answer.is_error, answer.metadata, self.progress)
+
+
+class HostSession(abc.ABC):
+    """The host side of one session. Leaving its with block shuts the extension down and waits for its end."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.side: HostSide = CanonicalHost(setting) if setting.api in canonical_wire.VERSIONS else FeatureHost(setting)
+        self.notifications: list[Notification] = []
+        """What the extension showed to the person."""
+        self.transcript: list[tuple[str, bytes]] = []
+        """Every payload, with "host" or "extension" for who wrote it."""
+        self.orderly: bool | None = None
+        """Whether the session ended as it should; None while it runs."""
+        self._frames = FrameReader(self.side.bound, forgiving=self.side.forgiving)
+        self._changed = threading.Condition()
+        self._pending: dict[Id, PendingCall] = {}
+        self._fault: RemoteProtocolError | None = None
+        self._next_id = 0
+        self._state = State.NEW
+
+    # --- the way to the extension
+
+    @abc.abstractmethod
+    def launch(self) -> None:
+        """Starts the extension."""
+
+    @abc.abstractmethod
+    def send_bytes(self, data: bytes) -> None:
+        """Sends bytes as they are."""
+
+    @abc.abstractmethod
+    def end_input(self) -> None:
+        """Ends the input of the extension."""
+
+    @abc.abstractmethod
+    def join(self) -> None:
+        """Waits for the extension to be gone."""
+
+    # --- use
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, where: TracebackType | None
+    ) -> None:
+        try:
+            self.close()
+        except RemoteProtocolError:
+            if kind is None:
+                raise
+
+    def start(self) -> None:
+        """Starts the extension and negotiates. Raises CallFailed when it refuses. A second start does nothing."""
+        if self._state is not State.NEW:
+            return
+        self._state = State.READY
+        self.launch()
+        opening = self._request(self.side.initialize_method, self.side.initialize_params())
+        response = self.wait_response(opening, PATIENCE)
+        if response.kind == _envelope.ERROR:
+            raise self.failure(response)
+        self.side.install(response.body)
+        with self._changed:
+            self._frames.bound = self.side.bound
+
+    def call(self, tool: str, /, **arguments: object) -> CallResult:
+        """Calls a tool and waits for its result. Raises CallFailed for an error answer."""
+        return self.begin(tool, **arguments).result()
+
+    def begin(self, tool: str, /, **arguments: object) -> PendingCall:
+        """Calls a tool without waiting."""
+        self.start()
+        return self._request(self.side.call_method, self.side.call_params(tool, arguments))
+
+    def cancel(self, request: Id, reason: str | None = None) -> None:
+        """Sends a cancellation for a request."""
+        message = self.side.notification(self.side.cancel_method, self.side.cancel_params(request, reason))
+        self.send(self.side.spell(message))
+
+    def close(self) -> None:
+        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong."""
+        if self._state is State.READY and self.orderly is None:
+            if self._fault is None:
+                ending = self._request(self.side.shutdown_method, {})
+                self.wait(
+                    lambda: ending.response is not None or self.orderly is not None, "an answer to shutdown", PATIENCE
+                )
+            self.end_input()
+            self.join()
+        self._state = State.CLOSED
+        if self._fault is not None:
+            raise self._fault
+
+    # --- the raw wire, for tests of the wire itself
+
+    def request(self, method: str, params: Mapping[str, object]) -> PendingCall:
+        """Sends any request."""
+        return self._request(method, params)
+
+    def send(self, payload: bytes) -> None:
+        """Sends a payload, a line feed behind it."""
+        self.transcript.append(("host", payload))
+        self.send_bytes(payload + b"\n")
+
+    def wait_end(self, *, timeout: float = PATIENCE) -> bool:
+        """Waits for the session to end by itself. Reports whether it ended as it should. Raises TimeoutError."""
+        self.wait(lambda: self.orderly is not None, "the end of the session", timeout)
+        return self.orderly is True
+
+    def wait(self, reached: Callable[[], bool], what: str, timeout: float) -> None:
+        """Waits until a condition holds. Raises TimeoutError, or the fault that the extension committed."""
+        with self._changed:
+            self._changed.wait_for(lambda: reached() or self._fault is not None, timeout)
+            if reached():
+                return
+            if self._fault is not None:
+                raise self._fault
+        raise TimeoutError(f"{what} did not come within {timeout} s")
+
+    def wait_response(self, pending: PendingCall, timeout: float) -> Message:
+        """Waits for the answer to a request. Raises RemoteProtocolError when the session ends without one."""
+        self.wait(lambda: pending.response is not None or self.orderly is not None, "an answer", timeout)
+        if pending.response is None:
+            raise RemoteProtocolError("the session ended without an answer")
+        return pending.response
+
+    def failure(self, response: Message) -> CallFailed:
+        """Returns the exception for an error answer."""
+        error = feature_wire.ErrorObject.from_json(response.body)
+        data = None if error.data is ABSENT else error.data
+        return CallFailed(self.side.error_name(error.code), error.code, error.message, data)
+
+    # --- inside
+
+    def ended(self, *, orderly: bool) -> None:
+        """Takes the end of the extension. For the way to it."""
+        with self._changed:
+            self.orderly = orderly
+            self._changed.notify_all()
+
+    def _request(self, method: str, params: Mapping[str, object]) -> PendingCall:
+        with self._changed:
+            self._next_id += 1
+            pending = PendingCall(self, self._next_id)
+            self._pending[pending.request] = pending
+        try:
+            self.send(self.side.spell(self.side.request(pending.request, method, params)))
+        except Violation as found:
+            raise LocalProtocolError(f"the request cannot be sent: {found}") from None
+        return pending
+
+    def arrived(self, data: bytes) -> None:
+        """Judges what the extension wrote. For the way to it."""
+        with self._changed:
+            try:
+                self._frames.feed(data)
+                while self._fault is None and (payload := self._frames.next_payload()) is not None:
+                    self.transcript.append(("extension", payload))
+                    self._message(self.side.read(payload))
+            except RemoteProtocolError as fault:
+                self._fault = fault
+            self._changed.notify_all()
+
+    def _message(self, message: Message) -> None:
+        if message.kind in {_envelope.RESULT, _envelope.ERROR}:
+            pending = self._pending.pop(message.id, None) if message.id is not None else None
+            if pending is None:
+                raise RemoteProtocolError(f"an answer came to {message.id!r}, which is not open")
+            pending.response = message
+        elif message.method == feature_wire.METHOD_PROGRESS:
+            self._take_progress(message)
+        elif message.method == feature_wire.METHOD_NOTIFICATION:
+            self._take_notification(message)
+        else:
+            raise RemoteProtocolError(f"the extension sent {message.method!r}, which was not negotiated")
+
+    def _take_progress(self, message: Message) -> None:
+        if feature_wire.FEATURE_REQUEST_PROGRESS not in self.side.setting.features:
+            raise RemoteProtocolError("progress came and was not negotiated")
+        params = self._judged(feature_wire.ProgressParams, message)
+        pending = self._pending.get(params.request_id)
+        if pending is None:
+            raise RemoteProtocolError(f"progress came for {params.request_id!r}, which is not open")
+        if params.sequence != len(pending.events) + 1:
+            raise RemoteProtocolError(f"progress came with sequence {params.sequence}, not {len(pending.events) + 1}")
+        pending.events.append(params.event)
+
+    def _take_notification(self, message: Message) -> None:
+        if not self.side.setting.notifications:
+            raise RemoteProtocolError("a notification came and the manifest does not declare any")
+        self.notifications.append(self._judged(feature_wire.Notification, message))
+
+    def _judged(self, model: type[_Judged], message: Message) -> _Judged:
+        try:
+            return model.from_json(message.body)
+        except Violation as found:
+            raise RemoteProtocolError(f"the parameters of {message.method}: {found}") from None
