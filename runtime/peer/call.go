@@ -1,0 +1,487 @@
+package peer
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/octet-dev/octet/runtime/canonical"
+	"github.com/octet-dev/octet/runtime/envelope"
+)
+
+// Call is a request to be made.
+type Call struct {
+	Method string
+	Params Value
+
+	// Issued, if set, is told the id before the frame can be written: whatever refers to the id arrives
+	// later.
+	Issued func(id envelope.ID)
+
+	// Install, if set, takes the result on the reading goroutine before any later frame is looked at. It
+	// must not block. Its error ends the connection and is what Do returns.
+	Install func(result []byte) error
+}
+
+// calls are the requests of this side.
+type calls struct {
+	last    uint64
+	live    map[string]*call // by id, as JSON
+	most    int              // permits; 0: no bound on this side
+	taken   int              // permits held by live calls and tombstones
+	waiting []chan struct{}  // closed in order: the permit is then the waiter's
+	graves  graves
+	proven  int64 // of out.sent, what the other side is known to have read
+	free    []*call
+}
+
+func (s *calls) init(most int) {
+	s.live = make(map[string]*call)
+	s.most = most
+}
+
+// call is one of them. Whoever takes it out of live settles it.
+type call struct {
+	id      string
+	done    chan outcome // takes the one outcome
+	begun   bool
+	permit  bool
+	install func([]byte) error
+	offset  int64 // of out.sent, behind its frame
+}
+
+type outcome struct {
+	result []byte
+	err    error
+}
+
+func (k *call) settle(o outcome) { k.done <- o }
+
+// keepCalls is how many settled calls are kept for reuse.
+const keepCalls = 64
+
+// newLocked returns a call with its channel empty.
+func (s *calls) newLocked() *call {
+	if n := len(s.free); n > 0 {
+		k := s.free[n-1]
+		s.free = s.free[:n-1]
+		return k
+	}
+	return &call{done: make(chan outcome, 1)}
+}
+
+// release makes a call fit for reuse. Only the goroutine that received its one outcome, or that never
+// registered it, may do so.
+func (c *Conn) release(k *call) {
+	*k = call{done: k.done}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := &c.calls; len(s.free) < keepCalls {
+		s.free = append(s.free, k)
+	}
+}
+
+// Call makes a request and returns its result as JSON, which is the caller's. It is Do without
+// options.
+func (c *Conn) Call(ctx context.Context, method string, params Value) ([]byte, error) {
+	return c.Do(ctx, Call{Method: method, Params: params})
+}
+
+// Do makes a request and waits for its one outcome.
+//
+// It waits while as many requests as the session allows are in flight. When ctx ends first, the
+// request is withdrawn if its frame was not begun (ErrNotSent); else the other side is asked to
+// cancel, once, and Do goes on waiting for the answer, at most the grace (ErrUnsettled). A result
+// that won the race is returned without an error.
+//
+// Other errors: an *Error is the other side's answer; a *ProtocolError says which side broke which
+// rule; a *frame.Error or *canonical.Error says that the request itself cannot be written, and then
+// nothing was sent; ErrDraining; and what ended the connection.
+func (c *Conn) Do(ctx context.Context, q Call) ([]byte, error) {
+	k, err := c.begin(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var o outcome
+	if ctx.Done() == nil {
+		o = <-k.done
+	} else {
+		select {
+		case o = <-k.done:
+		case <-ctx.Done():
+			o = c.abandon(ctx, k)
+		}
+	}
+	c.release(k)
+	return o.result, o.err
+}
+
+// begin sends the request, or queues it.
+func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
+	if ctx.Err() != nil {
+		return nil, notSent(ctx)
+	}
+	permit, err := c.admit(ctx, q.Method)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	c.calls.last++
+	n := c.calls.last
+	p := c.profile
+	k := c.calls.newLocked()
+	c.mu.Unlock()
+
+	k.permit, k.install = permit, q.Install
+	f := newBuffer()
+	f.b = append(f.b, `{"id":`...)
+	from := len(f.b)
+	f.b = c.appendID(f.b, n)
+	k.id = string(f.b[from:])
+	f.b = appendRequest(f.b, q.Method, q.Params)
+	if err = c.checkOutgoing(p, f.b); err == nil && q.Issued != nil {
+		q.Issued(envelope.RawID([]byte(k.id)))
+	}
+	if err == nil {
+		err = c.waitRoom(ctx)
+		if err != nil {
+			err = notSent(ctx)
+		}
+	}
+	if err != nil {
+		f.release()
+		c.giveBack(permit)
+		c.release(k)
+		return nil, err
+	}
+	if err := c.launch(q.Method, k, f); err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// launch registers k and gives its frame to the writer. The call is registered first, because the
+// answer may be there before the writer returns.
+func (c *Conn) launch(method string, k *call, f *buffer) error {
+	c.mu.Lock()
+	if err := c.maySendLocked(method, false); err != nil {
+		c.calls.putLocked(k.permit)
+		c.mu.Unlock()
+		f.release()
+		c.release(k)
+		return err
+	}
+	switch method {
+	case c.profile.Initialize:
+		c.phase = initialing
+	case c.profile.Shutdown:
+		c.phase = draining
+	}
+	c.calls.live[k.id] = k
+	o := outgoing{frame: f, call: k, id: k.id}
+	if c.out.sent-c.calls.proven+int64(len(f.b)) > unprovenMost {
+		// Another goroutine writes what might block on a full pipe, so that the end of ctx is noticed.
+		c.queueLaterLocked(o)
+		c.mu.Unlock()
+		return nil
+	}
+	mine := c.queueLocked(o)
+	c.mu.Unlock()
+	if mine {
+		c.write(o)
+	}
+	return nil
+}
+
+// unprovenMost is how many bytes a caller writes itself beyond those the other side is known to have
+// read: half of what a pipe holds.
+const unprovenMost = 32 << 10
+
+// queueLaterLocked queues a frame for another goroutine to write.
+func (c *Conn) queueLaterLocked(o outgoing) {
+	c.out.sent += int64(len(o.frame.b)) + 1
+	if o.call != nil {
+		o.call.offset = c.out.sent
+	}
+	c.out.queue = append(c.out.queue, o)
+	c.wakeWriterLocked()
+}
+
+func (c *Conn) appendID(dst []byte, n uint64) []byte {
+	if c.opt.IDPrefix == "" {
+		return strconv.AppendUint(dst, n, 10)
+	}
+	return canonical.AppendString(dst, c.opt.IDPrefix+strconv.FormatUint(n, 10))
+}
+
+// appendRequest appends what follows the id. A nil value leaves params out.
+func appendRequest(dst []byte, method string, params Value) []byte {
+	dst = append(dst, `,"jsonrpc":"2.0","method":`...)
+	dst = canonical.AppendString(dst, method)
+	if params != nil {
+		dst = params.AppendJSON(append(dst, `,"params":`...))
+	}
+	return append(dst, '}')
+}
+
+// checkOutgoing refuses a frame over the bound and, on the canonical wire, one that has no canonical
+// spelling.
+func (c *Conn) checkOutgoing(p *Profile, payload []byte) error {
+	if err := c.opt.Sink.Check(payload); err != nil {
+		return err
+	}
+	if p.canonical() {
+		return canonical.Check(payload)
+	}
+	return nil
+}
+
+func notSent(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
+}
+
+// admit takes a permit, waiting for it in order of arrival. Shutdown needs none.
+func (c *Conn) admit(ctx context.Context, method string) (permit bool, err error) {
+	c.mu.Lock()
+	if err := c.maySendLocked(method, false); err != nil {
+		c.mu.Unlock()
+		return false, err
+	}
+	s := &c.calls
+	if method == c.profile.Shutdown || !c.profile.host() {
+		c.mu.Unlock()
+		return false, nil
+	}
+	if s.taken < s.most && len(s.waiting) == 0 {
+		s.taken++
+		c.mu.Unlock()
+		return true, nil
+	}
+	w := make(chan struct{})
+	s.waiting = append(s.waiting, w)
+	c.mu.Unlock()
+
+	select {
+	case <-w:
+		return true, nil
+	case <-c.done:
+		return false, c.endedBy()
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range s.waiting {
+		if s.waiting[i] == w {
+			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
+			return false, notSent(ctx)
+		}
+	}
+	s.putLocked(true) // it was granted just now
+	return false, notSent(ctx)
+}
+
+func (c *Conn) endedBy() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.whyLocked()
+}
+
+func (c *Conn) giveBack(permit bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls.putLocked(permit)
+}
+
+// putLocked gives a permit back.
+func (s *calls) putLocked(permit bool) {
+	if permit {
+		s.taken--
+		s.admitLocked()
+	}
+}
+
+// admitLocked hands free permits to those who wait.
+func (s *calls) admitLocked() {
+	for len(s.waiting) > 0 && s.taken < s.most {
+		s.taken++
+		close(s.waiting[0])
+		s.waiting = s.waiting[1:]
+	}
+}
+
+// takeAllLocked empties the table at the end of the connection.
+func (s *calls) takeAllLocked() []*call {
+	all := make([]*call, 0, len(s.live))
+	for _, k := range s.live {
+		all = append(all, k)
+	}
+	s.live = nil
+	return all
+}
+
+// takeLocked takes a live call out of the table, with its permit, or returns nil.
+func (s *calls) takeLocked(id []byte) *call {
+	k := s.live[string(id)]
+	if k == nil {
+		return nil
+	}
+	delete(s.live, k.id)
+	s.putLocked(k.permit)
+	s.proven = max(s.proven, k.offset)
+	return k
+}
+
+// settle gives the live call of an id its outcome; a call that has one already is left alone. It goes
+// by the id, because the memory of a settled call is another call's by then.
+func (c *Conn) settle(id string, o outcome) {
+	c.mu.Lock()
+	k := c.calls.live[id]
+	if k != nil {
+		delete(c.calls.live, id)
+		c.calls.putLocked(k.permit)
+	}
+	c.mu.Unlock()
+	if k != nil {
+		k.settle(o)
+	}
+}
+
+// abandon ends a call whose context has ended.
+func (c *Conn) abandon(ctx context.Context, k *call) outcome {
+	c.mu.Lock()
+	if c.calls.live[k.id] != k {
+		c.mu.Unlock()
+		return <-k.done
+	}
+	if !k.begun && c.withdrawLocked(k) {
+		delete(c.calls.live, k.id)
+		c.calls.putLocked(k.permit)
+		c.mu.Unlock()
+		return outcome{err: notSent(ctx)}
+	}
+	if c.profile.Cancel == "" {
+		c.buryLocked(k)
+		c.mu.Unlock()
+		return outcome{err: unsettled(ctx)}
+	}
+	f := newBuffer()
+	f.b = append(f.b, '{')
+	f.b = appendRequest(f.b, c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})
+	f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
+	c.queueLaterLocked(outgoing{frame: f})
+	c.mu.Unlock()
+
+	grace := time.NewTimer(c.opt.Grace)
+	defer grace.Stop()
+	select {
+	case o := <-k.done:
+		return o
+	case <-grace.C:
+	}
+	c.mu.Lock()
+	if c.calls.live[k.id] != k {
+		c.mu.Unlock()
+		return <-k.done
+	}
+	c.buryLocked(k)
+	c.mu.Unlock()
+	return outcome{err: unsettled(ctx)}
+}
+
+func unsettled(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", ErrUnsettled, context.Cause(ctx))
+}
+
+// cancelParams is the params of $/cancelRequest: an id that is JSON already, and a reason.
+type cancelParams struct{ id, reason string }
+
+// AppendJSON implements Value.
+func (p cancelParams) AppendJSON(dst []byte) []byte {
+	dst = append(append(dst, `{"id":`...), p.id...)
+	return append(canonical.AppendString(append(dst, `,"reason":`...), p.reason), '}')
+}
+
+// reasonOf is what $/cancelRequest says of the end of ctx.
+func reasonOf(ctx context.Context) string {
+	const most = 256
+	var r Reason
+	switch cause := context.Cause(ctx); {
+	case errors.As(cause, &r) && r != "":
+		return string(r[:min(len(r), most)])
+	case errors.Is(cause, context.DeadlineExceeded):
+		return "timeout"
+	}
+	return "cancelled"
+}
+
+// response settles the call that a response names. It returns what ends the connection.
+func (c *Conn) response(e *envelope.Envelope) error {
+	c.mu.Lock()
+	k := c.calls.takeLocked(e.ID)
+	buried := k == nil && c.exhumeLocked(e.ID)
+	p := c.profile
+	c.mu.Unlock()
+	switch {
+	case k == nil:
+		return c.stray(p, e, buried)
+	case e.Kind == envelope.Error:
+		k.settle(outcome{err: &Error{Code: e.Code, Message: envelope.Unquote(e.Message), Data: bytes.Clone(e.Data)}})
+	case k.install != nil:
+		err := k.install(e.Result)
+		k.settle(outcome{result: bytes.Clone(e.Result), err: err})
+		return err
+	default:
+		k.settle(outcome{result: bytes.Clone(e.Result)})
+	}
+	return nil
+}
+
+// Notify sends a notification. It returns when the frame is queued; it blocks only while the writer's
+// queue is full, or writes the frame itself. Errors are those of Do before sending.
+func (c *Conn) Notify(ctx context.Context, method string, params Value) error {
+	c.mu.Lock()
+	err := c.maySendLocked(method, true)
+	p := c.profile
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	f := newBuffer()
+	f.b = append(f.b, '{')
+	f.b = appendRequest(f.b, method, params)
+	f.b = append(f.b[:1], f.b[2:]...)
+	if err = c.checkOutgoing(p, f.b); err == nil {
+		err = c.waitRoom(ctx)
+	}
+	if err != nil {
+		f.release()
+		return err
+	}
+	c.mu.Lock()
+	if err := c.sealedLocked(); err != nil {
+		c.mu.Unlock()
+		f.release()
+		return err
+	}
+	o := outgoing{frame: f}
+	mine := c.queueLocked(o)
+	c.mu.Unlock()
+	if mine {
+		c.write(o)
+	}
+	return nil
+}
+
+// sealedLocked returns why no frame can be queued any more, or nil.
+func (c *Conn) sealedLocked() error {
+	switch {
+	case c.ended:
+		return c.whyLocked()
+	case c.out.sealed:
+		return ErrClosed
+	}
+	return nil
+}

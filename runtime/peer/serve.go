@@ -1,0 +1,452 @@
+package peer
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/rules"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/canonical"
+	"github.com/octet-dev/octet/runtime/envelope"
+	"github.com/octet-dev/octet/runtime/frame"
+)
+
+// served are the requests of the other side.
+type served struct {
+	live map[string]*Request // by id, as JSON, until the answer is queued
+	idle []chan struct{}     // closed when a request has left live
+	seed maphash.Seed
+	seen map[uint64]struct{} // hashes of all ids, where the profile bounds them
+}
+
+func (s *served) init() {
+	s.live = make(map[string]*Request)
+	s.seed = maphash.MakeSeed()
+}
+
+func (s *served) takeAllLocked() []*Request {
+	all := make([]*Request, 0, len(s.live))
+	for _, r := range s.live {
+		all = append(all, r)
+	}
+	s.wakeLocked()
+	return all
+}
+
+func (s *served) wakeLocked() {
+	for _, w := range s.idle {
+		close(w)
+	}
+	s.idle = nil
+}
+
+// Request is one request of the other side while it is served.
+//
+// What Options.Handle returns becomes its one answer: a value the result; an *Error that error; a
+// *wirejson.Violation or *wirejson.SyntaxError the wire's error for it, with the place in data; the
+// error or cause of a context that was cancelled the wire's cancellation. Any other error, a panic and
+// a runtime.Goexit become an internal error, and their text goes to Options.Diagnose alone.
+type Request struct {
+	ID     envelope.ID
+	Method string
+	Params []byte // JSON, valid until the handler returns; nil where absent, which only the feature wire allows
+
+	conn    *Conn
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	buffer  *buffer
+	before  func()
+	final   bool
+	claimed atomic.Bool // the answer is settled
+}
+
+// Conn returns the connection the request came from.
+func (r *Request) Conn() *Conn { return r.conn }
+
+// BeforeAnswer has f run once the answer is settled and before its frame is written, if the handler
+// gives it: the place to call Install when initialize is answered. Call it from the handler.
+func (r *Request) BeforeAnswer(f func()) { r.before = f }
+
+// Final makes the answer the last frame: behind it nothing is sent, and the connection ends. Call it
+// from the handler: of shutdown, and of an initialize that is refused.
+func (r *Request) Final() { r.final = true }
+
+// Drain stops the serving around this request, which is then the last one: new requests are refused,
+// every other one is cancelled with the reason, and Drain returns when each has been answered. At the
+// end of ctx those that are still running are answered as cancelled, and what their handlers return
+// later is dropped. Call it from the handler, and return soon after it.
+func (r *Request) Drain(ctx context.Context, reason string) {
+	c := r.conn
+	c.mu.Lock()
+	c.phase = draining
+	others := c.othersLocked(r)
+	c.mu.Unlock()
+	for _, o := range others {
+		o.cancel(&CancelledError{Reason: reason})
+	}
+	for {
+		c.mu.Lock()
+		others = c.othersLocked(r)
+		if len(others) == 0 || c.ended {
+			c.mu.Unlock()
+			return
+		}
+		w := make(chan struct{})
+		c.served.idle = append(c.served.idle, w)
+		c.mu.Unlock()
+		select {
+		case <-w:
+			continue
+		case <-ctx.Done():
+		}
+		for _, o := range others {
+			if o.claimed.CompareAndSwap(false, true) {
+				c.deliver(o, composeError(o.ID, c.cancellation(&CancelledError{Reason: reason})))
+			}
+		}
+		ctx = context.Background() // the rest is being answered by its own handler right now
+	}
+}
+
+func (c *Conn) othersLocked(r *Request) []*Request {
+	var others []*Request
+	for _, o := range c.served.live {
+		if o != r {
+			others = append(others, o)
+		}
+	}
+	return others
+}
+
+// request judges a request and registers it, or answers it. It returns what ends the connection.
+func (c *Conn) request(e *envelope.Envelope) (*Request, error) {
+	c.mu.Lock()
+	p := c.profile
+	m := p.methods[string(e.Method)]
+	refusal, rule, last := c.refusalLocked(m, e)
+	if refusal != nil {
+		early := c.phase < running
+		c.mu.Unlock()
+		if early && p.canonical() && p.host() {
+			return nil, &ProtocolError{Rule: rules.EXT03Order002, Blame: Remote, Text: "request of " + clip(e.Method) + " before the contract stands"}
+		}
+		c.blame(rule, "request refused: "+refusal.Message, e)
+		var end error
+		if last {
+			end = &ProtocolError{Rule: rule, Blame: Remote, Text: "request of " + clip(e.Method) + " refused for good"}
+		}
+		c.reply(composeError(envelope.RawID(e.ID), refusal), end)
+		return nil, nil
+	}
+	if m.Name == p.Initialize {
+		c.phase = initialing
+	}
+	r := &Request{ID: envelope.RawID(e.ID), Method: m.Name, conn: c, buffer: newBuffer()}
+	if e.Params != nil {
+		r.buffer.b = append(r.buffer.b, e.Params...)
+		r.Params = r.buffer.b
+	}
+	r.ctx, r.cancel = context.WithCancelCause(c.base)
+	c.served.live[r.ID.String()] = r
+	ended := c.ended
+	c.mu.Unlock()
+	if ended {
+		r.cancel(ErrClosed)
+	}
+	return r, nil
+}
+
+// refusalLocked returns why a request is answered with an error right away, the rule that the other
+// side broke if it broke one, and whether that answer ends the session.
+func (c *Conn) refusalLocked(m *wirejson.Method, e *envelope.Envelope) (refusal *Error, rule string, last bool) {
+	p := c.profile
+	isInit := m != nil && m.Name == p.Initialize && p.takes(m)
+	reused, crowded := c.idFaultLocked(e.ID)
+	switch {
+	case reused:
+		return Fail(p.Errors.InvalidRequest, nil), p.reuseRule(), false
+	case isInit && c.phase == opening:
+		return nil, "", false
+	case isInit:
+		// The canonical wire forgives no second initialize.
+		return Fail(p.Errors.InvalidRequest, nil), "", p.canonical()
+	case c.phase < running && !p.canonical() && !p.host():
+		return Fail(p.Errors.InvalidRequest, nil), "", false
+	case c.phase < running:
+		return p.unopened(e.Method, m), p.strayRule(true), p.canonical()
+	case c.phase == draining:
+		return Fail(p.Errors.Draining, nil), "", false
+	case !c.mayReceiveLocked(m, false):
+		return p.unopened(e.Method, m), p.strayRule(false), false
+	case crowded && m.Name != p.Shutdown:
+		return p.crowded(), "", false
+	}
+	return nil, "", false
+}
+
+// idFaultLocked judges the id of a request: in use, or used before where that is forbidden, and
+// whether there are too many of them.
+func (c *Conn) idFaultLocked(id []byte) (reused, crowded bool) {
+	p, s := c.profile, &c.served
+	if s.live[string(id)] != nil {
+		return true, false
+	}
+	crowded = !p.host() && len(s.live) >= c.calls.most || p.MaxServed > 0 && len(s.live) >= p.MaxServed
+	if p.MaxIDs == 0 {
+		return false, crowded
+	}
+	h := maphash.Bytes(s.seed, id)
+	if _, used := s.seen[h]; used {
+		return true, crowded
+	}
+	if len(s.seen) >= p.MaxIDs {
+		return false, true
+	}
+	if s.seen == nil {
+		s.seen = make(map[uint64]struct{})
+	}
+	s.seen[h] = struct{}{}
+	return false, crowded
+}
+
+func (p *Profile) reuseRule() string {
+	switch {
+	case p.canonical() && !p.host():
+		return rules.EXT03Env022
+	case p.canonical():
+		return ""
+	case p.host():
+		return rules.EXT04Env010
+	}
+	return rules.EXT04Env014
+}
+
+// unopened is the refusal of a method that is unknown, deferred, not selected, or not this side's.
+func (p *Profile) unopened(name []byte, m *wirejson.Method) *Error {
+	if p.canonical() {
+		return Fail(p.Errors.UnknownMethod, methodData(clip(name)))
+	}
+	e := Fail(p.Errors.UnknownMethod, nil)
+	if p.host() || m != nil {
+		e.Message = tokenUnsupported + " " + clip(name)
+	} else {
+		e.Message += ": " + clip(name)
+	}
+	return e
+}
+
+// crowded is the refusal of one request more than the session allows.
+func (p *Profile) crowded() *Error {
+	if p.canonical() {
+		return Fail(p.Errors.Exhausted, nil)
+	}
+	if p.host() {
+		e := Fail(p.Errors.InvalidParams, nil)
+		e.Message = tokenBounds + " too many requests"
+		return e
+	}
+	e := Fail(p.Errors.Exhausted, nil)
+	e.Message = "extension request queue is full"
+	return e
+}
+
+// methodData is error data that names a method.
+type methodData string
+
+// AppendJSON implements Value.
+func (m methodData) AppendJSON(dst []byte) []byte {
+	return append(canonical.AppendString(append(dst, `{"method":`...), m), '}')
+}
+
+// serve runs the handler and answers.
+func (c *Conn) serve(r *Request) {
+	returned := false
+	defer func() {
+		if !returned {
+			// A panic, or a runtime.Goexit that ends this goroutine behind the answer.
+			v := recover()
+			c.answer(r, nil, panicked(v))
+		}
+		r.cancel(context.Canceled)
+		r.buffer.release()
+	}()
+	var v Value
+	err := errNoHandler
+	if c.opt.Handle != nil {
+		v, err = c.opt.Handle(r.ctx, r)
+	}
+	returned = true
+	c.answer(r, v, err)
+}
+
+var errNoHandler = errors.New("this program serves no requests")
+
+// answer claims the outcome of a request and sends it. Whoever comes second is dropped.
+func (c *Conn) answer(r *Request, v Value, err error) {
+	if !r.claimed.CompareAndSwap(false, true) {
+		return
+	}
+	var f *buffer
+	if err == nil && v != nil {
+		f = c.composeResult(r, v)
+	} else {
+		f = c.composeFailure(r, err)
+	}
+	if r.before != nil {
+		r.before()
+	}
+	c.deliver(r, f)
+}
+
+// deliver queues the answer of a claimed request and takes the request out of the table, in one step,
+// so that a drain never sees the one without the other.
+func (c *Conn) deliver(r *Request, f *buffer) {
+	c.mu.Lock()
+	delete(c.served.live, r.ID.String())
+	c.served.wakeLocked()
+	if c.sealedLocked() != nil {
+		c.mu.Unlock()
+		f.release()
+		return
+	}
+	o := outgoing{frame: f, last: r.final}
+	mine := c.queueLocked(o)
+	c.mu.Unlock()
+	if mine {
+		c.write(o)
+	}
+}
+
+// reply queues an answer of the peer itself, from the reading goroutine. The writing is left to
+// another, so that a full pipe does not stop the reading. Behind an answer with an end the connection
+// ends so.
+func (c *Conn) reply(f *buffer, end error) {
+	c.mu.Lock()
+	sealed := c.sealedLocked() != nil
+	flooded := len(c.out.queue) >= maxReplies
+	if sealed || flooded {
+		f.release()
+	} else {
+		c.out.sealed = end != nil
+		c.queueLaterLocked(outgoing{frame: f, last: end != nil, end: end})
+	}
+	c.mu.Unlock()
+	if flooded {
+		c.end(&ProtocolError{Blame: Remote, Text: "answers are not read, too many of them wait"})
+	}
+}
+
+// maxReplies bounds the queue against a side that sends what is refused and never reads the refusals.
+const maxReplies = 4096
+
+// refuse is reply of an error behind which the connection lives on.
+func (c *Conn) refuse(id envelope.ID, e *Error) { c.reply(composeError(id, e), nil) }
+
+// composeResult writes the result frame, or the error that stands for a result that cannot be sent.
+func (c *Conn) composeResult(r *Request, v Value) *buffer {
+	f := newBuffer()
+	f.b = r.ID.AppendJSON(append(f.b, `{"id":`...))
+	f.b = v.AppendJSON(append(f.b, `,"jsonrpc":"2.0","result":`...))
+	f.b = append(f.b, '}')
+	p := c.profileNow()
+	err := c.checkOutgoing(p, f.b)
+	if err == nil {
+		return f
+	}
+	f.release()
+	c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "result cannot be sent", Err: err})
+	var fault *frame.Error
+	if errors.As(err, &fault) && fault.Fault == frame.TooLong && p.canonical() {
+		return composeError(r.ID, Fail(p.Errors.Exhausted, nil))
+	}
+	return composeError(r.ID, Fail(p.Errors.Internal, nil))
+}
+
+// composeFailure writes the error frame for what a handler returned.
+func (c *Conn) composeFailure(r *Request, err error) *buffer {
+	p := c.profileNow()
+	e := c.toWire(p, r, err)
+	f := composeError(r.ID, e)
+	if bad := c.checkOutgoing(p, f.b); bad != nil {
+		f.release()
+		c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "error cannot be sent with its data", Err: bad})
+		f = composeError(r.ID, &Error{Code: e.Code, Message: clip([]byte(e.Message))})
+	}
+	return f
+}
+
+// toWire finds the error answer for what a handler returned.
+func (c *Conn) toWire(p *Profile, r *Request, err error) *Error {
+	var e *Error
+	var cancelled *CancelledError
+	var violation *wirejson.Violation
+	var syntax *wirejson.SyntaxError
+	switch {
+	case errors.As(err, &e):
+		if sent := p.lawful(e); sent != nil {
+			return sent
+		}
+		err = errors.New("the canonical wire has no such error: " + e.Error())
+	case errors.As(context.Cause(r.ctx), &cancelled) &&
+		(errors.Is(err, context.Canceled) || errors.As(err, new(*CancelledError))):
+		return c.cancellation(cancelled)
+	case errors.As(err, &violation), errors.As(err, &syntax):
+		return p.violation(violation, syntax)
+	}
+	if err == nil {
+		err = errors.New("the handler returned neither a value nor an error")
+	}
+	c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "handler failed", Err: err})
+	return Fail(p.Errors.Internal, nil)
+}
+
+func (c *Conn) profileNow() *Profile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.profile
+}
+
+// cancellation is the answer to a cancelled request.
+func (c *Conn) cancellation(why *CancelledError) *Error {
+	p := c.profileNow()
+	return Fail(p.Errors.Cancelled, cancelledData{reason: why.Reason, terminal: p.canonical()})
+}
+
+// cancelledData is the data of a cancellation: the reason if there was one and, on the canonical wire,
+// the terminal word.
+type cancelledData struct {
+	reason   string
+	terminal bool
+}
+
+// AppendJSON implements Value.
+func (d cancelledData) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '{')
+	if d.reason != "" {
+		dst = canonical.AppendString(append(dst, `"reason":`...), d.reason)
+	}
+	if d.terminal {
+		if d.reason != "" {
+			dst = append(dst, ',')
+		}
+		dst = canonical.AppendString(append(dst, `"terminal":`...), canonicalwire.CancelTerminalCancelled)
+	}
+	return append(dst, '}')
+}
+
+// composeError writes an error frame.
+func composeError(id envelope.ID, e *Error) *buffer {
+	f := newBuffer()
+	f.b = strconv.AppendInt(append(f.b, `{"error":{"code":`...), e.Code, 10)
+	if e.Data != nil {
+		f.b = append(append(f.b, `,"data":`...), e.Data...)
+	}
+	f.b = canonical.AppendString(append(f.b, `,"message":`...), e.Message)
+	f.b = id.AppendJSON(append(f.b, `},"id":`...))
+	f.b = append(f.b, `,"jsonrpc":"2.0"}`...)
+	return f
+}
