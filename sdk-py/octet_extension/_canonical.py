@@ -17,7 +17,7 @@ from octet_extension._generated.canonical_wire import MAX_JSON_DEPTH, MAX_PORTAB
 __all__ = ["check", "encode"]
 
 _LONG_INTEGER: Final = re.compile(r"[0-9]{16}")
-_NOT_PORTABLE: Final = re.compile(rb"[0-9]{16}|[0-9][.eE]")
+_NOT_PORTABLE: Final = re.compile(rb"[0-9]{16}|(?:^|[:,\[-])[0-9]+[.eE]")
 
 
 def _refuse(text: str) -> NoReturn:

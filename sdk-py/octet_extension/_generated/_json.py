@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Final, Self
 
 __all__ = ["DEFAULT_DEPTH", "JsonSyntaxError", "Number", "Violation", "encode", "parse", "too_deep"]
@@ -173,9 +173,11 @@ def _survey(value: object, max_depth: int) -> bool:
     if type(value) in _PLAIN:
         return False
     fractions = False
-    stack: list[tuple[Iterable[object], int]] = [((value,), 0)]
+    stack: list[tuple[Collection[object], int]] = [((value,), 0)]
     while stack:
         nodes, level = stack.pop()
+        if level > max_depth and nodes:
+            raise Violation("type", "", f"more than {max_depth} arrays and objects enclose a value")
         for node in nodes:
             if type(node) in _PLAIN or isinstance(node, (str, int)):
                 continue
@@ -192,8 +194,6 @@ def _survey(value: object, max_depth: int) -> bool:
                 fractions = True
             else:
                 raise Violation("type", "", f"a {type(node).__name__} has no JSON form")
-            if level > max_depth:
-                raise Violation("type", "", f"more than {max_depth} arrays and objects enclose a value")
     return fractions
 
 
