@@ -164,8 +164,7 @@ func (p *peer) dispatchCanonical(m map[string]json.RawMessage, hasID bool) {
 func (p *peer) notified(method string, params json.RawMessage) {
 	switch method {
 	case canonicalwire.MethodCancelRequest:
-		if err := canonicalwire.ValidateModel("CancelRequestParams", params); err != nil {
-			p.moment("bad cancel")
+		if canonicalwire.ValidateModel("CancelRequestParams", params) != nil && !p.ignores("cancel-model") {
 			return
 		}
 		p.cancel(at(params, "id"), at(params, "reason"))
@@ -215,7 +214,7 @@ func (p *peer) toolCallCanonical(id, params json.RawMessage) {
 		}
 		return
 	}
-	if !slices.Contains([]string{ToolEcho, ToolFail, ToolSlow}, name) && !p.ignores("tool-name") {
+	if !slices.Contains([]string{ToolEcho, ToolFail, ToolLarge, ToolSlow}, name) && !p.ignores("tool-name") {
 		if p.does("vague-unknown-tool") {
 			p.failure(id, "invalid_params", nil)
 			return
@@ -227,7 +226,7 @@ func (p *peer) toolCallCanonical(id, params json.RawMessage) {
 		p.failure(id, "invalid_params", nil)
 		return
 	}
-	if p.does("low-concurrency") && len(p.live) >= 1 || p.does("refuse-busy") {
+	if p.does("low-concurrency") && p.calls >= 1 {
 		p.failure(id, "resource_exhausted", nil)
 		return
 	}
@@ -240,6 +239,10 @@ func (p *peer) shutdownCanonical(id, params json.RawMessage) {
 		if p.does("end-after-bad-shutdown") {
 			p.end(exitRefused)
 		}
+		return
+	}
+	if p.does("busy-shutdown") && len(p.live) >= p.most {
+		p.failure(id, "resource_exhausted", nil)
 		return
 	}
 	p.shutdown(id)

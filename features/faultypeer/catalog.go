@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -12,14 +13,15 @@ import (
 
 // Tools of the peer. The manifest that goes with it declares them.
 const (
-	ToolEcho = "echo" // says what it was given, and more
-	ToolFail = "fail" // fails
-	ToolSlow = "slow" // runs until it is cancelled
+	ToolEcho  = "echo"  // says what it was given, and more
+	ToolFail  = "fail"  // fails
+	ToolSlow  = "slow"  // runs until it is cancelled
+	ToolLarge = "large" // says more than fits a small frame
 )
 
 // Contributes is what the manifest of a peer with this fault declares.
 func (f Fault) Contributes() map[string]any {
-	all := obj{"tools": list(ToolEcho, ToolFail, ToolSlow), "notifications": true, "confirmations": true}
+	all := obj{"tools": list(ToolEcho, ToolFail, ToolLarge, ToolSlow), "notifications": true, "confirmations": true}
 	for name, v := range f.quirk.contributes {
 		all[name] = v
 	}
@@ -53,6 +55,7 @@ func (p *peer) catalog() []any {
 	return []any{
 		echo,
 		tool(ToolFail, "Fails.", obj{}, []any{}),
+		tool(ToolLarge, "Says a lot.", obj{}, []any{}),
 		tool(ToolSlow, "Runs until it is cancelled.", obj{}, []any{}),
 	}
 }
@@ -64,6 +67,14 @@ const exotic = " \"\\\b\t\n\f\r\x01\x1f/<>&\x7f\u0085é\u2028\ufeff\U0001F427"
 // callTool serves a tool call whose params are known to be of the right shape.
 func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessage) {
 	p.last = string(id)
+	p.calls++
+	if p.does("drop-second-call") && p.calls == 2 {
+		return
+	}
+	if p.seen[key(id)] {
+		p.failure(id, "request_cancelled", p.cancelData(nil))
+		return
+	}
 	p.live[key(id)] = &call{id: id}
 	p.order = append(p.order, key(id))
 	p.moment("call " + name)
@@ -71,7 +82,13 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 	case ToolSlow:
 		p.report(id)
 	case ToolFail:
+		if p.does("fail-by-error") {
+			p.settle(id, func() { p.failure(id, "internal_error", nil) })
+			return
+		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult("it failed", true)) })
+	case ToolLarge:
+		p.settle(id, func() { p.large(id) })
 	default:
 		said, _ := text(at(arguments, "text"))
 		p.report(id)
@@ -79,6 +96,23 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 			p.notify(featurewire.MethodNotification, obj{"level": "info", "message": "echoed"})
 		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) })
+	}
+}
+
+// largeBytes is the length of a large result's text.
+const largeBytes = 70_000
+
+// large answers with a result that may not fit the bound.
+func (p *peer) large(id json.RawMessage) {
+	result := p.toolResult(strings.Repeat("l", largeBytes), false)
+	delete(result, "structured_content")
+	switch {
+	case len(encode(result)) < p.bound-len(id)-len(`{"id":,"jsonrpc":"2.0","result":}`):
+		p.result(featurewire.MethodToolCall, id, result)
+	case p.does("vague-about-size"):
+		p.failure(id, "internal_error", nil)
+	default:
+		p.failure(id, "resource_exhausted", nil)
 	}
 }
 
@@ -128,7 +162,11 @@ func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 		k = p.byText(id)
 	}
 	c := p.live[k]
+	p.cancelling = id
 	if c == nil {
+		if p.does("remember-cancel") {
+			p.seen[k] = true
+		}
 		p.moment("cancel unknown")
 		return
 	}
@@ -176,7 +214,9 @@ func (p *peer) cancelData(reason json.RawMessage) obj {
 
 // shutdown answers what is owed, answers shutdown, and ends.
 func (p *peer) shutdown(id json.RawMessage) {
-	p.moment("shutdown")
+	if p.does("serve-behind-shutdown") {
+		p.take(<-p.lines)
+	}
 	if !p.does("leave-calls") {
 		for _, k := range slices.Clone(p.order) {
 			c := p.live[k]
@@ -195,7 +235,11 @@ func (p *peer) shutdown(id json.RawMessage) {
 	}
 	p.result(featurewire.MethodShutdown, id, answer)
 	p.moment("shutdown answered")
-	p.end(exitDone)
+	code := exitDone
+	if p.does("fail-after-shutdown") {
+		code = 1
+	}
+	p.end(code)
 }
 
 // key is an id as spelled.

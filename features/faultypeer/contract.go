@@ -35,6 +35,9 @@ func (p *peer) initializeCanonical(id, params json.RawMessage) {
 		if n, ok := limits["max_frame_bytes"].(int); ok {
 			p.bound = n
 		}
+		if n, ok := limits["max_concurrent_requests"].(int); ok {
+			p.most = n
+		}
 	}
 	p.moment("initialized")
 }

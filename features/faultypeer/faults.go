@@ -32,5 +32,5 @@ func Find(name string) (Fault, bool) {
 // One list per area of a wire, each in a file of its own.
 var (
 	featureAreas   = [][]Fault{}
-	canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults}
+	canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults}
 )

@@ -172,7 +172,7 @@ func (p *peer) toolCallFeature(id, params json.RawMessage) {
 	case at(params, "catalog_revision") != nil && !p.ignores("catalog-revision"):
 		p.failure(id, "invalid_params", nil)
 		return
-	case !slices.Contains([]string{ToolEcho, ToolFail, ToolSlow}, name) && !p.ignores("tool-name"):
+	case !slices.Contains([]string{ToolEcho, ToolFail, ToolLarge, ToolSlow}, name) && !p.ignores("tool-name"):
 		p.failure(id, "unknown_method", obj{"method": name})
 		return
 	case p.does("need-owner") && at(params, "context", "resource_owner") == nil:

@@ -12,6 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -44,9 +47,13 @@ func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Wri
 		}
 		q = f.quirk
 	}
-	p := &peer{ctx: ctx, api: cfg.API, quirk: q, out: stdout, log: stderr, bound: featurewire.MaxLineBytes, live: map[string]*call{}}
+	p := &peer{ctx: ctx, api: cfg.API, quirk: q, out: stdout, log: stderr, bound: featurewire.MaxLineBytes, live: map[string]*call{}, seen: map[string]bool{}}
 	if p.canonical() && p.foreign(cfg.Environment) && !p.ignores("version-variable") {
 		fmt.Fprintln(stderr, "the environment names another API version")
+		return exitUsage
+	}
+	if p.does("need-directory") && elsewhere() {
+		fmt.Fprintln(stderr, "started in another directory")
 		return exitUsage
 	}
 	if p.does("need-version-variable") && !slices.Contains(cfg.Environment, versionVariable+"="+cfg.API) {
@@ -56,6 +63,12 @@ func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Wri
 }
 
 const versionVariable = "OCTET_EXTENSION_API_VERSION"
+
+// elsewhere reports whether the working directory is the one that programs share for passing things.
+func elsewhere() bool {
+	dir, err := os.Getwd()
+	return err == nil && filepath.Clean(dir) == filepath.Clean(os.TempDir())
+}
 
 func (p *peer) foreign(env []string) bool {
 	return slices.ContainsFunc(env, func(entry string) bool {
@@ -90,16 +103,21 @@ type peer struct {
 	out io.Writer
 	log io.Writer
 
-	bound    int // payload bytes of a frame
-	ready    bool
-	offer    json.RawMessage // params of initialize
-	features []string
-	live     map[string]*call // tool calls without an answer, by id as spelled
-	order    []string         // their ids, oldest first
-	last     string           // id of the request that is being answered
-	served   int              // requests answered
-	ended    bool
-	code     int
+	bound      int // payload bytes of a frame
+	ready      bool
+	offer      json.RawMessage // params of initialize
+	features   []string
+	live       map[string]*call // tool calls without an answer, by id as spelled
+	order      []string         // their ids, oldest first
+	last       string           // id of the request that is being answered
+	served     int              // requests answered
+	calls      int              // tool calls taken
+	most       int              // requests at a time, as selected
+	lines      chan line
+	seen       map[string]bool // ids of cancellations without effect; kept by one fault only
+	cancelling json.RawMessage // id of the cancellation in progress
+	ended      bool
+	code       int
 }
 
 // call is a tool call that has not been answered.
@@ -134,13 +152,13 @@ type line struct {
 // serve reads until the peer has a reason to end.
 func (p *peer) serve(stdin io.Reader) int {
 	p.moment("start")
-	lines := make(chan line)
-	go read(p.ctx, stdin, lines, 2*featurewire.MaxLineBytes)
+	p.lines = make(chan line)
+	go read(p.ctx, stdin, p.lines, 2*featurewire.MaxLineBytes)
 	for !p.ended {
 		select {
 		case <-p.ctx.Done():
 			return exitDone
-		case l, ok := <-lines:
+		case l, ok := <-p.lines:
 			if !ok {
 				p.moment("input ended")
 				if p.does("survive-end-of-input") {
@@ -258,6 +276,31 @@ func (p *peer) failure(id json.RawMessage, name string, data any) {
 	p.served++
 	p.last = string(id)
 	p.write("error", obj{"id": id, "error": e})
+	p.tire()
+}
+
+// tire ends a peer that has served often enough for its taste.
+func (p *peer) tire() {
+	if p.does("quit-early") && p.served >= 3 {
+		p.end(exitDone)
+	}
+}
+
+// id is a request id from its spelling.
+func (p *peer) id(spelled string) json.RawMessage { return json.RawMessage(spelled) }
+
+// fork starts a process that outlives the peer and holds its output open.
+func (p *peer) fork() {
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(p.log, err)
+		return
+	}
+	child := exec.Command(self, "nothing", "--hold")
+	child.Stdout = p.out
+	if err := child.Start(); err != nil {
+		fmt.Fprintln(p.log, err)
+	}
 }
 
 // notify sends a notification.

@@ -83,7 +83,12 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 	if r == nil {
 		return
 	}
-	if code, ok := t.at("/error/code").integer(); ok && m.setup.Dialect.ErrorName(code) == "request_cancelled" {
+	code, ok := t.at("/error/code").integer()
+	isCancelled := ok && m.setup.Dialect.ErrorName(code) == "request_cancelled"
+	if r.behind && !isCancelled {
+		m.report(m.rules.behindShutdown, f, -1, "request %s came behind shutdown and was answered otherwise than as cancelled", t.get("id").raw)
+	}
+	if isCancelled {
 		if !r.cancelled && !r.leftover && !m.closing {
 			m.report(m.rules.needlessCancel, f, -1, "request %s was answered as cancelled although nobody cancelled it", t.get("id").raw)
 		}

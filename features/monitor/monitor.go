@@ -67,6 +67,7 @@ type issued struct {
 	answered  int
 	cancelled bool
 	leftover  bool // live when shutdown was sent
+	behind    bool // sent behind shutdown
 	sequence  int64
 	progress  bool // at least one progress came
 }
@@ -140,19 +141,21 @@ func (m *Monitor) asked(f wire.Frame) {
 			r.cancelled = true
 		}
 	case !t.get("method").absent() && !id.absent():
-		m.issue(id.spelled(), method, params)
+		m.issue(t, method)
 	case !id.absent():
 		m.settled(id.spelled())
 	}
 }
 
-func (m *Monitor) issue(id, method string, params tree) {
+func (m *Monitor) issue(t tree, method string) {
+	id, params := t.get("id").spelled(), t.get("params")
 	r := m.issued[id]
 	if r == nil || !r.live() {
 		r = &issued{method: method, asked: count(r), answered: count(r)}
 		m.issued[id] = r
 	}
 	r.asked++
+	r.behind = m.closing
 	switch method {
 	case dialect.Initialize:
 		if m.phase == silent {
@@ -162,6 +165,9 @@ func (m *Monitor) issue(id, method string, params tree) {
 	case dialect.ToolCall:
 		r.tool = params.get("name").text()
 	case dialect.Shutdown:
+		if !m.sound(t) {
+			return
+		}
 		m.closing = true
 		for _, other := range m.issued {
 			if other != r && other.live() {
@@ -169,6 +175,15 @@ func (m *Monitor) issue(id, method string, params tree) {
 			}
 		}
 	}
+}
+
+// sound reports whether a request to shut down is one that an extension must obey.
+func (m *Monitor) sound(t tree) bool {
+	id := t.get("id")
+	_, natural := id.natural()
+	word := id.kind() == text && len(id.text()) >= 1 && len(id.text()) <= maxIDBytes
+	return m.phase == serving && (natural || word) && t.get("jsonrpc").text() == dialect.RPCVersion &&
+		t.get("params").kind() == object && len(t.get("params").members()) == 0 && len(t.members()) == 4
 }
 
 func count(r *issued) int {

@@ -16,7 +16,7 @@ type ruleset struct {
 	nullID, changedID, unknownID, twice                               string
 	errorShape, errorMember, errorCode, errorMessage                  string
 	parseErrorSent, unknownMethodData, versionData, cancelData        string
-	needlessCancel                                                    string
+	needlessCancel, behindShutdown                                    string
 
 	notOpen, notificationID, numericID, ownID, reusedID, ownWaiting, foreignCancel string
 
@@ -91,7 +91,7 @@ var canonicalRules = ruleset{
 	limits: "EXT03-CONTRACT-012", limitOver: "EXT03-CONTRACT-013",
 
 	resultMembers: "EXT03-TOOL-001", content: "EXT03-TOOL-002", isError: "EXT03-TOOL-003", metadata: "EXT03-TOOL-004",
-	partType: "EXT03-TOOL-005", textPart: "EXT03-TOOL-006", shutdownResult: "EXT03-SHUT-001",
+	partType: "EXT03-TOOL-005", textPart: "EXT03-TOOL-006", shutdownResult: "EXT03-SHUT-001", behindShutdown: "EXT03-SHUT-008",
 }
 
 var featureRules = ruleset{

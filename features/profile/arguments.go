@@ -166,3 +166,19 @@ func integer(v any) int {
 	f, _ := v.(float64)
 	return int(f)
 }
+
+// Misfit makes arguments that a parameter schema forbids: nothing where something is required, or a
+// member where none may be. It returns false for a schema that forbids neither.
+func Misfit(schema json.RawMessage) (map[string]any, bool) {
+	var s struct {
+		Required             []string        `json:"required"`
+		AdditionalProperties json.RawMessage `json:"additionalProperties"`
+	}
+	if json.Unmarshal(schema, &s) != nil {
+		return nil, false
+	}
+	if len(s.Required) > 0 {
+		return map[string]any{}, true
+	}
+	return map[string]any{"conform_misfit": true}, string(s.AdditionalProperties) == "false"
+}

@@ -26,6 +26,7 @@ type Profile struct {
 	Call    []Call `toml:"call" json:"call,omitempty" jsonschema_description:"Calls that are safe to make. The first one that is expected to be ok serves wherever a scenario needs a call."`
 	Slow    *Call  `toml:"slow" json:"slow,omitempty" jsonschema_description:"A call that takes at least some seconds unless it is cancelled. Cancellation scenarios use it."`
 	Failing *Call  `toml:"failing" json:"failing,omitempty" jsonschema_description:"A call that fails without harm."`
+	Large   *Call  `toml:"large" json:"large,omitempty" jsonschema_description:"A call whose result is larger than 65536 bytes. API 0.3 only."`
 }
 
 // Call is one tool call.
@@ -109,7 +110,7 @@ func problems(path string, err error) error {
 		var faults []error
 		for _, e := range strict.Errors {
 			line, _ := e.Position()
-			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, and in each tool, arguments, expect", strings.Join(e.Key(), "."))})
+			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, large, and in each tool, arguments, expect", strings.Join(e.Key(), "."))})
 		}
 		return errors.Join(faults...)
 	}
@@ -137,6 +138,9 @@ func (p *Profile) calls() []located {
 	}
 	if p.Failing != nil {
 		all = append(all, located{"failing", p.Failing, ToolError})
+	}
+	if p.Large != nil {
+		all = append(all, located{"large", p.Large, OK})
 	}
 	return all
 }

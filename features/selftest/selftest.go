@@ -178,6 +178,7 @@ func Setup(f faultypeer.Fault, opts Options) (*steps.Setup, error) {
 			Call:    []profile.Call{{Tool: faultypeer.ToolEcho, Arguments: map[string]any{"text": "a b"}, Expect: profile.OK}},
 			Slow:    &profile.Call{Tool: faultypeer.ToolSlow, Arguments: map[string]any{}, Expect: profile.OK},
 			Failing: &profile.Call{Tool: faultypeer.ToolFail, Arguments: map[string]any{}, Expect: profile.ToolError},
+			Large:   &profile.Call{Tool: faultypeer.ToolLarge, Arguments: map[string]any{}, Expect: profile.OK},
 		},
 		Patience: opts.Patience,
 	}, nil

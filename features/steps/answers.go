@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
@@ -27,16 +28,31 @@ func skip(err error) bool {
 
 // anyAnswer waits for the response to the last request.
 func (w *World) anyAnswer() error {
-	limit := w.setup.Patience.Answer
-	if w.result == nil {
-		limit = w.setup.Patience.Initialize
+	return w.answerWithin(w.limit())
+}
+
+// limit is how long the last request may take.
+func (w *World) limit() time.Duration {
+	switch {
+	case w.result == nil:
+		return w.setup.Patience.Initialize
+	case w.hurried:
+		return w.setup.Patience.Grace
+	default:
+		return w.setup.Patience.Answer
 	}
+}
+
+func (w *World) answerWithin(limit time.Duration) error {
 	m, err := w.conv.Await(answers(w.last), limit)
 	if err != nil {
 		return w.wait("the answer to request "+w.last, err)
 	}
 	w.answer = m
-	w.settle(w.last)
+	if !w.reused {
+		w.settle(w.last)
+	}
+	w.reused = false
 	w.keepResult(m)
 	return nil
 }
@@ -115,10 +131,11 @@ func (w *World) answerHas(pointer, want string) error {
 		return errored("%v", err)
 	}
 	got, found := lookup(doc, pointer)
-	if want == "absent" {
-		if found {
-			return failAt(w.answer, "the answer has %s at %s, want nothing there", got, pointer)
-		}
+	want, orAbsent := strings.CutSuffix(want, " or absent")
+	switch {
+	case want == "absent" && found:
+		return failAt(w.answer, "the answer has %s at %s, want nothing there", got, pointer)
+	case !found && (orAbsent || want == "absent"):
 		return nil
 	}
 	text, err := w.expand(want)

@@ -54,6 +54,34 @@ func (w *World) failing() (profile.Call, error) {
 	return profile.Call{}, notApplicable("no failing call is known; add [failing] to %s", profile.FileName)
 }
 
+// large is a call whose result is larger than a small frame.
+func (w *World) large() (profile.Call, error) {
+	if p := w.setup.Profile; p != nil && p.Large != nil {
+		return *p.Large, nil
+	}
+	return profile.Call{}, notApplicable("no call with a large result is known; add [large] to %s", profile.FileName)
+}
+
+// misfit is the sample call with arguments that its tool's schema forbids.
+func (w *World) misfit() (profile.Call, error) {
+	call, err := w.sample()
+	if err != nil {
+		return call, err
+	}
+	tools, err := w.tools()
+	if err != nil {
+		return call, err
+	}
+	for _, t := range tools {
+		if t.Name == call.Tool {
+			if args, ok := profile.Misfit(t.Parameters); ok {
+				return profile.Call{Tool: call.Tool, Arguments: args}, nil
+			}
+		}
+	}
+	return call, notApplicable("the schema of tool %q forbids nothing", call.Tool)
+}
+
 // call finds a call by the word that features use for it.
 func (w *World) call(kind string) (profile.Call, error) {
 	switch kind {
@@ -61,6 +89,10 @@ func (w *World) call(kind string) (profile.Call, error) {
 		return w.slow()
 	case "failing":
 		return w.failing()
+	case "large":
+		return w.large()
+	case "misfit":
+		return w.misfit()
 	default:
 		return w.sample()
 	}

@@ -127,8 +127,12 @@ func (w *World) send(frame []byte) error {
 
 // exits expects the process to end by itself.
 func (w *World) exits() error {
-	if err := w.conv.AwaitEnd(w.setup.Patience.End); err != nil {
-		return fail("the extension still runs %v after it should have exited", w.setup.Patience.End)
+	limit := w.setup.Patience.End
+	if w.hurried {
+		limit = w.setup.Patience.Grace
+	}
+	if err := w.conv.AwaitEnd(limit); err != nil {
+		return fail("the extension still runs %v after it should have exited", limit)
 	}
 	return nil
 }

@@ -25,6 +25,7 @@ func (w *World) remember(line []byte) {
 	}
 	if json.Unmarshal(line, &m) == nil && m.ID != nil {
 		w.last = string(m.ID)
+		w.reused = slices.Contains(w.running, w.last)
 	}
 }
 

@@ -53,7 +53,7 @@ func (w *World) makesCallsAtOnce() error {
 		frame := w.setup.Dialect.Request(id, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments))
 		burst = append(append(burst, frame...), '\n')
 	}
-	if err := w.conv.SendAll(burst, w.setup.Patience.Answer); err != nil {
+	if err := w.conv.SendBytes(burst, w.setup.Patience.Answer); err != nil {
 		return w.wait("writing calls", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ func (w *World) runningCall(what string) error {
 	}
 	if what == "answered" {
 		w.last = w.running[0]
-		return w.anyAnswer()
+		return w.answerWithin(w.setup.Patience.Answer)
 	}
 	if err := w.probe(); err != nil {
 		return err
@@ -135,11 +135,13 @@ func (w *World) cancelsCall(which string) error {
 }
 
 func (w *World) cancels(id string) error {
+	w.hurried = true
 	return w.send(w.setup.Dialect.Notification(dialect.Cancel, w.setup.Dialect.Cancel(id, "user")))
 }
 
 // asksShutdown sends shutdown.
 func (w *World) asksShutdown() error {
+	w.hurried = true
 	w.last = w.nextID()
 	return w.send(w.setup.Dialect.Request(w.last, dialect.Shutdown, dialect.Object{}))
 }

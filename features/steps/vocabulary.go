@@ -28,7 +28,7 @@ func Vocabulary() []Phrase {
 		{`the host sends initialize with (\S+) = (.+)`, (*World).initializeWith},
 		{`the host sends the line (.+)`, (*World).sendsLine},
 		{`the host sends the bytes (.+)`, (*World).sendsBytes},
-		{`the host makes the (sample|slow|failing) call`, (*World).makesCall},
+		{`the host makes the (sample|slow|failing|large|misfit) call`, (*World).makesCall},
 		{`the host makes as many calls at once as the bound allows`, (*World).makesCallsAtOnce},
 		{`the host cancels (the call|the running call)`, (*World).cancelsCall},
 		{`the host asks for shutdown`, (*World).asksShutdown},

@@ -37,16 +37,17 @@ type Setup struct {
 type Patience struct {
 	Initialize time.Duration // for the answer to initialize, start-up included
 	Answer     time.Duration // for any other answer
-	End        time.Duration // for the process to end by itself
+	Grace      time.Duration // for the answer to shutdown or of a cancelled request, and for the exit behind shutdown
+	End        time.Duration // for the process to end by itself in any other case
 }
 
 // DefaultPatience are the waits on a machine that starts a trivial process in good time.
-var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Second, End: 5 * time.Second}
+var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Second, Grace: 2 * time.Second, End: 4 * time.Second}
 
 // Scale multiplies every wait.
 func (p Patience) Scale(factor float64) Patience {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
-	return Patience{Initialize: scale(p.Initialize), Answer: scale(p.Answer), End: scale(p.End)}
+	return Patience{Initialize: scale(p.Initialize), Answer: scale(p.Answer), Grace: scale(p.Grace), End: scale(p.End)}
 }
 
 // World is the state of one scenario.
@@ -67,6 +68,8 @@ type World struct {
 	answer  subject.Message // the response taken last
 	result  json.RawMessage // of initialize
 	running []string        // ids of calls that have not been answered
+	reused  bool            // the last request has the id of a running call, which stays owed
+	hurried bool            // the last request was cancelled, or is shutdown
 	ended   *subject.Ended
 }
 

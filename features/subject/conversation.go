@@ -131,18 +131,16 @@ func (c *Conversation) Send(payload []byte, limit time.Duration) error {
 	return c.write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'), limit)
 }
 
-// SendBytes writes bytes as they are. They are recorded as a frame without a line feed.
+// SendBytes writes bytes as they are, in one write. They are recorded as the lines they hold; what stands
+// behind the last line feed is a frame without one.
 func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
-	c.record(wire.ToSubject, b, len(b), false)
-	return c.write(b, limit)
-}
-
-// SendAll writes several frames, each with its line feed, in one write.
-func (c *Conversation) SendAll(frames []byte, limit time.Duration) error {
-	for line := range bytes.SplitSeq(bytes.TrimSuffix(frames, []byte{'\n'}), []byte{'\n'}) {
-		c.record(wire.ToSubject, line, len(line), true)
+	rest := b
+	for len(rest) > 0 {
+		line, behind, ended := bytes.Cut(rest, []byte{'\n'})
+		c.record(wire.ToSubject, line, len(line), ended)
+		rest = behind
 	}
-	return c.write(frames, limit)
+	return c.write(b, limit)
 }
 
 func (c *Conversation) write(b []byte, limit time.Duration) error {
@@ -213,17 +211,27 @@ func (c *Conversation) Poll(accept func(Message) bool) (Message, bool) {
 	return m, found
 }
 
-// AwaitEnd waits for the end of the subject's output and of the subject itself. A pipe that a descendant
-// keeps open after the subject has gone does not count.
+// drainLimit bounds the wait for the rest of the output once the subject has exited. Only a descendant
+// that holds the pipe open makes it last that long.
+const drainLimit = 250 * time.Millisecond
+
+// AwaitEnd waits for the subject to exit and for the rest of what it wrote. A pipe that a descendant keeps
+// open after the subject has gone is not waited for.
 func (c *Conversation) AwaitEnd(limit time.Duration) error {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-c.run.Exited():
-		return nil
 	case <-timer.C:
 		return ErrNoAnswer
 	}
+	drain := time.NewTimer(drainLimit)
+	defer drain.Stop()
+	select {
+	case <-c.readDone:
+	case <-drain.C:
+	}
+	return nil
 }
 
 // Ended reports whether the subject's output has ended.

@@ -1,0 +1,132 @@
+@0.3
+Feature: Methods and tool calls
+  An extension serves what it selected and refuses the rest without falling over.
+
+  Scenario Outline: A method that an extension does not serve
+    Given the extension is ready
+    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"<method>","params":{}}
+    Then the extension answers with the error unknown_method
+    And the extension goes on serving
+
+    @EXT03-METHOD-001 @EXT03-METHOD-005
+    Examples: outside the protocol
+      | method        |
+      | conform/probe |
+      | Tool/Call     |
+      | tools/list    |
+
+    @EXT03-METHOD-002
+    Examples: known, and not selected
+      | method           |
+      | provider/stream  |
+      | migration/detect |
+      | context/collect  |
+
+    @EXT03-METHOD-003
+    Examples: for extensions to call
+      | method         |
+      | bus/publish    |
+      | session/create |
+
+  @EXT03-METHOD-004
+  Scenario Outline: A notification that an extension does not know
+    Given the extension is ready
+    When the host sends the line {"jsonrpc":"2.0","method":"<method>","params":{}}
+    Then the extension stays silent and goes on serving
+
+    Examples:
+      | method          |
+      | conform/notice  |
+      | provider/cancel |
+      | bus/event       |
+
+  @EXT03-TOOL-001 @EXT03-TOOL-002 @EXT03-TOOL-003 @EXT03-TOOL-004 @EXT03-TOOL-005 @EXT03-TOOL-006
+  Scenario: A tool call is answered with a result of the right shape
+    Given the extension is ready
+    When the host makes the sample call
+    Then the extension answers with a result
+    And no frame breaks a rule of this scenario
+
+  @EXT03-TOOL-008
+  Scenario: A tool that fails says so in its result
+    Given the extension is ready
+    When the host makes the failing call
+    Then the extension answers with a result
+    And the answer has /result/is_error = true
+
+  @EXT03-TOOL-009
+  Scenario: A tool that is not in the catalog
+    Given the extension is ready
+    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»,"name":"no_such"}}
+    Then the extension answers with the error unknown_method or invalid_params
+    And the extension goes on serving
+
+  @EXT03-TOOL-010
+  Scenario: The refusal of an unknown tool names it
+    Given the extension is ready
+    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»,"name":"no_such"}}
+    Then the extension answers with the error unknown_method
+    And the answer has /error/data/method = "no_such"
+
+  @EXT03-TOOL-011
+  Scenario Outline: Params that break the model
+    Given the extension is ready
+    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":<params>}
+    Then the extension answers with the error invalid_params
+
+    Examples:
+      | params                                                                |
+      | {"arguments":{},"context":«context»}                                  |
+      | {"context":«context»,"name":"x"}                                      |
+      | {"arguments":{},"name":"x"}                                           |
+      | {"arguments":{},"context":«context»,"extra":1,"name":"x"}             |
+      | {"arguments":null,"context":«context»,"name":"x"}                     |
+      | {"arguments":{},"context":null,"name":"x"}                            |
+      | {"arguments":{},"context":«context»,"name":7}                         |
+      | []                                                                    |
+
+  @EXT03-TOOL-012
+  Scenario: A tool name over its bound
+    Given the extension is ready
+    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»,"name":"«repeat 129 n»"}}
+    Then the extension answers with the error resource_exhausted
+
+  @EXT03-TOOL-013
+  Scenario: Arguments that break the schema of the tool
+    Given the extension is ready
+    When the host makes the misfit call
+    Then the extension answers with a result or the error invalid_params
+    And the answer has /result/is_error = true or absent
+
+  @EXT03-TOOL-014
+  Scenario: The id of a running call is used again
+    Given the extension is ready
+    And a call is running
+    When the host sends the line {"id":«running»,"jsonrpc":"2.0","method":"conform/probe","params":{}}
+    Then the extension answers with the error invalid_request
+    And the host cancels the running call
+    And the running call is answered
+
+  @EXT03-LIMIT-001 @EXT03-ORDER-005
+  Scenario: As many calls at once as were agreed
+    Given the extension is ready
+    When the host makes as many calls at once as the bound allows
+    Then every call is answered
+
+  @EXT03-LIMIT-003
+  Scenario: Cancellation and shutdown find room beside running calls
+    Given the host offers /contract/limits/max_concurrent_requests = 1
+    And the extension is ready
+    And a call is running
+    When the host cancels the running call
+    And the running call is answered
+    And a call is running
+    And the host asks for shutdown
+    Then every call is answered before the last request
+
+  @EXT03-LIMIT-004
+  Scenario: A result that does not fit the agreed frame
+    Given the host offers /contract/limits/max_frame_bytes = 65536
+    And the extension is ready
+    When the host makes the large call
+    Then the extension answers with the error resource_exhausted
