@@ -1,0 +1,186 @@
+package extension
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/canonical"
+	"github.com/octet-dev/octet/runtime/negotiation"
+	"github.com/octet-dev/octet/runtime/peer"
+)
+
+// canonicalDialect speaks API 0.3 with the required part of the contract.
+type canonicalDialect struct{}
+
+func (d canonicalDialect) checkTool(t *tool) error {
+	if t.name == "" {
+		return fmt.Errorf("the name is empty")
+	}
+	for _, schema := range [][]byte{t.definition().Parameters, t.definition().OutputSchema.Or(nil)} {
+		if schema == nil {
+			continue
+		}
+		if _, err := canonical.Append(nil, schema); err != nil {
+			return fmt.Errorf("API %s cannot carry the schema %s: %w", API03, schema, err)
+		}
+	}
+	return t.definition().Validate()
+}
+
+func (t *tool) definition() canonicalwire.ToolDefinition {
+	definition := canonicalwire.ToolDefinition{Name: t.name, Description: t.description, Parameters: t.input.JSON()}
+	if t.output != nil {
+		definition.OutputSchema = wirejson.Some(t.output.JSON())
+	}
+	return definition
+}
+
+func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, *refusal) {
+	if version, isText := versionOf(params); isText && version != canonicalwire.Version03 {
+		return nil, nil, d.versionMismatch(canonicalwire.Version03, version)
+	}
+	asked, err := canonicalwire.DecodeInitializeRequest(params)
+	if err != nil {
+		return nil, nil, d.breach(err)
+	}
+	if err := negotiation.ValidateOffer(&asked.Contract); err != nil {
+		return nil, nil, d.mismatch(err)
+	}
+	selection := negotiation.Select(&asked.Contract, canonicalwire.ProtocolLimits{MaxConcurrentRequests: int64(concurrency)})
+	contract, err := negotiation.Negotiate(&asked.Contract, &selection)
+	if err == nil {
+		err = contract.CheckTools(len(tools))
+	}
+	if err != nil {
+		return nil, nil, d.mismatch(err)
+	}
+	agreed := &session{
+		workspace: asked.Workspace,
+		flags:     flagsOf(asked.FlagValues, func(f canonicalwire.InitializeFlagValue) (string, json.RawMessage) { return f.Name, f.Value }),
+		declared:  declaredTools(asked.Contributes),
+		install: peer.Session{
+			Open:          contract.Open(),
+			MaxFrameBytes: int(contract.Limits.MaxFrameBytes),
+			MaxConcurrent: int(contract.Limits.MaxConcurrentRequests),
+		},
+	}
+	answer := canonicalwire.InitializeResponse{APIVersion: asked.APIVersion, Contract: selection}
+	for _, t := range tools {
+		answer.Tools = append(answer.Tools, t.definition())
+	}
+	return answer, agreed, nil
+}
+
+func (d canonicalDialect) shutdown(params json.RawMessage) (wirejson.Encoder, *refusal) {
+	if _, err := canonicalwire.DecodeShutdownParams(params); err != nil {
+		return nil, d.breach(err)
+	}
+	return canonicalwire.ShutdownResult{Terminal: canonicalwire.ShutdownTerminalShutdown}, nil
+}
+
+func (d canonicalDialect) toolCall(params json.RawMessage) (toolCall, *refusal) {
+	asked, err := canonicalwire.DecodeToolCallParams(params)
+	if err != nil {
+		return toolCall{}, d.breach(err)
+	}
+	return toolCall{asked.Name, asked.Arguments, opaqueContext(asked.Context)}, nil
+}
+
+// opaqueContext takes from a context what it has of the feature wire's members; this wire promises none.
+func opaqueContext(text json.RawMessage) Context {
+	c := Context{JSON: text}
+	document, err := wirejson.Parse(text, wirejson.DefaultMaxDepth)
+	if err != nil {
+		return c
+	}
+	defer document.Release()
+	root := document.Root()
+	c.Workspace = root.Member("workspace").Text()
+	c.ExecutionScope = root.Member("execution_scope").Text()
+	host := root.Member("host")
+	c.SessionID, c.SessionName, c.Model = host.Member("session_id").Text(), host.Member("session_name").Text(), host.Member("model").Text()
+	if owner := root.Member("resource_owner"); owner.Kind() == wirejson.KindObject {
+		c.Owner = &Owner{owner.Member("session_id").Text(), owner.Member("extension_instance_id").Text(), owner.Member("process_generation").Int()}
+	}
+	return c
+}
+
+// declaredTools reads the tools of the contributions, which are opaque on this wire.
+func declaredTools(contributes json.RawMessage) declaration {
+	document, err := wirejson.Parse(contributes, wirejson.DefaultMaxDepth)
+	if err != nil {
+		return declaration{}
+	}
+	defer document.Release()
+	list := document.Root().Member("tools")
+	declared := declaration{known: list.Kind() == wirejson.KindArray}
+	for walk := list.Elements(); walk.Next(); {
+		declared.tools = append(declared.tools, walk.Value().Text())
+	}
+	return declared
+}
+
+func (d canonicalDialect) result(o outcome) (wirejson.Encoder, error) {
+	if len(o.texts) > canonicalwire.MaxContentParts {
+		return nil, fmt.Errorf("the result has %d texts, more than %d: join some", len(o.texts), canonicalwire.MaxContentParts)
+	}
+	result := canonicalwire.ToolCallResult{IsError: o.isError, Metadata: wirejson.Null[json.RawMessage]()}
+	for _, text := range o.texts {
+		result.Content = append(result.Content, canonicalwire.TextPart{Text: text})
+	}
+	if o.structured != nil {
+		result.StructuredContent = wirejson.Some(o.structured)
+	}
+	if o.metadata != nil {
+		result.Metadata = wirejson.Some(o.metadata)
+	}
+	if o.structured == nil && o.metadata == nil {
+		return result, nil
+	}
+	// Only here can the author's own values come in, which may hold a fraction or nest too deeply.
+	if err := canonical.Check(envelopeOf(result)); err != nil {
+		return nil, fmt.Errorf("API %s cannot carry the result: %w", API03, err)
+	}
+	return result, nil
+}
+
+// envelopeOf puts a result at the level that it has in a frame.
+func envelopeOf(result wirejson.Encoder) []byte {
+	return append(result.AppendJSON([]byte{'['}), ']')
+}
+
+func (d canonicalDialect) breach(err error) *refusal {
+	return breach(err, canonicalwire.ErrorByName, d.invalidParams)
+}
+
+func (d canonicalDialect) invalidParams(pointer, detail string) *refusal {
+	return &refusal{row: canonicalwire.ErrInvalidParams, data: located(pointer, detail)}
+}
+
+// mismatch refuses an offer. The data names what is wrong with it; the message belongs to the row.
+func (d canonicalDialect) mismatch(err error) *refusal {
+	refused := &refusal{row: canonicalwire.ErrCapabilityMismatch, data: map[string]any{"detail": err.Error()}}
+	var m *negotiation.Mismatch
+	if errors.As(err, &m) {
+		refused.row = m.Code
+		refused.data = map[string]any{"detail": m.Text, "name": m.Name}
+		if m.Code == canonicalwire.ErrVersionMismatch {
+			return d.versionMismatch(contractSchema(), m.Name)
+		}
+	}
+	return refused
+}
+
+// contractSchema returns the schema id of the contract.
+func contractSchema() string { return canonicalwire.TableContractIdentity[0].Value }
+
+func (d canonicalDialect) versionMismatch(expected, received string) *refusal {
+	return &refusal{row: canonicalwire.ErrVersionMismatch, data: map[string]any{"expected": expected, "received": received}}
+}
+
+func (d canonicalDialect) unknownTool(name string) *refusal {
+	return &refusal{row: canonicalwire.ErrUnknownMethod, data: map[string]any{"method": name}}
+}

@@ -1,0 +1,253 @@
+package extension
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	jsonv2 "github.com/go-json-experiment/json"
+
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/frame"
+	"github.com/octet-dev/octet/runtime/peer"
+)
+
+// drainTime is how long running calls may take to come to an end once shutdown has arrived. The host gives
+// shutdown as a whole two seconds.
+const drainTime = time.Second
+
+// ErrRefused is returned by Serve when the extension has refused its first initialize: the host speaks
+// another version or requires what this SDK does not have. The error that wraps it says why.
+var ErrRefused = errors.New("initialize was refused")
+
+// server is one session.
+//
+// The life of a call, from the peer's Handle:
+//
+//	handle            one request, on a goroutine of its own
+//	  toolCall        decode the parameters, find the tool
+//	    guarded       decode the arguments, run the author's handler, catch its panic
+//	    answer        handler's result -> outcome -> result of the wire, or an error answer
+//	  BeforeAnswer    the call is over: nothing it sends comes behind its answer
+type server struct {
+	ext     *Extension
+	profile *peer.Profile
+	conn    *peer.Conn
+	tools   []*tool
+	session atomic.Pointer[session] // nil until initialize is answered
+	refused atomic.Pointer[peer.Error]
+}
+
+// start begins to serve one session. Hangup ends a blocked read and a blocked write.
+func (e *Extension) start(source peer.Source, sink peer.Sink, hangup func()) *server {
+	s := &server{ext: e, profile: e.profile(), tools: e.catalog()}
+	s.conn = peer.New(peer.Options{
+		Profile:  s.profile,
+		Source:   source,
+		Sink:     sink,
+		Hangup:   hangup,
+		Handle:   s.handle,
+		Notice:   func(*peer.Notice) {},
+		Diagnose: func(d peer.Diagnostic) { e.log.printf("%s", d.Text) },
+	})
+	s.conn.Start()
+	return s
+}
+
+func (e *Extension) profile() *peer.Profile {
+	if e.api == API03 {
+		return peer.CanonicalProfile(frame.Extension)
+	}
+	profile, err := peer.FeatureProfile(frame.Extension, string(e.api))
+	if err != nil {
+		panic("extension: " + err.Error()) // New has checked the version
+	}
+	return profile
+}
+
+// Serve serves one session on a pair of streams and returns when it has ended: nil after shutdown and after
+// the end of in, an error that wraps ErrRefused after a refused initialize, and otherwise what ended the
+// stream. When ctx ends, so does the session, and the cause is returned. Streams that are io.Closers are
+// closed, which must end a read or write in progress. Handlers that are still running are cancelled and
+// waited for.
+func (e *Extension) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	s := e.start(e.streams(in, out))
+	closed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		_ = s.conn.Close() // Wait tells how the session ended
+	})
+	err := s.conn.Wait()
+	if !stop() {
+		<-closed
+		return context.Cause(ctx)
+	}
+	return s.verdict(err)
+}
+
+// streams frames a pair of streams.
+func (e *Extension) streams(in io.Reader, out io.Writer) (peer.Source, peer.Sink, func()) {
+	p := e.profile()
+	hangup := func() {
+		for _, stream := range []any{in, out} {
+			if closer, ok := stream.(io.Closer); ok {
+				_ = closer.Close() // the session is over; there is nothing to save
+			}
+		}
+	}
+	return frame.NewReader(in, p.Wire, p.Side.Other(), p.MaxFrameBytes), frame.NewWriter(out, p.Wire, p.Side, p.MaxFrameBytes), hangup
+}
+
+// verdict turns the end of the stream into what Serve returns.
+func (s *server) verdict(err error) error {
+	if refused := s.refused.Load(); refused != nil {
+		return fmt.Errorf("%w: %s", ErrRefused, describe(refused))
+	}
+	if err == nil || errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+func describe(e *peer.Error) string {
+	if e.Data == nil {
+		return e.Message
+	}
+	return fmt.Sprintf("%s %s", e.Message, e.Data)
+}
+
+func (s *server) handle(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	switch r.Method {
+	case featurewire.MethodInitialize:
+		return s.initialize(r)
+	case featurewire.MethodToolCall:
+		return s.toolCall(ctx, r)
+	case featurewire.MethodShutdown:
+		return s.shutdown(ctx, r)
+	default: // nothing else has been opened
+		return nil, peer.Fail(s.profile.Errors.UnknownMethod, nil)
+	}
+}
+
+func (s *server) initialize(r *peer.Request) (peer.Value, error) {
+	answer, agreed, refused := s.ext.dialect.initialize(r.Params, s.tools, s.ext.concurrency)
+	if refused != nil {
+		err := s.fail(refused)
+		s.refused.Store(err)
+		r.Final()
+		return nil, err
+	}
+	s.compareManifest(agreed.declared)
+	s.session.Store(agreed)
+	r.BeforeAnswer(func() { s.conn.Install(agreed.install) })
+	return answer, nil
+}
+
+// compareManifest tells the author about a catalog that the host will refuse.
+func (s *server) compareManifest(declared declaration) {
+	names := make([]string, 0, len(s.tools))
+	for _, t := range s.tools {
+		names = append(names, t.name)
+	}
+	listed := slices.Sorted(slices.Values(declared.tools))
+	if declared.known && !slices.Equal(names, listed) {
+		s.ext.log.printf("the manifest declares the tools [%s], the program has [%s]: make contributes.tools agree with it",
+			strings.Join(listed, ", "), strings.Join(names, ", "))
+	}
+}
+
+func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	answer, refused := s.ext.dialect.shutdown(r.Params)
+	if refused != nil {
+		return nil, s.fail(refused)
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	r.Drain(ctx, "shutdown")
+	r.Final()
+	return answer, nil
+}
+
+func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	asked, refused := s.ext.dialect.toolCall(r.Params)
+	if refused != nil {
+		return nil, s.fail(refused)
+	}
+	at, found := slices.BinarySearchFunc(s.tools, asked.name, compareName)
+	if !found {
+		return nil, s.fail(s.ext.dialect.unknownTool(asked.name))
+	}
+	call := &Call{
+		tool: asked.name, id: r.ID.Wire(), context: asked.context, session: s.session.Load(),
+		send: func(method string, params wirejson.Encoder) error { return s.conn.Notify(ctx, method, params) },
+	}
+	r.BeforeAnswer(call.finish)
+	return s.run(ctx, call, s.tools[at], asked.arguments)
+}
+
+// run calls the tool and answers for it.
+func (s *server) run(ctx context.Context, call *Call, t *tool, arguments json.RawMessage) (peer.Value, error) {
+	result, structured, err := t.guarded(ctx, call, arguments)
+	if err != nil {
+		return s.failed(ctx, t, err)
+	}
+	value, err := s.encode(result, structured)
+	if err != nil {
+		return s.failed(ctx, t, err)
+	}
+	return value, nil
+}
+
+func (s *server) encode(result *Result, structured json.RawMessage) (peer.Value, error) {
+	o, err := newOutcome(result, structured)
+	if err != nil {
+		return nil, err
+	}
+	return s.ext.dialect.result(o)
+}
+
+// failed answers for a handler that returned an error.
+func (s *server) failed(ctx context.Context, t *tool, err error) (peer.Value, error) {
+	var (
+		badArguments *argumentError
+		toolFailed   *ToolError
+		panicked     *handlerPanic
+	)
+	switch {
+	case errors.As(err, &badArguments):
+		return nil, s.fail(s.ext.dialect.invalidParams("/arguments"+badArguments.pointer, badArguments.detail))
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case errors.As(err, &toolFailed):
+		return s.encode(&Result{Content: []string{toolFailed.Message}, IsError: true}, nil)
+	case errors.As(err, &panicked):
+		s.ext.log.printf("tool %q %v\n%s", t.name, panicked, panicked.stack)
+	default:
+		s.ext.log.printf("tool %q: %v", t.name, err)
+	}
+	return s.encode(&Result{Content: []string{fmt.Sprintf("tool %q: %v", t.name, err)}, IsError: true}, nil)
+}
+
+// fail turns a refusal into the peer's error.
+func (s *server) fail(refused *refusal) *peer.Error {
+	var data peer.Value
+	if refused.data != nil {
+		text, err := jsonv2.Marshal(refused.data, encoding)
+		if err != nil {
+			panic("extension: " + err.Error()) // data holds strings only
+		}
+		data = peer.Raw(text)
+	}
+	e := peer.Fail(refused.row, data)
+	if refused.message != "" {
+		e.Message = refused.message
+	}
+	return e
+}

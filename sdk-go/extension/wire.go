@@ -1,0 +1,141 @@
+package extension
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/peer"
+	"github.com/octet-dev/octet/sdk-go/extension/internal/toolschema"
+)
+
+// API is a version of the extension API. It selects the wire; the manifest names the same one.
+type API string
+
+// The versions. API04 is the current one.
+const (
+	API01 = API(featurewire.Version01)
+	API02 = API(featurewire.Version02)
+	API03 = API(canonicalwire.Version03)
+	API04 = API(featurewire.Version04)
+)
+
+// outputRules is what an output schema may contain. Both wires carry schemas; only the feature wire has
+// rules for them, and a tool should not change when its author changes the API.
+var outputRules = toolschema.OutputRules{
+	Keywords:    featurewire.TableOutputSchemaKeywords,
+	MaxDepth:    featurewire.MaxOutputSchemaDepth,
+	MaxKeyBytes: featurewire.MaxOutputSchemaKeyBytes,
+}
+
+// dialect is everything in which the wires differ for an extension.
+type dialect interface {
+	// checkTool says why a tool cannot be in a catalog of this wire.
+	checkTool(*tool) error
+	// initialize answers the first request of a session with what was agreed.
+	initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, *refusal)
+	// shutdown checks the parameters of shutdown and returns its answer.
+	shutdown(params json.RawMessage) (wirejson.Encoder, *refusal)
+	// toolCall reads the parameters of a tool call.
+	toolCall(params json.RawMessage) (request toolCall, refused *refusal)
+	// result puts the outcome of a tool that has an output schema or not into the result model, or says which
+	// bound of the wire it breaks.
+	result(o outcome) (wirejson.Encoder, error)
+	invalidParams(pointer, detail string) *refusal
+	unknownTool(name string) *refusal
+}
+
+func dialectOf(api API) (dialect, error) {
+	switch api {
+	case API01, API02, API04:
+		return featureDialect{api}, nil
+	case API03:
+		return canonicalDialect{}, nil
+	default:
+		return nil, fmt.Errorf("API version %q is none of %q, %q, %q and %q", api, API01, API02, API03, API04)
+	}
+}
+
+// session is what initialize has agreed. It never changes.
+type session struct {
+	workspace     string
+	flags         Flags
+	progress      bool // $/progress is open
+	notifications bool // notification is open
+	declared      declaration
+	install       peer.Session
+}
+
+// declaration is what the manifest says, as far as the host passes it on.
+type declaration struct {
+	known bool
+	tools []string
+}
+
+// toolCall is the parameters of one call.
+type toolCall struct {
+	name      string
+	arguments json.RawMessage
+	context   Context
+}
+
+// refusal is an error answer.
+type refusal struct {
+	row     wirejson.ErrorCode
+	message string         // instead of that of the row, where the wire does not fix it
+	data    map[string]any // nil for none
+}
+
+// breach turns the error of a decode function into a refusal; the pointer is that of the value within the
+// parameters.
+func breach(err error, rows func(name string) (wirejson.ErrorCode, bool), refuse func(pointer, detail string) *refusal) *refusal {
+	violation, ok := err.(*wirejson.Violation)
+	if !ok {
+		return refuse("", err.Error())
+	}
+	refused := refuse(violation.Pointer, violation.Detail)
+	if row, known := rows(violation.ErrorName); known {
+		refused.row = row
+	}
+	return refused
+}
+
+// located is the data of a refusal that is about one place in the parameters.
+func located(pointer, detail string) map[string]any {
+	return map[string]any{"detail": detail, "pointer": pointer}
+}
+
+// flagsOf reads flag values; raw holds each value as JSON.
+func flagsOf[T any](values []T, read func(T) (name string, raw json.RawMessage)) Flags {
+	flags := make(Flags, len(values))
+	for _, value := range values {
+		name, raw := read(value)
+		document, err := wirejson.Parse(raw, wirejson.DefaultMaxDepth)
+		if err != nil {
+			continue // raw members of a decoded model are JSON
+		}
+		switch root := document.Root(); root.Kind() {
+		case wirejson.KindBool:
+			flags[name] = root.Bool()
+		case wirejson.KindString:
+			flags[name] = root.Text()
+		case wirejson.KindNumber:
+			flags[name] = root.Int()
+		}
+		document.Release()
+	}
+	return flags
+}
+
+// versionOf returns the API version that initialize asks for, whatever else is in its parameters.
+func versionOf(params json.RawMessage) (version string, isText bool) {
+	document, err := wirejson.Parse(params, wirejson.DefaultMaxDepth)
+	if err != nil {
+		return "", false
+	}
+	defer document.Release()
+	member := document.Root().Member("api_version")
+	return member.Text(), member.Kind() == wirejson.KindString
+}
