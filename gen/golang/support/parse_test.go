@@ -37,6 +37,7 @@ var refused = map[string]string{ // text: part of the reason
 	`"\ud800\ud800"`:           "surrogate",
 	"\"\x00\"":                 "control character",
 	"\"\n\"":                   "control character",
+	"\"\x1f\"":                 "control character",
 	"\"\xff\"":                 "UTF-8",
 	"\"\xc0\xaf\"":             "UTF-8",
 	"\"\xed\xa0\x80\"":         "UTF-8",

@@ -91,7 +91,8 @@ func TestValidate_reportsTheFirstViolation(t *testing.T) {
 		{recordModel, `{"s":"ab","n":-0.5}`, "range /n"},
 		{recordModel, `{"s":"ab","n":true}`, "type /n"},
 		{recordModel, `{"s":"ab","j":[ 1, 2, 3 ]}`, ""},
-		{recordModel, `{"s":"ab","j":[1,2,3,4]}`, "bytes /j"},
+		{recordModel, `{"s":"ab","j":[1,2,33]}`, ""},
+		{recordModel, `{"s":"ab","j":[1,2,333]}`, "bytes /j"},
 		{recordModel, `{"s":"ab","j":{"a":"\u0041"}}`, "bytes /j"},
 		{recordModel, `{"s":"ab","j":null}`, "null /j"},
 		{recordModel, `{"s":"ab","o":[]}`, "type /o"},
@@ -153,6 +154,16 @@ func TestValidate_reportsTheFirstViolation(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.text, got, c.want)
 		}
 		d.Release()
+	}
+}
+
+func TestValidate_needsRoomForTheOpenRecordsOnly(t *testing.T) {
+	v := parse(t, `{"children":[`+strings.Repeat(`{"children":[]},`, 10_000)+`{}]}`)
+	if bad := testSchema.Validate(v, treeModel); bad != nil {
+		t.Fatal(bad)
+	}
+	if room := cap(v.doc.slots); room > 1_000 {
+		t.Errorf("two open records took %d slots", room)
 	}
 }
 

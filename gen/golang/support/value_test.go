@@ -86,6 +86,34 @@ func TestValue_rawIsCanonicalAndItsOwn(t *testing.T) {
 	}
 }
 
+func TestValue_rawHasOneSpellingPerValue(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"b":1,"a":2}`:                   `{"a":2,"b":1}`,
+		`[{"b":1,"a":2},"x"]`:             `[{"a":2,"b":1},"x"]`,
+		"{\"\U0001F600\":1,\"\ue000\":2}": "{\"\ue000\":2,\"\U0001F600\":1}",
+		`{"ab":1,"a":2,"":3}`:             `{"":3,"a":2,"ab":1}`,
+		`"\u0020\u007f\u00f8\u2028"`:      "\" \u007fø\u2028\"",
+		`"\u001F\u0008\u000A\/"`:          `"\u001f\b\n/"`,
+		`"\u0022\u005c"`:                  `"\"\\"`,
+		`"\ud83d\udc27"`:                  `"🐧"`,
+		`"\u0020"`:                        `" "`,
+		`"\u007f"`:                        "\"\x7f\"",
+		`[ ]`:                             `[]`,
+		`{"a" :1}`:                        `{"a":1}`,
+		`{"a": 1}`:                        `{"a":1}`,
+		`{"a":1 }`:                        `{"a":1}`,
+		`{ "a":1}`:                        `{"a":1}`,
+		`{"a":1, "b":1}`:                  `{"a":1,"b":1}`,
+		`[1 ,2]`:                          `[1,2]`,
+		`[1, 2]`:                          `[1,2]`,
+		`-0.10E+5`:                        `-0.10E+5`,
+	} {
+		if got := string(parse(t, text).Raw()); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestParseInt_atTheEdges(t *testing.T) {
 	for _, c := range []struct {
 		text string
