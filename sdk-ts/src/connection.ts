@@ -209,7 +209,7 @@ export class Connection {
     const session = this.dialect.initialize(params, [...this.service.tools.values()], this.service.maxConcurrent);
     this.bound = session.bound;
     if (!this.send(this.resultText(id, session.result))) {
-      throw new LocalProtocolError("the initialize result does not fit the offered frame bound: shorten the tool descriptions");
+      throw new Refusal("resource_exhausted", `the initialize result does not fit the offered ${String(session.bound)} bytes`);
     }
     this.session = session;
     this.phase = "ready";

@@ -65,7 +65,7 @@ export class ExtensionDefinition {
    * Adds a tool. The manifest lists the same name under `contributes.tools`. Throws LocalProtocolError for a
    * name, description or schema the wire cannot carry, and for a name that is taken.
    */
-  tool<A = Readonly<Record<string, never>>, O = undefined>(name: string, spec: ToolSpec<A, O>, handler: ToolHandler<A, O>): this {
+  tool<A = Readonly<Record<string, never>>, O = undefined>(name: string, spec: ToolSpec<A, O>, handler: ToolHandler<A, NoInfer<O>>): this {
     const tool: Tool = {
       name,
       description: spec.description,

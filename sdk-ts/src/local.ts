@@ -34,7 +34,7 @@ export function opaque(record: object): JsonObject {
 
 /** How far a value reaches. */
 export interface Extent {
-  /** Levels of arrays and objects, the value itself included. */
+  /** Levels, the value itself being the first and what it holds one more. */
   readonly levels: number;
   /** Values of every kind. */
   readonly nodes: number;

@@ -12,6 +12,8 @@ export interface TextReply {
   readonly isError?: boolean;
   /** Detail for the host, never shown to the model. */
   readonly metadata?: JsonObject;
+  /** Structured content needs an output schema. */
+  readonly structured?: never;
 }
 
 /** A reply of a tool with an output schema. */
@@ -57,10 +59,13 @@ export function outcome(reply: unknown, output: Schema<unknown> | undefined): Ou
   if (typeof reply !== "object" || reply === null) {
     throw new LocalProtocolError(`a tool returned ${reply === null ? "null" : `a ${typeof reply}`}: return a string or an object with text`);
   }
-  const given = reply as Partial<TextReply & { structured: JsonValue }>;
+  const given = reply as Partial<Omit<TextReply, "structured"> & { structured: JsonValue }>;
   const isError = given.isError ?? false;
   const structured = isError ? undefined : structuredOf(given.structured, output);
   const texts = given.text === undefined ? [] : typeof given.text === "string" ? [given.text] : given.text;
+  if (!Array.isArray(texts) || !texts.every((text) => typeof text === "string")) {
+    throw new LocalProtocolError("a tool returned text that is no string: return a string or an array of strings");
+  }
   if (structured === undefined && given.text === undefined) {
     throw new LocalProtocolError("a tool returned neither text nor structured content: return one of them");
   }

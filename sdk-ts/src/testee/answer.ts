@@ -148,7 +148,7 @@ function negotiate(request: JsonObject): Answer {
   if (canonical.VERSIONS.some((version) => version === api)) {
     return negotiateContract(offer, selection);
   }
-  const version = feature.VERSIONS.find((one) => one === api);
+  const version = feature.VERSIONS.find((one) => one === api && feature.FEATURES.some((row) => row.versions.includes(one)));
   return version === undefined ? UNSUPPORTED : negotiateFeatures(version, offer, selection);
 }
 

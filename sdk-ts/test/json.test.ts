@@ -1,0 +1,162 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import fc from "fast-check";
+
+import { MAX_JSON_DEPTH } from "../src/_generated/canonical-wire.js";
+import type { JsonObject, JsonValue } from "../src/_generated/json.js";
+import { compareNames, decodeUtf8, isObject, JsonSyntaxError, Numeral, readJson, utf8Length, writeJson } from "../src/_generated/json.js";
+import { check, decode, encode } from "../src/canonical.js";
+import { LocalProtocolError } from "../src/errors.js";
+
+const STRICT = { maxDepth: 128 };
+
+/** JSON values whose numbers are portable integers, with hostile names among the members. */
+const portable = fc.letrec<{ value: JsonValue }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4 },
+    fc.constant(null),
+    fc.boolean(),
+    fc.maxSafeInteger().map((n) => (Object.is(n, -0) ? 0 : n)),
+    fc.string({ unit: "binary" }),
+    fc.array(tie("value"), { maxLength: 5 }),
+    fc.dictionary(fc.oneof(fc.string({ unit: "binary" }), fc.constantFrom("__proto__", "constructor", "10", "9", "")), tie("value"), { maxKeys: 5 }),
+  ),
+})).value;
+
+/** Objects without prototypes, for comparing by content. */
+function bare(value: JsonValue): unknown {
+  if (Array.isArray(value)) {
+    return value.map((one: JsonValue) => bare(one));
+  }
+  return isObject(value) ? Object.assign(Object.create(null) as object, Object.fromEntries(Object.entries(value).map(([k, v]) => [k, bare(v)]))) : value;
+}
+
+test("what the canonical encoder writes is canonical and reads back the same", () => {
+  fc.assert(
+    fc.property(portable, (value) => {
+      const bytes = encode(value);
+      check(bytes);
+      const again = decode(bytes);
+      assert.deepEqual(entries(again), entries(value));
+      assert.deepEqual(encode(again), bytes);
+    }),
+  );
+});
+
+/** A value with every object as sorted pairs, so that __proto__ counts as a member. */
+function entries(value: JsonValue): unknown {
+  if (Array.isArray(value)) {
+    return value.map((one: JsonValue) => entries(one));
+  }
+  return isObject(value)
+    ? Object.keys(value)
+        .sort(compareNames)
+        .map((name) => [name, entries(value[name] ?? null)])
+    : value;
+}
+
+test("any bytes are read or refused with a JsonSyntaxError, never anything else", () => {
+  const anyBytes = fc.oneof(
+    fc.uint8Array({ maxLength: 40 }),
+    portable.chain((value) => mutated(encode(value))),
+    fc.string({ unit: fc.constantFrom(...'{}[]",:0123456789.eE+-\\u tfn\n'.split("")) }).map((text) => Buffer.from(text)),
+  );
+  fc.assert(
+    fc.property(anyBytes, (bytes) => {
+      for (const canonical of [false, true]) {
+        try {
+          const value = readJson(decodeUtf8(bytes), { ...STRICT, canonical });
+          if (canonical) {
+            assert.equal(writeJson(value, 128), decodeUtf8(bytes));
+          }
+        } catch (fault) {
+          assert.ok(fault instanceof JsonSyntaxError, String(fault));
+        }
+      }
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+function mutated(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
+  return fc.record({ at: fc.nat({ max: bytes.length }), byte: fc.nat({ max: 255 }) }).map(({ at, byte }) => {
+    const copy = Uint8Array.from(bytes);
+    copy[Math.min(at, copy.length - 1)] = byte;
+    return copy;
+  });
+}
+
+test("strict JSON agrees with JSON.parse wherever no name repeats", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      assert.deepEqual(bare(plainNumbers(readJson(text, STRICT))), bare(JSON.parse(text) as JsonValue));
+    }),
+  );
+});
+
+function plainNumbers(value: JsonValue): JsonValue {
+  if (value instanceof Numeral) {
+    return Number(value);
+  }
+  if (Array.isArray(value)) {
+    return value.map((one: JsonValue) => plainNumbers(one));
+  }
+  return isObject(value) ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plainNumbers(v)])) : value;
+}
+
+test("names are ordered by scalar value, as their bytes are", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (a, b) => {
+      assert.equal(Math.sign(compareNames(a, b)), Buffer.compare(Buffer.from(a), Buffer.from(b)));
+      assert.equal(utf8Length(a), Buffer.byteLength(a));
+    }),
+  );
+});
+
+test("__proto__ is a member like any other", () => {
+  const value = readJson('{"__proto__":{"polluted":true},"constructor":1}', STRICT) as JsonObject;
+  assert.equal(Object.getPrototypeOf(value), null);
+  assert.equal(({} as Record<string, unknown>)["polluted"], undefined);
+  assert.equal(writeJson(value, 128), '{"__proto__":{"polluted":true},"constructor":1}');
+});
+
+test("numbers that JavaScript would round or respell keep their spelling", () => {
+  for (const text of ["2.0", "1e3", "9007199254740993", "-0.0", "1E+2", "123456789012345678901234567890"]) {
+    const value = readJson(text, STRICT);
+    assert.ok(value instanceof Numeral, text);
+    assert.equal(writeJson(value, 1), text);
+  }
+  assert.equal(readJson("-0", STRICT), -0);
+  assert.equal(writeJson(-0, 1), "0");
+  assert.throws(() => new Numeral("01"), TypeError);
+  assert.throws(() => new Numeral("1 "), TypeError);
+});
+
+test("depth is counted from 0 at the root, scalars included", () => {
+  const nested = (levels: number, inner: string): Uint8Array => Buffer.from("[".repeat(levels) + inner + "]".repeat(levels));
+  check(nested(MAX_JSON_DEPTH, "1"));
+  check(nested(MAX_JSON_DEPTH + 1, ""));
+  assert.throws(() => {
+    check(nested(MAX_JSON_DEPTH + 1, "1"));
+  }, JsonSyntaxError);
+  assert.throws(() => {
+    check(nested(MAX_JSON_DEPTH + 2, ""));
+  }, JsonSyntaxError);
+  assert.throws(() => readJson("[".repeat(1_000_000), STRICT), JsonSyntaxError);
+});
+
+test("the encoder refuses what has no canonical spelling", () => {
+  const cycle: unknown[] = [];
+  cycle.push(cycle);
+  for (const value of [0.5, 2 ** 53, Number.NaN, Number.POSITIVE_INFINITY, new Numeral("2.0"), "\ud800", { "\udc00": 1 }, cycle, new Date(0), 1n, { f: () => 1 }]) {
+    assert.throws(() => encode(value as JsonValue), LocalProtocolError);
+  }
+  assert.equal(decodeUtf8(encode({ b: 1, a: undefined } as unknown as JsonValue)), '{"b":1}');
+});
+
+test("a syntax error says what and where", () => {
+  assert.throws(() => readJson('{"a":1,"a":2}', STRICT), { name: "JsonSyntaxError", message: 'offset 7: member "a" is given twice', offset: 7 });
+  assert.throws(() => readJson("\ud800", STRICT), { name: "JsonSyntaxError" });
+});

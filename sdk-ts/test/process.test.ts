@@ -1,0 +1,109 @@
+/** What only a process can show: streams, exit statuses, stray output. */
+
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+import type { JsonObject } from "../src/_generated/json.js";
+import { initializeParams } from "../src/testing/host-side.js";
+import type { ChildOptions } from "./child.js";
+import { Child } from "./child.js";
+import { callRequest } from "./session.js";
+
+function start(name: string, options: ChildOptions = {}): Child {
+  return new Child(process.execPath, [fileURLToPath(new URL(`fixtures/${name}.js`, import.meta.url))], options);
+}
+
+const STRAY = ["stray", "hang", "flood"];
+const INITIALIZE: JsonObject = { id: 0, jsonrpc: "2.0", method: "initialize", params: initializeParams("0.4", STRAY, {}) };
+const SHUTDOWN: JsonObject = { id: "z", jsonrpc: "2.0", method: "shutdown", params: {} };
+const UNDER_HOST = { OCTET_EXTENSION_API_VERSION: "0.4" };
+
+test("nothing but frames is on stdout: prints go to stderr, and errors outside a call end nothing", async () => {
+  const child = start("stray", { env: UNDER_HOST });
+  await child.ask(INITIALIZE);
+  const answer = await child.ask(callRequest(1, "stray"));
+  assert.equal(((answer["result"] as JsonObject)["content"] as JsonObject[])[0]?.["text"], "alive");
+  await child.ask(SHUTDOWN);
+  assert.equal(await child.ended, 0);
+  assert.equal(child.lines.length, 3);
+  for (const text of ["printed while loading", "printed by console", "written to stdout", "thrown in a microtask", "rejected unseen"]) {
+    assert.ok(child.stderr.includes(text), text);
+  }
+});
+
+test("shutdown exits with 0 while stdin is open and a call hangs, after its answer", async () => {
+  const child = start("stray", { env: UNDER_HOST });
+  await child.ask(INITIALIZE);
+  const started = child.frame((frame) => frame["method"] === "$/progress");
+  child.send(callRequest(1, "hang"));
+  await started;
+  child.send(SHUTDOWN);
+  assert.equal(await child.ended, 0);
+  assert.deepEqual(child.lines.slice(-2).map((line) => (JSON.parse(line) as JsonObject)["id"]), [1, "z"]);
+});
+
+test("the end of stdin ends the process: before initialize, idle, and with a call that hangs", async () => {
+  const early = start("stray", { env: UNDER_HOST });
+  early.process.stdin.end();
+  assert.equal(await early.ended, 0);
+  const idle = start("stray", { env: UNDER_HOST });
+  await idle.ask(INITIALIZE);
+  idle.process.stdin.end();
+  assert.equal(await idle.ended, 0);
+  const busy = start("stray", { env: UNDER_HOST });
+  await busy.ask(INITIALIZE);
+  const started = busy.frame((frame) => frame["method"] === "$/progress");
+  busy.send(callRequest(1, "hang"));
+  await started;
+  busy.process.stdin.end();
+  assert.equal(await busy.ended, 0);
+  assert.match(busy.stderr, /calls were still running/u);
+});
+
+test("a lost stdout ends the process", async () => {
+  const child = start("stray", { env: UNDER_HOST });
+  await child.ask(INITIALIZE);
+  child.process.stdout.destroy();
+  child.send(callRequest(1, "flood"));
+  assert.equal(await child.ended, 1);
+  assert.match(child.stderr, /standard output is gone/u);
+});
+
+test("output waits for a host that does not read, and nothing of it is lost or reordered", async () => {
+  const child = start("stray", { env: UNDER_HOST });
+  await child.ask(INITIALIZE);
+  child.process.stdout.pause();
+  const answer = child.frame((frame) => frame["id"] === 1);
+  child.send(callRequest(1, "flood"));
+  child.process.stdout.resume();
+  await answer;
+  const sequences = child.lines.map((line) => JSON.parse(line) as JsonObject).flatMap((frame) => (frame["method"] === undefined ? [] : [(frame["params"] as JsonObject)["sequence"]]));
+  assert.deepEqual(sequences, Array.from({ length: 200 }, (_, i) => i + 1));
+  await child.ask(SHUTDOWN);
+  assert.equal(await child.ended, 0);
+});
+
+test("another API version in the environment is refused with status 2, without reading or writing", async () => {
+  const child = start("canonical", { env: UNDER_HOST });
+  assert.equal(await child.ended, 2);
+  assert.deepEqual(child.lines, []);
+  assert.match(child.stderr, /the host speaks API "0\.4", this extension 0\.3/u);
+});
+
+test("without the variable the extension serves its version, in any working directory", async () => {
+  const child = start("canonical", { cwd: tmpdir() });
+  const answer = await child.ask({ id: 0, jsonrpc: "2.0", method: "initialize", params: initializeParams("0.3", ["one"], {}) });
+  assert.ok(answer["result"]);
+  await child.ask(SHUTDOWN);
+  assert.equal(await child.ended, 0);
+});
+
+test("a frame that is not canonical ends the process with 1 and says so on stderr", async () => {
+  const child = start("canonical");
+  child.process.stdin.write("{ }\n");
+  assert.equal(await child.ended, 1);
+  assert.deepEqual(child.lines, []);
+  assert.match(child.stderr, /no canonical JSON: offset 1: white space/u);
+});
