@@ -129,7 +129,7 @@ func (p *pkg) encodeFuncs(s *source, m *model.Model) {
 	s.p("")
 	s.p("// MarshalJSON returns the canonical spelling after checking it.")
 	s.p("func (x %s) MarshalJSON() ([]byte, error) {", m.Name)
-	s.p("w := schema.NewWriter(nil)")
+	s.p("w := schema.NewWriter(make([]byte, 0, 256))")
 	s.p("x.encode(w)")
 	s.p("return schema.Encode(w, model%s)", m.Name)
 	s.p("}")

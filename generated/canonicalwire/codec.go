@@ -271,7 +271,7 @@ func (x JsonRpcRequest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcRequest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcRequest)
 }
@@ -347,7 +347,7 @@ func (x JsonRpcNotification) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcNotification) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcNotification)
 }
@@ -419,7 +419,7 @@ func (x JsonRpcSuccessResponse) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcSuccessResponse) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcSuccessResponse)
 }
@@ -491,7 +491,7 @@ func (x JsonRpcErrorResponse) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcErrorResponse) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcErrorResponse)
 }
@@ -565,7 +565,7 @@ func (x ErrorObject) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ErrorObject) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelErrorObject)
 }
@@ -648,7 +648,7 @@ func (x CancelRequestParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CancelRequestParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCancelRequestParams)
 }
@@ -719,7 +719,7 @@ func (x CancelTerminal) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CancelTerminal) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCancelTerminal)
 }
@@ -769,7 +769,7 @@ func (x CancelRequestResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CancelRequestResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCancelRequestResult)
 }
@@ -848,7 +848,7 @@ func (x ProtocolLimits) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProtocolLimits) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProtocolLimits)
 }
@@ -922,7 +922,7 @@ func (x ContractOffer) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ContractOffer) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelContractOffer)
 }
@@ -1050,7 +1050,7 @@ func (x ContractSelection) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ContractSelection) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelContractSelection)
 }
@@ -1152,7 +1152,7 @@ func (x InitializeFlagValue) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeFlagValue) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeFlagValue)
 }
@@ -1222,7 +1222,7 @@ func (x InitializeRequest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeRequest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeRequest)
 }
@@ -1325,7 +1325,7 @@ func (x ApiVersion) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ApiVersion) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelApiVersion)
 }
@@ -1375,7 +1375,7 @@ func (x InitializeResponse) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeResponse) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeResponse)
 }
@@ -1462,7 +1462,7 @@ func (x ToolDefinition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolDefinition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolDefinition)
 }
@@ -1549,7 +1549,7 @@ func (x ToolCallParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallParams)
 }
@@ -1623,7 +1623,7 @@ func (x ToolCallResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallResult)
 }
@@ -1768,7 +1768,7 @@ func (x TextPart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x TextPart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelTextPart)
 }
@@ -1836,7 +1836,7 @@ func (x ImagePart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ImagePart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelImagePart)
 }
@@ -1921,7 +1921,7 @@ func (x AudioPart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x AudioPart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelAudioPart)
 }
@@ -2006,7 +2006,7 @@ func (x ShutdownParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ShutdownParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShutdownParams)
 }
@@ -2055,7 +2055,7 @@ func (x ShutdownTerminal) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ShutdownTerminal) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShutdownTerminal)
 }
@@ -2105,7 +2105,7 @@ func (x ShutdownResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ShutdownResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShutdownResult)
 }
@@ -2171,7 +2171,7 @@ func (x SessionCreateParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionCreateParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionCreateParams)
 }
@@ -2228,7 +2228,7 @@ func (x SessionForkParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionForkParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionForkParams)
 }
@@ -2285,7 +2285,7 @@ func (x SessionReloadParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionReloadParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionReloadParams)
 }
@@ -2342,7 +2342,7 @@ func (x SessionSwitchParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionSwitchParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionSwitchParams)
 }
@@ -2408,7 +2408,7 @@ func (x SessionLifecycleResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionLifecycleResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionLifecycleResult)
 }
@@ -2474,7 +2474,7 @@ func (x SessionBinding) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionBinding) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionBinding)
 }
@@ -2548,7 +2548,7 @@ func (x SessionStart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionStart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionStart)
 }
@@ -2608,7 +2608,7 @@ func (x SessionOutcome) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionOutcome) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionOutcome)
 }
@@ -2650,7 +2650,7 @@ func (x SessionEndReason) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionEndReason) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionEndReason)
 }
@@ -2700,7 +2700,7 @@ func (x SessionEnd) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionEnd) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionEnd)
 }
@@ -2824,7 +2824,7 @@ func (x SessionStartHook) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionStartHook) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionStartHook)
 }
@@ -2894,7 +2894,7 @@ func (x SessionEndHook) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionEndHook) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionEndHook)
 }
@@ -2964,7 +2964,7 @@ func (x SessionHookResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x SessionHookResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelSessionHookResult)
 }
@@ -3024,7 +3024,7 @@ func (x DispositionKind) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x DispositionKind) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelDispositionKind)
 }
@@ -3074,7 +3074,7 @@ func (x Disposition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Disposition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelDisposition)
 }
@@ -3153,7 +3153,7 @@ func (x MigrationDetectParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationDetectParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationDetectParams)
 }
@@ -3211,7 +3211,7 @@ func (x MigrationDiagnosticSeverity) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationDiagnosticSeverity) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationDiagnosticSeverity)
 }
@@ -3261,7 +3261,7 @@ func (x MigrationDiagnostic) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationDiagnostic) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationDiagnostic)
 }
@@ -3335,7 +3335,7 @@ func (x MigrationDetectResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationDetectResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationDetectResult)
 }
@@ -3429,7 +3429,7 @@ func (x MigrationImportParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationImportParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationImportParams)
 }
@@ -3508,7 +3508,7 @@ func (x MigrationModel) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationModel) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationModel)
 }
@@ -3582,7 +3582,7 @@ func (x MigrationSkill) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationSkill) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationSkill)
 }
@@ -3656,7 +3656,7 @@ func (x MigrationMcpServer) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationMcpServer) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationMcpServer)
 }
@@ -3743,7 +3743,7 @@ func (x MigrationImportResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x MigrationImportResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelMigrationImportResult)
 }
@@ -3857,7 +3857,7 @@ func (x ProviderAuthKind) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthKind) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthKind)
 }
@@ -3907,7 +3907,7 @@ func (x ProviderAuthRequirement) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthRequirement) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthRequirement)
 }
@@ -4008,7 +4008,7 @@ func (x ProviderDefinition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderDefinition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderDefinition)
 }
@@ -4084,7 +4084,7 @@ func (x ProviderModelCapabilities) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderModelCapabilities) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderModelCapabilities)
 }
@@ -4154,7 +4154,7 @@ func (x ProviderModelProtocol) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderModelProtocol) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderModelProtocol)
 }
@@ -4204,7 +4204,7 @@ func (x ProviderModelDefinition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderModelDefinition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderModelDefinition)
 }
@@ -4305,7 +4305,7 @@ func (x ProviderRegisterParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderRegisterParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderRegisterParams)
 }
@@ -4388,7 +4388,7 @@ func (x ProviderUpdateParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderUpdateParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderUpdateParams)
 }
@@ -4471,7 +4471,7 @@ func (x ProviderUnregisterParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderUnregisterParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderUnregisterParams)
 }
@@ -4537,7 +4537,7 @@ func (x ProviderCatalogCompleteParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderCatalogCompleteParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderCatalogCompleteParams)
 }
@@ -4594,7 +4594,7 @@ func (x ProviderCatalogResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderCatalogResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderCatalogResult)
 }
@@ -4686,7 +4686,7 @@ func (x ProviderStreamRequest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderStreamRequest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderStreamRequest)
 }
@@ -4777,7 +4777,7 @@ func (x ProviderStreamAccepted) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderStreamAccepted) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderStreamAccepted)
 }
@@ -4852,7 +4852,7 @@ func (x ProviderStreamEventKind) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderStreamEventKind) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderStreamEventKind)
 }
@@ -4902,7 +4902,7 @@ func (x ProviderStreamEvent) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderStreamEvent) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderStreamEvent)
 }
@@ -4980,7 +4980,7 @@ func (x ProviderStreamCancelParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderStreamCancelParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderStreamCancelParams)
 }
@@ -5051,7 +5051,7 @@ func (x ProviderAuthorizationAction) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthorizationAction) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthorizationAction)
 }
@@ -5101,7 +5101,7 @@ func (x ProviderAuthorizationRequest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthorizationRequest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthorizationRequest)
 }
@@ -5189,7 +5189,7 @@ func (x ProviderAuthorizationStatus) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthorizationStatus) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthorizationStatus)
 }
@@ -5239,7 +5239,7 @@ func (x ProviderAuthorizationResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProviderAuthorizationResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProviderAuthorizationResult)
 }
@@ -5310,7 +5310,7 @@ func (x ThemeRole) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ThemeRole) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelThemeRole)
 }
@@ -5352,7 +5352,7 @@ func (x ThemeScope) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ThemeScope) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelThemeScope)
 }
@@ -5402,7 +5402,7 @@ func (x ThemeSelectParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ThemeSelectParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelThemeSelectParams)
 }
@@ -5472,7 +5472,7 @@ func (x ThemeSelectStatus) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ThemeSelectStatus) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelThemeSelectStatus)
 }
@@ -5522,7 +5522,7 @@ func (x ThemeSelectResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ThemeSelectResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelThemeSelectResult)
 }
@@ -5606,7 +5606,7 @@ func (x BusFieldKind) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusFieldKind) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusFieldKind)
 }
@@ -5656,7 +5656,7 @@ func (x BusFieldSpec) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusFieldSpec) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusFieldSpec)
 }
@@ -5773,7 +5773,7 @@ func (x BusDeclareParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusDeclareParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusDeclareParams)
 }
@@ -5858,7 +5858,7 @@ func (x BusTopicParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusTopicParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusTopicParams)
 }
@@ -5928,7 +5928,7 @@ func (x BusAck) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusAck) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusAck)
 }
@@ -5994,7 +5994,7 @@ func (x BusPublishParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusPublishParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusPublishParams)
 }
@@ -6068,7 +6068,7 @@ func (x BusPublishResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusPublishResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusPublishResult)
 }
@@ -6142,7 +6142,7 @@ func (x BusEventParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusEventParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusEventParams)
 }
@@ -6280,7 +6280,7 @@ func (x BusSubscribePending) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusSubscribePending) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusSubscribePending)
 }
@@ -6352,7 +6352,7 @@ func (x BusSubscribeActive) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusSubscribeActive) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusSubscribeActive)
 }
@@ -6480,7 +6480,7 @@ func (x BusBindingNotice) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusBindingNotice) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusBindingNotice)
 }
@@ -6552,7 +6552,7 @@ func (x BusTopicAvailable) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusTopicAvailable) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusTopicAvailable)
 }
@@ -6636,7 +6636,7 @@ func (x BusTopicUnavailable) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BusTopicUnavailable) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBusTopicUnavailable)
 }

@@ -233,7 +233,7 @@ func (x JsonRpcRequest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcRequest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcRequest)
 }
@@ -322,7 +322,7 @@ func (x JsonRpcNotification) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcNotification) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcNotification)
 }
@@ -407,7 +407,7 @@ func (x JsonRpcSuccessResponse) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcSuccessResponse) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcSuccessResponse)
 }
@@ -492,7 +492,7 @@ func (x JsonRpcErrorResponse) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x JsonRpcErrorResponse) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelJsonRpcErrorResponse)
 }
@@ -579,7 +579,7 @@ func (x ErrorObject) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ErrorObject) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelErrorObject)
 }
@@ -657,7 +657,7 @@ func (x ApiVersion) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ApiVersion) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelApiVersion)
 }
@@ -699,7 +699,7 @@ func (x ExtensionSource) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ExtensionSource) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelExtensionSource)
 }
@@ -749,7 +749,7 @@ func (x ExtensionIdentity) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ExtensionIdentity) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelExtensionIdentity)
 }
@@ -822,7 +822,7 @@ func (x FilesystemGrant) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x FilesystemGrant) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelFilesystemGrant)
 }
@@ -872,7 +872,7 @@ func (x CapabilityGrants) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CapabilityGrants) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCapabilityGrants)
 }
@@ -963,7 +963,7 @@ func (x UiSurface) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x UiSurface) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelUiSurface)
 }
@@ -1013,7 +1013,7 @@ func (x Contributes) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Contributes) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelContributes)
 }
@@ -1181,7 +1181,7 @@ func (x ContributesV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ContributesV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelContributesV01)
 }
@@ -1323,7 +1323,7 @@ func (x FlagValue) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x FlagValue) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelFlagValue)
 }
@@ -1396,7 +1396,7 @@ func (x ActiveSkill) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ActiveSkill) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelActiveSkill)
 }
@@ -1482,7 +1482,7 @@ func (x HostState) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x HostState) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelHostState)
 }
@@ -1623,7 +1623,7 @@ func (x ProtocolOfferLimits) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProtocolOfferLimits) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProtocolOfferLimits)
 }
@@ -1692,7 +1692,7 @@ func (x ProtocolOffer) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProtocolOffer) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProtocolOffer)
 }
@@ -1793,7 +1793,7 @@ func (x InitializeParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeParams)
 }
@@ -1924,7 +1924,7 @@ func (x InitializeParamsV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeParamsV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeParamsV01)
 }
@@ -2025,7 +2025,7 @@ func (x ProtocolSelectionLimits) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProtocolSelectionLimits) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProtocolSelectionLimits)
 }
@@ -2086,7 +2086,7 @@ func (x LifecycleEvent) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x LifecycleEvent) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelLifecycleEvent)
 }
@@ -2136,7 +2136,7 @@ func (x ProtocolSelection) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProtocolSelection) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProtocolSelection)
 }
@@ -2246,7 +2246,7 @@ func (x CommandDefinition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CommandDefinition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCommandDefinition)
 }
@@ -2332,7 +2332,7 @@ func (x ToolDefinition) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolDefinition) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolDefinition)
 }
@@ -2422,7 +2422,7 @@ func (x ToolDefinitionV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolDefinitionV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolDefinitionV01)
 }
@@ -2499,7 +2499,7 @@ func (x InitializeResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeResult)
 }
@@ -2604,7 +2604,7 @@ func (x InitializeResultV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x InitializeResultV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelInitializeResultV01)
 }
@@ -2703,7 +2703,7 @@ func (x ResourceOwner) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ResourceOwner) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelResourceOwner)
 }
@@ -2780,7 +2780,7 @@ func (x ExecutionContext) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ExecutionContext) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelExecutionContext)
 }
@@ -2883,7 +2883,7 @@ func (x ExecutionContextV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ExecutionContextV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelExecutionContextV01)
 }
@@ -2971,7 +2971,7 @@ func (x ToolCallParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallParams)
 }
@@ -3063,7 +3063,7 @@ func (x ToolCallParamsV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallParamsV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallParamsV01)
 }
@@ -3190,7 +3190,7 @@ func (x TextPart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x TextPart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelTextPart)
 }
@@ -3258,7 +3258,7 @@ func (x ImagePart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ImagePart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelImagePart)
 }
@@ -3343,7 +3343,7 @@ func (x AudioPart) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x AudioPart) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelAudioPart)
 }
@@ -3428,7 +3428,7 @@ func (x ToolCallResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallResult)
 }
@@ -3533,7 +3533,7 @@ func (x ToolCallResultV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ToolCallResultV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelToolCallResultV01)
 }
@@ -3619,7 +3619,7 @@ func (x CancelRequestParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x CancelRequestParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCancelRequestParams)
 }
@@ -3701,7 +3701,7 @@ func (x ProgressParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProgressParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProgressParams)
 }
@@ -3822,7 +3822,7 @@ func (x ProgressStatus) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProgressStatus) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProgressStatus)
 }
@@ -3925,7 +3925,7 @@ func (x OutputStream) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x OutputStream) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelOutputStream)
 }
@@ -3967,7 +3967,7 @@ func (x OutputEncoding) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x OutputEncoding) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelOutputEncoding)
 }
@@ -4017,7 +4017,7 @@ func (x ProgressOutput) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ProgressOutput) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelProgressOutput)
 }
@@ -4089,7 +4089,7 @@ func (x NotificationLevel) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x NotificationLevel) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelNotificationLevel)
 }
@@ -4139,7 +4139,7 @@ func (x Notification) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Notification) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelNotification)
 }
@@ -4234,7 +4234,7 @@ func (x ShutdownParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ShutdownParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShutdownParams)
 }
@@ -4299,7 +4299,7 @@ func (x ShutdownResult) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ShutdownResult) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShutdownResult)
 }

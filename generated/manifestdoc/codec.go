@@ -141,7 +141,7 @@ func (x Manifest) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Manifest) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelManifest)
 }
@@ -284,7 +284,7 @@ func (x ApiVersion) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x ApiVersion) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelApiVersion)
 }
@@ -334,7 +334,7 @@ func (x Entrypoint) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Entrypoint) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelEntrypoint)
 }
@@ -436,7 +436,7 @@ func (x FilesystemGrant) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x FilesystemGrant) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelFilesystemGrant)
 }
@@ -486,7 +486,7 @@ func (x Capabilities) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Capabilities) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelCapabilities)
 }
@@ -623,7 +623,7 @@ func (x UiSurface) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x UiSurface) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelUiSurface)
 }
@@ -665,7 +665,7 @@ func (x Hook) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Hook) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelHook)
 }
@@ -707,7 +707,7 @@ func (x FlagType) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x FlagType) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelFlagType)
 }
@@ -757,7 +757,7 @@ func (x Flag) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Flag) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelFlag)
 }
@@ -844,7 +844,7 @@ func (x Shortcut) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Shortcut) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelShortcut)
 }
@@ -918,7 +918,7 @@ func (x Contributes) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Contributes) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelContributes)
 }
@@ -1208,7 +1208,7 @@ func (x RuntimeLifecycle) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x RuntimeLifecycle) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelRuntimeLifecycle)
 }
@@ -1250,7 +1250,7 @@ func (x RuntimeSharing) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x RuntimeSharing) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelRuntimeSharing)
 }
@@ -1300,7 +1300,7 @@ func (x Runtime) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Runtime) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelRuntime)
 }

@@ -2,11 +2,6 @@
 
 package wirejson
 
-import (
-	"regexp"
-	"sync"
-)
-
 // Schema holds the descriptors of all models of one wire. It is built by generated code and never
 // changes.
 type Schema struct {
@@ -129,16 +124,4 @@ type Type struct {
 type Bound struct {
 	Max   int
 	Limit string // the limit it comes from, for messages
-}
-
-// Pattern is an anchored regular expression that is compiled when it is first needed.
-type Pattern struct {
-	Source string
-	once   sync.Once
-	re     *regexp.Regexp
-}
-
-func (p *Pattern) match(text []byte) bool {
-	p.once.Do(func() { p.re = regexp.MustCompile(p.Source) })
-	return p.re.Match(text)
 }

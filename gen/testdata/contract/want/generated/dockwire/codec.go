@@ -95,7 +95,7 @@ func (x LandParams) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x LandParams) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelLandParams)
 }
@@ -161,7 +161,7 @@ func (x Berth) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Berth) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBerth)
 }
@@ -230,7 +230,7 @@ func (x BerthV01) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x BerthV01) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBerthV01)
 }

@@ -118,7 +118,7 @@ func (x Parcel) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Parcel) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelParcel)
 }
@@ -398,7 +398,7 @@ func (x Priority) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Priority) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelPriority)
 }
@@ -440,7 +440,7 @@ func (x Colour) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Colour) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelColour)
 }
@@ -534,7 +534,7 @@ func (x Book) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Book) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBook)
 }
@@ -619,7 +619,7 @@ func (x Box) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Box) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelBox)
 }
@@ -696,7 +696,7 @@ func (x Liquid) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Liquid) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelLiquid)
 }
@@ -764,7 +764,7 @@ func (x Address) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Address) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelAddress)
 }
@@ -861,7 +861,7 @@ func (x Empty) AppendJSON(dst []byte) []byte {
 
 // MarshalJSON returns the canonical spelling after checking it.
 func (x Empty) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(nil)
+	w := schema.NewWriter(make([]byte, 0, 256))
 	x.encode(w)
 	return schema.Encode(w, modelEmpty)
 }
