@@ -7,14 +7,14 @@ import (
 
 	"github.com/octet-dev/octet/gen/testdata/contract/want/generated/dockwire"
 	"github.com/octet-dev/octet/gen/testdata/contract/want/generated/rules"
+	"github.com/octet-dev/octet/gen/testdata/recursion/want/generated/placewire"
 	"github.com/octet-dev/octet/gen/testdata/shapes/want/generated/parcelwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 const fullParcel = `{"balance":-5,"content":[{"kind":"book","title":"Tea","zip":[1.50]},{"inside":[{"inside":[],"kind":"box"}],"kind":"box"}],` +
 	`"customs":{"a":1,"b":"é"},"extra":null,"fragile":true,"id":"p-1","label":"To: you","note":"n","priority":"soonish","ratio":0.50,` +
-	`"rows":[[1,2],[]],"sender":{"country":"x","flag":"yes","street-name":"Main","within":{"street-name":"Town"}},` +
-	`"stamps":{"bern":[true],"oslo":[]},"tags":["a","b"],"version":"1","weight":null}`
+	`"rows":[[1,2],[]],"stamps":{"bern":[true],"oslo":[]},"tags":["a","b"],"version":"1","weight":null}`
 
 const leastParcel = `{"content":[{"kind":"book","title":""}],"id":0,"label":"x","version":"1","weight":1}`
 
@@ -58,15 +58,31 @@ func TestRecord_keepsAbsentNullEmptyAndUnknownApart(t *testing.T) {
 	if !ok || len(book.Unknown) != 1 || book.Unknown[0].Name != "zip" || string(book.Unknown[0].Value) != "[1.50]" {
 		t.Errorf("book %+v", full.Content[0])
 	}
-	sender, _ := full.Sender.Get()
-	if town, ok := sender.Within.Get(); !ok || town.StreetName != "Town" {
-		t.Errorf("sender %+v", sender)
-	}
 	if full.Ratio.Or("") != "0.50" {
 		t.Errorf("the number is spelled %s now", full.Ratio.Or(""))
 	}
 	if text, ok := full.ID.Text(); !ok || text != "p-1" || least.ID != wirejson.IntID(0) {
 		t.Error("an id lost its kind")
+	}
+}
+
+func TestRecord_mayHoldItself(t *testing.T) {
+	const text = `{"country":"x","flag":"yes","street-name":"Main","within":{"street-name":"Town","within":{"street-name":""}}}`
+	x, err := placewire.DecodeAddress([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if town, ok := x.Within.Get(); !ok || town.StreetName != "Town" || town.Within.IsAbsent() {
+		t.Errorf("address %+v", x)
+	}
+	if got, err := x.MarshalJSON(); err != nil || string(got) != text {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if _, err := placewire.DecodeAddress([]byte(`{"street-name":"","flag":"no"}`)); err == nil {
+		t.Error("an optional constant with another value was accepted")
+	}
+	if got, err := (placewire.Empty{}).MarshalJSON(); err != nil || string(got) != `{}` {
+		t.Errorf("empty record: %s, %v", got, err)
 	}
 }
 

@@ -64,13 +64,12 @@ func TestLoad_refusesBrokenModels(t *testing.T) {
 		{models, `{"const": "box"`, `{"type": "string"`, `spec/parcel/models.json: /$defs/Item/oneOf/1/$ref: the variant Box has no required member "kind" with a "const"; add it`},
 		{models, `{"$ref": "#/$defs/Box"}`, `{"$ref": "#/$defs/Label"}`, `spec/parcel/models.json: /$defs/Item/oneOf/1/$ref: the variant Label is no record; name a record whose member "kind" is a constant`},
 		{models, `"low": "Some day."`, `"lo": "Some day."`, `spec/parcel/models.json: /$defs/Priority/x-enum-docs/lo: describes "lo", which is no value of Priority; correct or remove it`},
-		{models, `"x-versions": ["0.2"]`, `"x-versions": ["0.4"]`, "spec/parcel/models.json: /$defs/Parcel/properties/sender/x-versions/0: the wire has no version \"0.4\"; use a subset of 0.1, 0.2\nspec/parcel/models.json: /$defs/Parcel/properties/sender/x-versions: Parcel does not exist in version \"0.4\"; leave the version out"},
-		{models, `"x-versions": ["0.2"]`, `"x-versions": ["0.2", "0.1"]`, `spec/parcel/models.json: /$defs/Parcel/properties/sender/x-versions: versions stand out of order; list them ascending`},
+		{models, `"x-versions": ["0.2"]`, `"x-versions": ["0.4"]`, "spec/parcel/models.json: /$defs/Parcel/properties/extra/x-versions/0: the wire has no version \"0.4\"; use a subset of 0.1, 0.2\nspec/parcel/models.json: /$defs/Parcel/properties/extra/x-versions: Parcel does not exist in version \"0.4\"; leave the version out"},
+		{models, `"x-versions": ["0.2"]`, `"x-versions": ["0.2", "0.1"]`, `spec/parcel/models.json: /$defs/Parcel/properties/extra/x-versions: versions stand out of order; list them ascending`},
 		{models, `"x-unique": true`, `"x-unique": true, "x-unique-by": "a"`, `spec/parcel/models.json: /$defs/Parcel/properties/tags: x-unique and x-unique-by exclude each other; keep one`},
 		{models, `"type": "boolean", "desc`, `"type": "boolean", "pattern": "^a$", "desc`, `spec/parcel/models.json: /$defs/Parcel/properties/fragile/pattern: "pattern" means nothing on a boolean; remove it`},
 		{models, `"items": {"$ref": "#/$defs/Item"}, "minItems"`, `"items": {"$ref": "#/$defs/Item", "x-nullable": true}, "minItems"`, `spec/parcel/models.json: /$defs/Parcel/properties/content/items/x-nullable: elements are never null; remove x-nullable`},
 		{models, `"items": {"$ref": "#/$defs/Item"}, "minItems"`, `"minItems"`, `spec/parcel/models.json: /$defs/Parcel/properties/content: an array without "items"; say what its elements are`},
-		{models, `"required": ["street-name"]`, `"required": ["street-name", "within"]`, `spec/parcel/models.json: /$defs/Address: Address contains itself without a way out (Address > Address); make one of the members optional or an array`},
 		{models, `"^[a-z]+$"`, `"^[a-z+$"`, "spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern \"^[a-z+$\" is no regular expression (error parsing regexp: missing closing ]: `[a-z+$`); correct it"},
 		{models, `"^[a-z]+$"`, `"^\\d+$"`, `spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern "^\\d+$" uses \d, which languages read differently; write a class such as [0-9]`},
 		{models, `"^[a-z]+$"`, `"^a.c$"`, `spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern "^a.c$" uses a bare ., which languages read differently; write a class or escape it`},
@@ -78,6 +77,12 @@ func TestLoad_refusesBrokenModels(t *testing.T) {
 		{models, `"^[a-z]+$"`, `"^é$"`, `spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern "^é$" holds a character outside ASCII; languages count those differently`},
 		{models, `"^[a-z]+$"`, `"^[[a]$"`, `spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern "^[[a]$" holds [[, which languages read differently; escape the bracket`},
 		{limits, `"max_id_bytes"`, `"max_name_bytes"`, `spec/parcel/models.json: /$defs/Parcel/properties/id: an id needs a bound; give it x-max-bytes, or the wire a limit max_json_rpc_id_bytes or max_id_bytes`},
+	})
+}
+
+func TestLoad_refusesRecordsNobodyCouldFinish(t *testing.T) {
+	check(t, "recursion", []fault{
+		{"place/models.json", `"required": ["street-name"]`, `"required": ["street-name", "within"]`, `spec/place/models.json: /$defs/Address: Address contains itself without a way out (Address > Address); make one of the members optional or an array`},
 	})
 }
 

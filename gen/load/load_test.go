@@ -77,7 +77,7 @@ func TestLoad_resolvesBoundsAndReferences(t *testing.T) {
 	if !parcel.Closed || !parcel.Envelope || parcel.Pointer != "/$defs/Parcel" || parcel.File != "parcel/models.json" {
 		t.Errorf("parcel: %+v", parcel)
 	}
-	if parcel.Fields[0].Name != "version" || parcel.Fields[len(parcel.Fields)-1].Name != "sender" {
+	if parcel.Fields[0].Name != "version" || parcel.Fields[len(parcel.Fields)-1].Name != "extra" {
 		t.Error("fields left the order of the spec")
 	}
 	if b := fields["note"].Type.MaxBytes; b == nil || *b != (model.Bound{Value: 8, Limit: "max_note_bytes"}) {
@@ -92,8 +92,11 @@ func TestLoad_resolvesBoundsAndReferences(t *testing.T) {
 	if b := fields["weight"].Type; *b.Maximum != 500 || b.MaximumLimit != "max_weight" || !fields["weight"].Required || !fields["weight"].Nullable {
 		t.Errorf("weight: %+v", b)
 	}
-	if f := fields["sender"]; len(f.Versions) != 1 || f.Type.Ref != find(t, w, "Address") {
-		t.Errorf("sender: %+v", f)
+	if f := fields["extra"]; len(f.Versions) != 1 || f.Versions[0] != "0.2" {
+		t.Errorf("extra: %+v", f)
+	}
+	if f := fields["priority"]; len(f.Versions) != 0 || f.Type.Ref != find(t, w, "Priority") {
+		t.Errorf("priority: %+v", f)
 	}
 	item := find(t, w, "Item")
 	if len(item.Variants) != 3 || item.Variants[2].TagValue != "liquid" || !item.Variants[2].Deferred || item.Variants[0].Deferred {

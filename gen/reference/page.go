@@ -86,10 +86,21 @@ func text(s string) string {
 		if i%2 == 0 {
 			parts[i] = proseEscapes.Replace(part)
 		} else {
-			parts[i] = strings.ReplaceAll(part, "|", `\|`)
+			parts[i] = span(part)
 		}
 	}
-	return strings.Join(parts, "`")
+	return strings.Join(parts, "")
+}
+
+var spanEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "[", "&#91;", "]", "&#93;", "*", "&#42;", `\`, "&#92;")
+
+// span returns the code span of a text without backticks. A text that a simple reader could take for a
+// link is written as HTML.
+func span(s string) string {
+	if strings.Contains(s, "](") {
+		return "<code>" + spanEscapes.Replace(s) + "</code>"
+	}
+	return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
 }
 
 // code returns s as a code span, in table cells too.

@@ -34,10 +34,6 @@ func DecodeAny(model string, data []byte) (wirejson.Encoder, error) {
 		return erase(DecodeBox(data))
 	case "Liquid":
 		return erase(DecodeLiquid(data))
-	case "Address":
-		return erase(DecodeAddress(data))
-	case "Empty":
-		return erase(DecodeEmpty(data))
 	}
 	return nil, wirejson.UnknownModelError(model)
 }
@@ -228,14 +224,6 @@ func (x *Parcel) decode(v wirejson.Value) {
 			} else {
 				x.Extra = wirejson.Some(item.Raw())
 			}
-		case "sender":
-			if item := c.Value(); item.IsNull() {
-				x.Sender = wirejson.Null[Address]()
-			} else {
-				var ra Address
-				ra.decode(item)
-				x.Sender = wirejson.Some(ra)
-			}
 		}
 	}
 }
@@ -317,13 +305,6 @@ func (x Parcel) encode(w *wirejson.Writer) {
 		w.CloseArray()
 	} else if x.Rows.IsNull() {
 		w.Key("rows")
-		w.Null()
-	}
-	if value, ok := x.Sender.Get(); ok {
-		w.Key("sender")
-		value.encode(w)
-	} else if x.Sender.IsNull() {
-		w.Key("sender")
 		w.Null()
 	}
 	if value, ok := x.Stamps.Get(); ok {
@@ -722,159 +703,5 @@ func (x Liquid) encode(w *wirejson.Writer) {
 	w.String("liquid")
 	w.Key("ml")
 	w.Int(x.Ml)
-	w.CloseObject(outer)
-}
-
-// DecodeAddress reads and validates one Address.
-func DecodeAddress(data []byte) (x Address, err error) {
-	doc, err := schema.Check(data, modelAddress)
-	if err != nil {
-		return x, err
-	}
-	x.decode(doc.Root())
-	doc.Release()
-	return x, nil
-}
-
-// DecodeAddressValue validates and copies one Address out of a document. Pointers start at v.
-func DecodeAddressValue(v wirejson.Value) (x Address, err error) {
-	if bad := schema.Validate(v, modelAddress); bad != nil {
-		return x, bad
-	}
-	x.decode(v)
-	return x, nil
-}
-
-// UnmarshalJSON is DecodeAddress in place.
-func (x *Address) UnmarshalJSON(data []byte) error {
-	decoded, err := DecodeAddress(data)
-	if err != nil {
-		return err
-	}
-	*x = decoded
-	return nil
-}
-
-// AppendJSON appends the canonical spelling without checking it.
-func (x Address) AppendJSON(dst []byte) []byte {
-	w := schema.NewWriter(dst)
-	x.encode(w)
-	return w.Bytes()
-}
-
-// MarshalJSON returns the canonical spelling after checking it.
-func (x Address) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(make([]byte, 0, 256))
-	x.encode(w)
-	return schema.Encode(w, modelAddress)
-}
-
-// Validate returns the first violation, or nil.
-func (x Address) Validate() error {
-	_, err := x.MarshalJSON()
-	return err
-}
-
-func (x *Address) decode(v wirejson.Value) {
-	for c := v.Members(); c.Next(); {
-		switch string(c.Key()) {
-		case "street-name":
-			x.StreetName = c.Value().Text()
-		case "within":
-			if item := c.Value(); item.IsNull() {
-				x.Within = wirejson.Null[*Address]()
-			} else {
-				var ra Address
-				ra.decode(item)
-				x.Within = wirejson.Some(&ra)
-			}
-		case "flag":
-			if item := c.Value(); item.IsNull() {
-				x.Flag = wirejson.Null[string]()
-			} else {
-				x.Flag = wirejson.Some(item.Text())
-			}
-		default:
-			x.Unknown = append(x.Unknown, c.Member())
-		}
-	}
-	wirejson.SortMembers(x.Unknown)
-}
-
-func (x Address) encode(w *wirejson.Writer) {
-	outer := w.OpenObject(x.Unknown)
-	if value, ok := x.Flag.Get(); ok {
-		w.Key("flag")
-		w.String(value)
-	} else if x.Flag.IsNull() {
-		w.Key("flag")
-		w.Null()
-	}
-	w.Key("street-name")
-	w.String(x.StreetName)
-	if value, ok := x.Within.Get(); ok {
-		w.Key("within")
-		(*value).encode(w)
-	} else if x.Within.IsNull() {
-		w.Key("within")
-		w.Null()
-	}
-	w.CloseObject(outer)
-}
-
-// DecodeEmpty reads and validates one Empty.
-func DecodeEmpty(data []byte) (x Empty, err error) {
-	doc, err := schema.Check(data, modelEmpty)
-	if err != nil {
-		return x, err
-	}
-	x.decode(doc.Root())
-	doc.Release()
-	return x, nil
-}
-
-// DecodeEmptyValue validates and copies one Empty out of a document. Pointers start at v.
-func DecodeEmptyValue(v wirejson.Value) (x Empty, err error) {
-	if bad := schema.Validate(v, modelEmpty); bad != nil {
-		return x, bad
-	}
-	x.decode(v)
-	return x, nil
-}
-
-// UnmarshalJSON is DecodeEmpty in place.
-func (x *Empty) UnmarshalJSON(data []byte) error {
-	decoded, err := DecodeEmpty(data)
-	if err != nil {
-		return err
-	}
-	*x = decoded
-	return nil
-}
-
-// AppendJSON appends the canonical spelling without checking it.
-func (x Empty) AppendJSON(dst []byte) []byte {
-	w := schema.NewWriter(dst)
-	x.encode(w)
-	return w.Bytes()
-}
-
-// MarshalJSON returns the canonical spelling after checking it.
-func (x Empty) MarshalJSON() ([]byte, error) {
-	w := schema.NewWriter(make([]byte, 0, 256))
-	x.encode(w)
-	return schema.Encode(w, modelEmpty)
-}
-
-// Validate returns the first violation, or nil.
-func (x Empty) Validate() error {
-	_, err := x.MarshalJSON()
-	return err
-}
-
-func (x *Empty) decode(wirejson.Value) {}
-
-func (x Empty) encode(w *wirejson.Writer) {
-	outer := w.OpenObject(nil)
 	w.CloseObject(outer)
 }

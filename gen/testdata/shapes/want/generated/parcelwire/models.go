@@ -18,8 +18,6 @@ var Models = []string{
 	"Book",
 	"Box",
 	"Liquid",
-	"Address",
-	"Empty",
 }
 
 // Parcel: A closed record with every presence.
@@ -54,10 +52,8 @@ type Parcel struct {
 	Stamps wirejson.Opt[map[string][]bool] `json:"stamps"`
 	// Opaque object. Optional; at most 20 encoded bytes.
 	Customs wirejson.Opt[json.RawMessage] `json:"customs"`
-	// Opaque value. Optional, may be null.
+	// Opaque value. Optional, may be null. API 0.2.
 	Extra wirejson.Opt[json.RawMessage] `json:"extra"`
-	// From where. Optional, may be null. API 0.2.
-	Sender wirejson.Opt[Address] `json:"sender"`
 }
 
 // Label: A label without control characters.
@@ -160,28 +156,4 @@ type Box struct {
 type Liquid struct {
 	// How much. Required; from 0 to 9007199254740991.
 	Ml int64 `json:"ml"`
-}
-
-// Address: A place, and the place it lies in.
-//
-// Unlisted members are kept in Unknown and written back.
-//
-// Source: test 3.
-type Address struct {
-	// A name that is no identifier. Required.
-	StreetName string `json:"street-name"`
-	// The larger place. Optional.
-	Within wirejson.Opt[*Address] `json:"within"`
-	// A constant that may be absent. Optional; always "yes".
-	Flag wirejson.Opt[string] `json:"flag"`
-	// Unknown holds the members the spec does not list, ascending by name.
-	Unknown []wirejson.Member `json:"-"`
-}
-
-// Empty: Nothing.
-//
-// Unlisted members are refused.
-//
-// Source: test 3.
-type Empty struct {
 }

@@ -15,8 +15,6 @@ const (
 	modelBook
 	modelBox
 	modelLiquid
-	modelAddress
-	modelEmpty
 )
 
 var schema = wirejson.Schema{
@@ -61,7 +59,6 @@ var schema = wirejson.Schema{
 				{Name: "stamps", Type: wirejson.Type{Kind: wirejson.MapType, Pattern: &wirejson.Pattern{Source: `^[a-z]+$`}, Elem: &wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.BooleanType}}}},
 				{Name: "customs", Type: wirejson.Type{Kind: wirejson.ObjectType, MaxEncodedBytes: wirejson.Bound{Max: 20}}},
 				{Name: "extra", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
-				{Name: "sender", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAddress}},
 			},
 		},
 		{
@@ -117,20 +114,6 @@ var schema = wirejson.Schema{
 				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "liquid"}},
 				{Name: "ml", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991}},
 			},
-		},
-		{
-			Name:  "Address",
-			Shape: wirejson.RecordShape,
-			Fields: []wirejson.Field{
-				{Name: "street-name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
-				{Name: "within", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAddress}},
-				{Name: "flag", Type: wirejson.Type{Kind: wirejson.ConstType, Const: "yes"}},
-			},
-		},
-		{
-			Name:   "Empty",
-			Shape:  wirejson.RecordShape,
-			Closed: true,
 		},
 	},
 }
