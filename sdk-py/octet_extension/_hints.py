@@ -227,13 +227,21 @@ def members_of(hints: Mapping[str, tuple[object, object]], where: str, above: tu
 def _record(kind: Any, where: str, above: tuple[object, ...]) -> Hint:
     hints = resolve(kind, where)
     if typing.is_typeddict(kind):
-        members = {
-            name: (hint, dataclasses.MISSING if name in kind.__required_keys__ else ...) for name, hint in hints.items()
-        }
+        members = {name: _typed_dict_member(kind, name, hint) for name, hint in hints.items()}
         return members_of(members, where, above)
     fields = {field.name: (hints[field.name], _default(field)) for field in dataclasses.fields(kind) if field.init}
     inner = members_of(fields, where, above)
     return Hint(inner.schema, lambda value: kind(**typing.cast("dict[str, object]", inner.convert(value))))
+
+
+def _typed_dict_member(kind: Any, name: str, hint: object) -> tuple[object, object]:
+    """Returns the hint of a member and whether it is required, which string annotations hide from the class."""
+    required = name in kind.__required_keys__
+    origin = get_origin(hint)
+    if origin in {typing.Required, typing.NotRequired}:
+        required = origin is typing.Required
+        hint = get_args(hint)[0]
+    return hint, dataclasses.MISSING if required else ...
 
 
 def _default(field: dataclasses.Field[Any]) -> object:

@@ -181,8 +181,10 @@ class Runtime:
             self._free_workers += 1
 
     def _start_coroutine(self, tool: Tool, live: LiveCall, call: Call, keywords: dict[str, object]) -> None:
-        future = self._loop.submit(cast("Coroutine[Any, Any, object]", tool.handler(**keywords)))
-        future.add_done_callback(lambda done: self._settle(live, _outcome(tool, done)))
+        future = self._loop.submit(_invoke_later(tool, keywords))
+        future.add_done_callback(
+            lambda done: self._settle(live, CallCancelled() if done.cancelled() else done.result())
+        )
         call.when_ended(future.cancel)
 
     def _settle(self, live: LiveCall, outcome: _Outcome) -> None:
@@ -208,7 +210,7 @@ class Runtime:
                 return ""
             case LocalProtocolError():
                 self._connection.fail_internally(live, str(outcome))
-            case CallCancelled() | asyncio.CancelledError() | concurrent.futures.CancelledError():
+            case CallCancelled() | asyncio.CancelledError():
                 return self._succeed(live, ToolResult("the tool gave up", is_error=True))
             case _:
                 kind, message = type(outcome).__name__, _shown(outcome)
@@ -273,10 +275,15 @@ def _invoke(tool: Tool, keywords: dict[str, object]) -> _Outcome:
         return fault
 
 
-def _outcome(tool: Tool, done: concurrent.futures.Future[object]) -> _Outcome:
+async def _invoke_later(tool: Tool, keywords: dict[str, object]) -> _Outcome:
     try:
-        return tool.result(done.result())
-    except BaseException as fault:  # noqa: BLE001 - as above
+        return tool.result(await cast("Coroutine[Any, Any, object]", tool.handler(**keywords)))
+    except asyncio.CancelledError as fault:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        return fault
+    except BaseException as fault:  # noqa: BLE001 - as above, and an exit must not end the loop of the others
         return fault
 
 
@@ -300,7 +307,7 @@ class _Loop:
         self._loop: asyncio.AbstractEventLoop
         self._stop: asyncio.Event
 
-    def submit(self, work: Coroutine[Any, Any, object]) -> concurrent.futures.Future[object]:
+    def submit(self, work: Coroutine[Any, Any, _Outcome]) -> concurrent.futures.Future[_Outcome]:
         with self._lock:
             if self._thread is None:
                 self._thread = threading.Thread(
@@ -309,6 +316,9 @@ class _Loop:
                 self._thread.start()
         self._ready.wait()
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _run(self) -> None:
+        asyncio.run(self._live())
 
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()

@@ -21,7 +21,7 @@ __all__ = ["Handler", "Tool", "make_tool"]
 Handler: TypeAlias = Callable[..., object]
 """A plain function or a coroutine function."""
 
-_NO_OUTPUT: Final = (str, ToolResult, type(None), None)
+_TEXT: Final = (str, type(None), None)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ def make_tool(
     output: object,
 ) -> Tool:
     """Reads a function as a tool. Raises LocalProtocolError for what cannot be one."""
-    tool_name = name or str(getattr(handler, "__name__", ""))
+    tool_name = str(getattr(handler, "__name__", "")) if name is None else name
     where = f"tool {tool_name!r}"
     text = (description or inspect.getdoc(handler) or "").strip()
     if not text:
@@ -122,7 +122,7 @@ def _split(
 def _output_schema(output: object, returned: object, where: str) -> Mapping[str, object] | None:
     """Returns the schema of the structured result: what was declared, else what the return type says.
 
-    str, None and ToolResult declare nothing, alone or together.
+    str, None and ToolResult declare nothing, alone or together. None beside a structure is a part of it.
     """
     if isinstance(output, Mapping):
         return dict(output)
@@ -131,9 +131,9 @@ def _output_schema(output: object, returned: object, where: str) -> Mapping[str,
     options: tuple[Any, ...] = (returned,)
     if typing.get_origin(returned) in {typing.Union, types.UnionType}:
         options = typing.get_args(returned)
-    rest = [option for option in options if option not in _NO_OUTPUT and option not in (Any, object)]
-    if not rest:
+    rest = [option for option in options if option not in (ToolResult, Any, object)]
+    if all(option in _TEXT for option in rest):
         return None
-    if len(rest) != len([option for option in options if option is not ToolResult]):
+    if str in rest:
         raise LocalProtocolError(f"{where} returns text or a structure: return ToolResult, and declare output=...")
     return hint_of(rest[0] if len(rest) == 1 else typing.Union[tuple(rest)], f"{where} output").schema  # noqa: UP007
