@@ -40,8 +40,8 @@ type rig struct {
 	t     *testing.T
 	conn  *Conn
 	in    *frame.Reader
-	out   *frame.Writer
 	hang  func()
+	bytes *stream // towards the Conn
 	mu    sync.Mutex
 	notes []string
 }
@@ -72,12 +72,9 @@ func newRig(t *testing.T, side frame.Side, version string, o Options) *rig {
 func newOpeningRig(t *testing.T, side frame.Side, version string, o Options) *rig {
 	t.Helper()
 	p := profile(t, side, version)
-	host, ext := Pipe(profile(t, frame.Host, version), profile(t, frame.Extension, version))
-	mine, theirs := host, ext
-	if side == frame.Extension {
-		mine, theirs = ext, host
-	}
-	r := &rig{t: t, in: theirs.Source.(*frame.Reader), out: theirs.Sink.(*frame.Writer), hang: theirs.Hangup}
+	to, from := newStream(), newStream()
+	mine := newLink(p, to, from)
+	r := &rig{t: t, in: frame.NewReader(from, p.Wire, side, p.MaxFrameBytes), bytes: to, hang: mine.Hangup}
 	o.Profile, o.Source, o.Sink, o.Hangup = p, mine.Source, mine.Sink, mine.Hangup
 	if o.Diagnose == nil {
 		o.Diagnose = r.note
@@ -116,13 +113,17 @@ func (r *rig) noted(parts ...string) {
 	r.t.Errorf("no diagnostic holds %q; there are %q", parts, r.notes)
 }
 
-// send writes frames as the other side.
+// send writes frames as the other side, in one piece.
 func (r *rig) send(frames ...string) {
 	r.t.Helper()
-	for _, f := range frames {
-		if err := r.out.WriteFrame([]byte(f)); err != nil {
-			r.t.Fatalf("send %s: %v", f, err)
-		}
+	r.sendRaw(strings.Join(frames, "\n") + "\n")
+}
+
+// sendRaw writes bytes as the other side, at once.
+func (r *rig) sendRaw(text string) {
+	r.t.Helper()
+	if _, err := r.bytes.Write([]byte(text)); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

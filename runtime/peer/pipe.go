@@ -18,18 +18,19 @@ type Link struct {
 // as many bytes as the pipe of an operating system, and works inside a testing/synctest bubble.
 func Pipe(host, extension *Profile) (hostEnd, extensionEnd Link) {
 	down, up := newStream(), newStream()
-	hangup := func() {
-		down.close()
-		up.close()
+	return newLink(host, up, down), newLink(extension, down, up)
+}
+
+// newLink returns the end that reads in and writes out.
+func newLink(p *Profile, in, out *stream) Link {
+	return Link{
+		Source: frame.NewReader(in, p.Wire, p.Side.Other(), p.MaxFrameBytes),
+		Sink:   frame.NewWriter(out, p.Wire, p.Side, p.MaxFrameBytes),
+		Hangup: func() {
+			in.close()
+			out.close()
+		},
 	}
-	end := func(p *Profile, in, out *stream) Link {
-		return Link{
-			Source: frame.NewReader(in, p.Wire, p.Side.Other(), p.MaxFrameBytes),
-			Sink:   frame.NewWriter(out, p.Wire, p.Side, p.MaxFrameBytes),
-			Hangup: hangup,
-		}
-	}
-	return end(host, up, down), end(extension, down, up)
 }
 
 // streamMost is what a stream holds, as a pipe of Linux does.
