@@ -68,14 +68,14 @@ const exotic = " \"\\\b\t\n\f\r\x01\x1f/<>&\x7f\u0085é\u2028\ufeff\U0001F427"
 func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessage) {
 	p.last = string(id)
 	p.calls++
-	if p.does("drop-second-call") && p.calls == 2 {
+	if p.does("drop-second-call") && p.calls == 2 || p.broken {
 		return
 	}
 	if p.seen[key(id)] {
 		p.failure(id, "request_cancelled", p.cancelData(nil))
 		return
 	}
-	p.live[key(id)] = &call{id: id}
+	p.live[key(id)] = &call{id: id, taken: p.taken}
 	p.order = append(p.order, key(id))
 	p.moment("call " + name)
 	switch name {
@@ -87,6 +87,7 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 			return
 		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult("it failed", true)) })
+		p.broken = p.does("break-after-failure")
 	case ToolLarge:
 		p.settle(id, func() { p.large(id) })
 	default:
@@ -96,6 +97,7 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 			p.notify(featurewire.MethodNotification, obj{"level": "info", "message": "echoed"})
 		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) })
+		p.moment("answered " + ToolEcho)
 	}
 }
 
@@ -174,6 +176,10 @@ func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 	if p.does("ignore-cancel") {
 		return
 	}
+	if p.does("drop-early-cancel") && p.taken == c.taken+1 {
+		p.settle(c.id, func() {})
+		return
+	}
 	p.settle(c.id, func() { p.failure(c.id, "request_cancelled", p.cancelData(reason)) })
 	if p.does("cancel-all") {
 		for _, other := range slices.Clone(p.order) {
@@ -221,7 +227,7 @@ func (p *peer) shutdown(id json.RawMessage) {
 		for _, k := range slices.Clone(p.order) {
 			c := p.live[k]
 			p.settle(c.id, func() {
-				if p.frozen() {
+				if p.frozen() && !p.does("cancel-at-shutdown") || p.does("fail-at-shutdown") {
 					p.result(featurewire.MethodToolCall, c.id, p.toolResult("interrupted", true))
 					return
 				}

@@ -31,6 +31,6 @@ func Find(name string) (Fault, bool) {
 
 // One list per area of a wire, each in a file of its own.
 var (
-	featureAreas   = [][]Fault{}
+	featureAreas   = [][]Fault{featureFrameFaults, featureEnvelopeFaults, featureInitFaults, featureCallFaults, featureCancelFaults, featureEndFaults}
 	canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults}
 )

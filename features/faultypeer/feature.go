@@ -181,7 +181,7 @@ func (p *peer) toolCallFeature(id, params json.RawMessage) {
 	case p.does("strict-params") && at(params, "conform_extra") != nil:
 		p.failure(id, "invalid_params", nil)
 		return
-	case p.does("low-concurrency") && len(p.live) >= 1:
+	case p.does("low-concurrency") && p.calls >= 1:
 		return
 	}
 	p.callTool(id, name, arguments)

@@ -7,6 +7,7 @@
 package faultypeer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -111,6 +112,8 @@ type peer struct {
 	order      []string         // their ids, oldest first
 	last       string           // id of the request that is being answered
 	served     int              // requests answered
+	taken      int              // lines read
+	broken     bool             // it answers no further call
 	calls      int              // tool calls taken
 	most       int              // requests at a time, as selected
 	lines      chan line
@@ -123,6 +126,7 @@ type peer struct {
 // call is a tool call that has not been answered.
 type call struct {
 	id       json.RawMessage
+	taken    int // lines read when it came
 	sequence int
 }
 
@@ -153,7 +157,7 @@ type line struct {
 func (p *peer) serve(stdin io.Reader) int {
 	p.moment("start")
 	p.lines = make(chan line)
-	go read(p.ctx, stdin, p.lines, 2*featurewire.MaxLineBytes)
+	go read(p.ctx, p.chunked(stdin), p.lines, 2*featurewire.MaxLineBytes)
 	for !p.ended {
 		select {
 		case <-p.ctx.Done():
@@ -171,6 +175,36 @@ func (p *peer) serve(stdin io.Reader) int {
 	}
 	p.moment("leaving")
 	return p.code
+}
+
+// chunked spoils the input for peers that take the reads of a pipe for something they are not.
+func (p *peer) chunked(r io.Reader) io.Reader {
+	switch {
+	case p.does("chunk-frames"):
+		return chunks{r, func(b []byte) []byte {
+			return append(bytes.TrimSuffix(bytes.ReplaceAll(b, []byte{'\n'}, nil), []byte{'\n'}), '\n')
+		}}
+	case p.does("chunk-decode"):
+		return chunks{r, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }}
+	}
+	return r
+}
+
+// pageBytes is the unit in which pipes deliver long lines.
+const pageBytes = 4096
+
+// chunks changes every read by itself.
+type chunks struct {
+	r      io.Reader
+	change func([]byte) []byte
+}
+
+func (c chunks) Read(b []byte) (int, error) {
+	n, err := c.r.Read(b[:min(len(b)-1, pageBytes)])
+	if n == 0 {
+		return n, err
+	}
+	return copy(b, c.change(b[:n:n])), err
 }
 
 // end stops reading behind the present line.
@@ -215,6 +249,7 @@ func read(ctx context.Context, r io.Reader, lines chan<- line, keep int) {
 
 // take looks at one line of the input.
 func (p *peer) take(l line) {
+	p.taken++
 	if p.tolerates != nil {
 		l.payload = p.tolerates(l.payload)
 	}

@@ -88,8 +88,11 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 	if r.behind && !isCancelled {
 		m.report(m.rules.behindShutdown, f, -1, "request %s came behind shutdown and was answered otherwise than as cancelled", t.get("id").raw)
 	}
+	if r.leftover && r.method == dialect.ToolCall && !isCancelled && (ok || t.at("/result/is_error").truth()) {
+		m.report(m.rules.interrupted, f, -1, "call %s was interrupted by shutdown and answered otherwise than as cancelled", t.get("id").raw)
+	}
 	if isCancelled {
-		if !r.cancelled && !r.leftover && !m.closing {
+		if m.rules.frozenCancel != "" || !r.cancelled && !r.leftover && !m.closing {
 			m.report(m.rules.needlessCancel, f, -1, "request %s was answered as cancelled although nobody cancelled it", t.get("id").raw)
 		}
 		m.cancelled(f, t.get("error"))

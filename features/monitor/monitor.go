@@ -50,6 +50,7 @@ type Monitor struct {
 	judged   int
 	findings []verdict.Finding
 
+	partial []byte             // what the host wrote behind its last line feed
 	initID  string             // id of the initialize in progress
 	offer   tree               // params of the last initialize
 	result  tree               // of initialize
@@ -129,8 +130,13 @@ func (m *Monitor) report(rule string, f wire.Frame, offset int, format string, a
 // asked notes what the host wrote. Frames that are wrong on purpose count as requests as long as an id
 // and a method can be read, because an extension has to answer many of them.
 func (m *Monitor) asked(f wire.Frame) {
-	t := parse(f.Bytes)
-	if !f.Ended || t.kind() != object {
+	m.partial = append(m.partial, f.Bytes...)
+	if !f.Ended {
+		return
+	}
+	t := parse(m.partial)
+	m.partial = nil
+	if t.kind() != object {
 		return
 	}
 	id, method := t.get("id"), t.get("method").text()

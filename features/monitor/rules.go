@@ -16,7 +16,7 @@ type ruleset struct {
 	nullID, changedID, unknownID, twice                               string
 	errorShape, errorMember, errorCode, errorMessage                  string
 	parseErrorSent, unknownMethodData, versionData, cancelData        string
-	needlessCancel, behindShutdown                                    string
+	needlessCancel, behindShutdown, interrupted                       string
 
 	notOpen, notificationID, numericID, ownID, reusedID, ownWaiting, foreignCancel string
 
@@ -127,13 +127,14 @@ var featureRules = ruleset{
 	resultMembers: "EXT04-RESULT-004", content: "EXT04-RESULT-001", isError: "EXT04-RESULT-004", metadata: "EXT04-RESULT-008",
 	partType: "EXT04-RESULT-002", partArtifact: "EXT04-RESULT-003",
 	structuredPresence: "EXT04-RESULT-005", structuredSchema: "EXT04-RESULT-006", structuredSize: "EXT04-RESULT-007",
-	shutdownResult: "EXT04-SHUT-002",
+	shutdownResult: "EXT04-SHUT-002", interrupted: "EXT04-SHUT-006",
 }
 
 // frozenRules are the feature wire's with the differences of API 0.1.
 func frozenRules() ruleset {
 	r := featureRules
 	r.frozenProgress, r.frozenCancel, r.needlessCancel = "EXT01-PROG-001", "EXT01-CANCEL-001", "EXT01-CANCEL-001"
+	r.interrupted = ""
 	r.frozenSchema, r.frozenProtocol, r.frozenResult = "EXT01-TOOL-001", "EXT01-INIT-001", "EXT01-RESULT-001"
 	return r
 }

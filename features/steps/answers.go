@@ -123,14 +123,21 @@ func (w *World) describe(m subject.Message) string {
 	}
 }
 
-// answerHas expects a value in the last answer, at a pointer into the response object. The word absent
-// stands for no value.
-func (w *World) answerHas(pointer, want string) error {
+// answerHas expects a value in the last answer, at a pointer into the response object. With "=" it is a
+// JSON value, or the word absent; with "~" it is part of a string.
+func (w *World) answerHas(pointer, how, want string) error {
 	doc, err := json.Marshal(w.answer.Fields)
 	if err != nil {
 		return errored("%v", err)
 	}
 	got, found := lookup(doc, pointer)
+	if how == "~" {
+		var text string
+		if json.Unmarshal(got, &text) != nil || !strings.Contains(text, want) {
+			return failAt(w.answer, "the answer has %s at %s, want a string with %q in it", got, pointer, want)
+		}
+		return nil
+	}
 	want, orAbsent := strings.CutSuffix(want, " or absent")
 	switch {
 	case want == "absent" && found:

@@ -18,14 +18,23 @@ func (w *World) sendsLine(text string) error {
 	return w.send(b)
 }
 
-// remember makes the id of a line the one that expectations are about, if it has one.
+// remember makes the id of a line the one that expectations are about, if it has one. What no reader can
+// make sense of is answered with the id null, if at all.
 func (w *World) remember(line []byte) {
 	var m struct {
-		ID json.RawMessage `json:"id"`
+		ID     json.RawMessage `json:"id"`
+		Method any             `json:"method"`
 	}
-	if json.Unmarshal(line, &m) == nil && m.ID != nil {
+	if json.Unmarshal(line, &m) != nil {
+		w.last = "null"
+		return
+	}
+	if m.ID != nil {
 		w.last = string(m.ID)
 		w.reused = slices.Contains(w.running, w.last)
+	}
+	if m.Method == dialect.Cancel {
+		w.hurried = true
 	}
 }
 

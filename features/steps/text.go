@@ -14,7 +14,7 @@ import (
 // Frames in features are written as they travel. What cannot stand in a table stands between guillemets:
 //
 //	«id»            a fresh request id, which later expectations are about
-//	«running»       the id of the call that runs
+//	«running»       the id of the call that runs, which later expectations are about
 //	«hex ED A0 80»  these bytes
 //	«nest 33»       that many arrays inside each other; «nest 33 1» puts something in the innermost
 //	«repeat 9 ab»   the text nine times
@@ -69,7 +69,8 @@ func (w *World) replace(word, rest string) (string, error) {
 		if len(w.running) == 0 {
 			return "", errored("no call is running")
 		}
-		return w.running[0], nil
+		w.last = w.running[0]
+		return w.last, nil
 	case "hex":
 		b, err := hex.DecodeString(strings.ReplaceAll(rest, " ", ""))
 		return string(b), err

@@ -37,7 +37,7 @@ func Vocabulary() []Phrase {
 
 		{`the extension answers with (a result|an error|a result or an error)`, (*World).answersWith},
 		{`the extension answers with (a result or )?the error (\S+(?: or \S+)*)`, (*World).answersError},
-		{`the answer has (\S+) = (.+)`, (*World).answerHas},
+		{`the answer has (\S+) (=|~) (.+)`, (*World).answerHas},
 		{`the extension stays silent and goes on serving`, (*World).silentAndGoesOn},
 		{`the extension goes on serving`, (*World).goesOn},
 		{`the running call is (answered|undisturbed)`, (*World).runningCall},
@@ -80,6 +80,8 @@ func bind(do any) any {
 		return func(ctx context.Context, a string) error { return f(Of(ctx), a) }
 	case func(*World, string, string) error:
 		return func(ctx context.Context, a, b string) error { return f(Of(ctx), a, b) }
+	case func(*World, string, string, string) error:
+		return func(ctx context.Context, a, b, c string) error { return f(Of(ctx), a, b, c) }
 	case func(*World, string, int) error:
 		return func(ctx context.Context, a string, b int) error { return f(Of(ctx), a, b) }
 	}
