@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/octet-dev/octet/gen/emit"
@@ -116,13 +117,18 @@ func TestEmit_refusesNamesThatCollide(t *testing.T) {
 	}
 }
 
-func emitAll(t *testing.T) []emit.File {
-	t.Helper()
+var emitted = sync.OnceValues(func() ([]emit.File, error) {
 	spec, err := load.Load(os.DirFS("../../spec"))
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	files, err := New().Emit(spec)
+	return New().Emit(spec)
+})
+
+// emitAll returns the Go files of the real spec.
+func emitAll(t *testing.T) []emit.File {
+	t.Helper()
+	files, err := emitted()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 )
@@ -127,6 +128,21 @@ func TestLoad_refusesBrokenRules(t *testing.T) {
 		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'"},
 		{rulesDoc, `"wires": ["0.2", "0.4"]`, `"wires": ["0.2", "0.3"]`, `spec/rules/dock.json: /rules/0/wires/1: the wire dock-wire has no version "0.3"; correct it`},
 	})
+}
+
+func TestLoad_refusesAPrefixOfAnotherWire(t *testing.T) {
+	files := tree(t, "contract")
+	wires := string(files["wires.json"].Data)
+	start, end := strings.Index(wires, "    {\n"), strings.LastIndex(wires, "    }")
+	second := strings.NewReplacer("dock-wire", "pier-wire", "dockwire", "pierwire", "dock_wire", "pier_wire").Replace(wires[start : end+5])
+	files["wires.json"] = &fstest.MapFile{Data: []byte(wires[:end+5] + ",\n" + second + wires[end+5:])}
+	load(t, files)
+	files["rules/pier.json"] = &fstest.MapFile{Data: []byte(`{"$schema": "../meta/rules.schema.json", "wire": "pier-wire", "areas": {"LAND": "l"}, "rules": [
+		{"id": "EXT04-LAND-009", "level": "must", "role": "host", "wires": ["0.4"], "text": "t", "source": "s"}]}`)}
+	const want = "spec/rules/pier.json: /rules/0/id: the prefix EXT04 belongs to wire dock-wire; use another one"
+	if _, err := Load(files); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
 }
 
 func TestLoad_refusesBrokenVectors(t *testing.T) {

@@ -70,13 +70,13 @@ func build(src *source, names []string) *model.Spec {
 		}
 		spec.Wires = append(spec.Wires, w.load(n))
 	}
-	rules := &ruleLoader{spec: spec, errs: src.errs}
+	rules := &ruleLoader{spec: spec, errs: src.errs, ids: map[string]bool{}, prefixes: map[string]string{}}
 	for _, name := range names {
 		switch {
 		case strings.HasPrefix(name, rulesFolder):
 			rules.load(src.read(name))
 		case strings.HasPrefix(name, vectorsFolder):
-			checkVectors(src.read(name), spec, rules)
+			checkVectors(src.read(name), rules)
 		case !used[name]:
 			src.errs.Addf(name, "", "no wire names this file; add it to %s or remove it", wiresFile)
 		}

@@ -11,8 +11,10 @@ import (
 var ruleID = regexp.MustCompile(`^([A-Z][A-Z0-9]*)-([A-Z]+)-[0-9]{3}$`)
 
 type ruleLoader struct {
-	spec *model.Spec
-	errs *located.List
+	spec     *model.Spec
+	errs     *located.List
+	ids      map[string]bool
+	prefixes map[string]string // the wire whose rules start so
 }
 
 func (r *ruleLoader) wire(n node) *model.Wire {
@@ -75,19 +77,19 @@ func (r *ruleLoader) checkID(n node, rule *model.Rule, areas node) {
 	if !areas.has(rule.Area) {
 		r.errs.Addf(at.file, at.pointer, "the area %q of rule %s is not described; add it to areas", rule.Area, rule.ID)
 	}
-	for _, other := range r.spec.Rules {
-		if other.ID == rule.ID {
-			r.errs.Addf(at.file, at.pointer, "the rule id %s comes twice; ids are never reused", rule.ID)
-		}
-		if m := ruleID.FindStringSubmatch(other.ID); m != nil && m[1] == prefix && other.Wire != rule.Wire {
-			r.errs.Addf(at.file, at.pointer, "the prefix %s belongs to wire %s; use another one", prefix, other.Wire)
-			return
-		}
+	if r.ids[rule.ID] {
+		r.errs.Addf(at.file, at.pointer, "the rule id %s comes twice; ids are never reused", rule.ID)
 	}
+	r.ids[rule.ID] = true
+	if owner, taken := r.prefixes[prefix]; taken && owner != rule.Wire {
+		r.errs.Addf(at.file, at.pointer, "the prefix %s belongs to wire %s; use another one", prefix, owner)
+		return
+	}
+	r.prefixes[prefix] = rule.Wire
 }
 
 // checkVectors holds the names in a vectors file against the spec.
-func checkVectors(root node, spec *model.Spec, rules *ruleLoader) {
+func checkVectors(root node, rules *ruleLoader) {
 	wire := rules.wire(root)
 	if wire == nil {
 		return
@@ -104,7 +106,7 @@ func checkVectors(root node, spec *model.Spec, rules *ruleLoader) {
 		if name := n.text("model"); n.has("model") && !slices.ContainsFunc(wire.Models, func(m *model.Model) bool { return m.Name == name }) {
 			rules.errs.Addf(n.file, n.at("model"), "%q is no model of %s; correct the name", name, wire.Name)
 		}
-		if name := n.text("rule"); !slices.ContainsFunc(spec.Rules, func(r *model.Rule) bool { return r.ID == name }) {
+		if name := n.text("rule"); !rules.ids[name] {
 			rules.errs.Addf(n.file, n.at("rule"), "%q is no rule; correct the id", name)
 		}
 		if name := n.text("violation"); n.has("violation") && !slices.Contains(model.Violations, model.Violation(name)) {
