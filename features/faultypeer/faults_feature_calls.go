@@ -80,6 +80,9 @@ var featureInitFaults = onFeature(
 	changeProtocol("f-events-without-feature", "EXT04-NEG-006", "subscribes to events without the feature", func(p obj) {
 		p["lifecycle_events"] = list("turn/started")
 	}),
+	changeProtocol("f-feature-alone", "EXT04-NEG-020", "selects a feature without the one it depends on", func(p obj) {
+		p["features"] = add(drop(p["features"], featurewire.FeatureRequestProgress), featurewire.FeatureProgressDecoration)
+	}),
 	Fault{
 		Name: "f-refuses-unknown-feature", Rule: "EXT04-NEG-007", Doc: "ends at an offer with a feature it does not know",
 		quirk: quirk{refuses: func(line []byte) bool {

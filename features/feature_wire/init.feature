@@ -59,7 +59,8 @@ Feature: The first exchange
     Then the extension answers with an error
 
   @0.2 @0.4
-  @EXT04-NEG-001 @EXT04-NEG-002 @EXT04-NEG-003 @EXT04-NEG-004 @EXT04-NEG-005 @EXT04-NEG-006 @EXT04-TOOL-004 @EXT04-TOOL-005
+  @EXT04-NEG-001 @EXT04-NEG-002 @EXT04-NEG-003 @EXT04-NEG-004 @EXT04-NEG-005 @EXT04-NEG-006 @EXT04-NEG-020
+  @EXT04-TOOL-004 @EXT04-TOOL-005
   Scenario: The selection from the standard offer
     Given the extension is ready
     Then no frame breaks a rule of this scenario

@@ -1,6 +1,10 @@
 package monitor
 
 import (
+	"maps"
+	"reflect"
+	"slices"
+
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/spelling"
 )
@@ -27,7 +31,7 @@ type ruleset struct {
 	initShape, initVersion, initNames, catalog, toolMembers, toolName, toolTwice string
 	toolDescription, toolParameters, outputSchema, outputSchemaSize, command     string
 	protocolVersion, featuresMissing, featuresUnoffered, featuresTwice           string
-	concurrency, lifecycleEvents                                                 string
+	concurrency, lifecycleEvents, featureAlone                                   string
 	contractMembers, contractIdentity, capabilityMissing, capabilityUnoffered    string
 	methodMissing, methodUnoffered, selectedTwice, methodOwner, hookPair         string
 	hooksWanted, hooksUnwanted, limits, limitOver                                string
@@ -122,7 +126,7 @@ var featureRules = ruleset{
 	toolDescription: "EXT04-TOOL-002", toolParameters: "EXT04-TOOL-003", outputSchema: "EXT04-TOOL-004", outputSchemaSize: "EXT04-TOOL-005",
 	command:         "EXT04-TOOL-006",
 	protocolVersion: "EXT04-NEG-001", featuresMissing: "EXT04-NEG-002", featuresUnoffered: "EXT04-NEG-003", featuresTwice: "EXT04-NEG-004",
-	concurrency: "EXT04-NEG-005", lifecycleEvents: "EXT04-NEG-006",
+	concurrency: "EXT04-NEG-005", lifecycleEvents: "EXT04-NEG-006", featureAlone: "EXT04-NEG-020",
 
 	resultMembers: "EXT04-RESULT-004", content: "EXT04-RESULT-001", isError: "EXT04-RESULT-004", metadata: "EXT04-RESULT-008",
 	partType: "EXT04-RESULT-002", partArtifact: "EXT04-RESULT-003",
@@ -137,4 +141,20 @@ func frozenRules() ruleset {
 	r.interrupted = ""
 	r.frozenSchema, r.frozenProtocol, r.frozenResult = "EXT01-TOOL-001", "EXT01-INIT-001", "EXT01-RESULT-001"
 	return r
+}
+
+// Rules lists the rules that the monitor of an API version can find broken, sorted.
+func Rules(d dialect.Dialect) []string {
+	set := map[string]bool{}
+	rules := rulesOf(d)
+	for _, id := range rules.spelling {
+		set[id] = true
+	}
+	v := reflect.ValueOf(rules)
+	for i := range v.NumField() {
+		if f := v.Field(i); f.Kind() == reflect.String && f.String() != "" {
+			set[f.String()] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
 }

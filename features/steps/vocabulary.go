@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/cucumber/godog"
 )
@@ -10,6 +11,11 @@ import (
 type Phrase struct {
 	Expr string
 	Do   any // a method expression of World
+}
+
+// Matches reports whether a step reads like the phrase.
+func (p Phrase) Matches(text string) bool {
+	return regexp.MustCompile("^" + p.Expr + "$").MatchString(text)
 }
 
 // Vocabulary is every step there is, in the order in which a conversation meets them. It stays at no
