@@ -21,9 +21,19 @@ type Call struct {
 	// later.
 	Issued func(id envelope.ID)
 
+	// Queued, if set, is called once the frame has its place: what is sent from then on comes behind it.
+	// It must not block.
+	Queued func()
+
 	// Install, if set, takes the result on the reading goroutine before any later frame is looked at. It
 	// must not block. Its error ends the connection and is what Do returns.
 	Install func(result []byte) error
+}
+
+func (q Call) queued() {
+	if q.Queued != nil {
+		q.Queued()
+	}
 }
 
 // calls are the requests of this side.
@@ -157,7 +167,7 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 		c.release(k)
 		return nil, err
 	}
-	if err := c.launch(q.Method, k, f); err != nil {
+	if err := c.launch(q, k, f); err != nil {
 		return nil, err
 	}
 	return k, nil
@@ -165,16 +175,16 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 
 // launch registers k and gives its frame to the writer. The call is registered first, because the
 // answer may be there before the writer returns.
-func (c *Conn) launch(method string, k *call, f *buffer) error {
+func (c *Conn) launch(q Call, k *call, f *buffer) error {
 	c.mu.Lock()
-	if err := c.maySendLocked(method, false); err != nil {
+	if err := c.maySendLocked(q.Method, false); err != nil {
 		c.calls.putLocked(k.permit)
 		c.mu.Unlock()
 		f.release()
 		c.release(k)
 		return err
 	}
-	switch method {
+	switch q.Method {
 	case c.profile.Initialize:
 		c.phase = initialing
 	case c.profile.Shutdown:
@@ -186,10 +196,12 @@ func (c *Conn) launch(method string, k *call, f *buffer) error {
 		// Another goroutine writes what might block on a full pipe, so that the end of ctx is noticed.
 		c.queueLaterLocked(o)
 		c.mu.Unlock()
+		q.queued()
 		return nil
 	}
 	mine := c.queueLocked(o)
 	c.mu.Unlock()
+	q.queued()
 	if mine {
 		c.write(o)
 	}
@@ -442,6 +454,11 @@ func (c *Conn) response(e *envelope.Envelope) error {
 // Notify sends a notification. It returns when the frame is queued; it blocks only while the writer's
 // queue is full, or writes the frame itself. Errors are those of Do before sending.
 func (c *Conn) Notify(ctx context.Context, method string, params Value) error {
+	return c.notify(ctx, method, params, nil)
+}
+
+// notify sends a notification, in front of the answer to the request it belongs to, if it does to one.
+func (c *Conn) notify(ctx context.Context, method string, params Value, of *Request) error {
 	c.mu.Lock()
 	err := c.maySendLocked(method, true)
 	p := c.profile
@@ -461,7 +478,11 @@ func (c *Conn) Notify(ctx context.Context, method string, params Value) error {
 		return err
 	}
 	c.mu.Lock()
-	if err := c.sealedLocked(); err != nil {
+	err = c.sealedLocked()
+	if err == nil && of != nil && c.served.live[of.ID.String()] != of {
+		err = ErrAnswered
+	}
+	if err != nil {
 		c.mu.Unlock()
 		f.release()
 		return err

@@ -12,6 +12,8 @@ import (
 var (
 	// ErrClosed is what calls return that Close ended, and calls behind Close.
 	ErrClosed = errors.New("peer: closed")
+	// ErrAnswered is what Request.Notify returns once the request has been answered.
+	ErrAnswered = errors.New("peer: the request has been answered")
 	// ErrDraining is what calls return behind the call of shutdown: the host sends no request after it.
 	ErrDraining = errors.New("peer: shutting down, no further request is sent")
 	// ErrNotSent is what a call returns whose context ended before its frame was begun: the request

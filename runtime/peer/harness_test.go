@@ -15,24 +15,34 @@ import (
 	"github.com/octet-dev/octet/runtime/frame"
 )
 
-// TestMain fails the run when goroutines outlive the tests.
+// TestMain fails the run when goroutines of the package outlive the tests.
 func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
 	code := m.Run()
-	if code == 0 {
-		for range 1000 {
-			if runtime.NumGoroutine() <= before {
-				break
-			}
-			runtime.Gosched()
+	left := leftover()
+	for range 1000 {
+		if left == "" {
+			break
 		}
-		if n := runtime.NumGoroutine(); n > before {
-			buf := make([]byte, 1<<20)
-			fmt.Fprintf(os.Stderr, "%d goroutines are left of the tests:\n%s\n", n-before, buf[:runtime.Stack(buf, true)])
-			code = 1
-		}
+		runtime.Gosched()
+		left = leftover()
+	}
+	if code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "goroutines are left of the tests:\n%s\n", left)
+		code = 1
 	}
 	os.Exit(code)
+}
+
+// leftover returns the stacks that run in this package, save the caller's.
+func leftover() string {
+	buf := make([]byte, 1<<20)
+	var left []string
+	for n, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if n > 0 && strings.Contains(stack, "octet/runtime/peer.") {
+			left = append(left, stack)
+		}
+	}
+	return strings.Join(left, "\n\n")
 }
 
 // rig is one Conn with a test in the place of the other side, which speaks in literal frames.

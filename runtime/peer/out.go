@@ -106,6 +106,7 @@ func (c *Conn) write(o outgoing) {
 	defer c.mu.Unlock()
 	c.out.writing = false
 	c.wakeWriterLocked()
+	c.restLocked()
 }
 
 // wakeWriterLocked sees to it that a queue has a writer.
@@ -124,6 +125,7 @@ func (c *Conn) drain() {
 		c.mu.Lock()
 		if len(c.out.queue) == 0 || c.ended {
 			c.out.writing = false
+			c.restLocked()
 			c.mu.Unlock()
 			return
 		}

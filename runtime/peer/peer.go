@@ -95,6 +95,14 @@ type Options struct {
 	// Grace is how long a cancelled call waits for its answer. 0: that of the profile.
 	Grace time.Duration
 
+	// HandlerGrace is how long the handler of a cancelled request may take to return. Then the request is
+	// answered as cancelled in its place, and what it returns later is dropped. 0: as long as it takes.
+	HandlerGrace time.Duration
+
+	// EndGrace is how long requests may go on being served, and their answers be written, once the other
+	// side has ended its stream in an orderly way. 0: not at all.
+	EndGrace time.Duration
+
 	// Context is the parent of the handlers' contexts. nil: context.Background().
 	Context context.Context
 }
@@ -211,6 +219,7 @@ func (c *Conn) end(err error) {
 		k.settle(outcome{err: why})
 	}
 	for _, r := range requests {
+		c.disarm(r)
 		r.cancel(why)
 	}
 	if c.opt.Hangup != nil {

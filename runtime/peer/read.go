@@ -19,7 +19,7 @@ func (c *Conn) lead() {
 	for {
 		payload, err := c.opt.Source.Next()
 		if err != nil {
-			c.end(asFault(err))
+			c.finish(asFault(err))
 			return
 		}
 		r, err := c.dispatch(payload)
@@ -229,7 +229,9 @@ func (c *Conn) cancelled(p *Profile, e *envelope.Envelope) {
 	r := c.served.live[envelope.FromWire(id).String()]
 	c.mu.Unlock()
 	if r != nil {
-		r.cancel(&CancelledError{Reason: reason})
+		why := &CancelledError{Reason: reason}
+		r.cancel(why)
+		c.arm(r, why)
 	}
 }
 

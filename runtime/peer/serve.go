@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/rules"
@@ -18,7 +19,7 @@ import (
 // served are the requests of the other side.
 type served struct {
 	live map[string]*Request // by id, as JSON, until the answer is queued
-	idle []chan struct{}     // closed when a request has left live
+	idle []chan struct{}     // closed when a request has left live, or the writer came to rest
 	seed maphash.Seed
 	seen map[uint64]struct{} // hashes of all ids, where the profile bounds them
 }
@@ -62,6 +63,7 @@ type Request struct {
 	before  func()
 	final   bool
 	claimed atomic.Bool // the answer is settled
+	overdue *time.Timer // answers in place of the handler; under mu of the connection
 }
 
 // Conn returns the connection the request came from.
@@ -307,6 +309,7 @@ func (c *Conn) answer(r *Request, v Value, err error) {
 func (c *Conn) deliver(r *Request, f *buffer) {
 	c.mu.Lock()
 	delete(c.served.live, r.ID.String())
+	c.disarmLocked(r)
 	c.served.wakeLocked()
 	if c.sealedLocked() != nil {
 		c.mu.Unlock()
