@@ -50,6 +50,20 @@ var TableMessageTokens = []MessageTokensRow{
 	{"not_foreground_owner", "not_foreground_owner"},
 }
 
+// ErrorRangesRow is one row of TableErrorRanges.
+type ErrorRangesRow struct {
+	Range   string
+	Lowest  string
+	Highest string
+}
+
+// TableErrorRanges: Codes that extensions may use for errors of their own, both ends included.
+//
+// Source: feature 15.
+var TableErrorRanges = []ErrorRangesRow{
+	{"server", "-32099", "-32000"},
+}
+
 // WireEnvironmentRow is one row of TableWireEnvironment.
 type WireEnvironmentRow struct {
 	Variable string

@@ -157,6 +157,7 @@ __all__ = [
     "SHUTDOWN_REPLY_MS",
     "ShutdownParams",
     "ShutdownResult",
+    "TABLE_ERROR_RANGES",
     "TABLE_MESSAGE_TOKENS",
     "TABLE_OUTPUT_SCHEMA_KEYWORDS",
     "TABLE_WIRE_ENVIRONMENT",
@@ -1863,6 +1864,11 @@ TABLE_MESSAGE_TOKENS: Final[tuple[tuple[str, str], ...]] = (
     ("not_foreground_owner", "not_foreground_owner"),
 )
 """First words of an error message that carry meaning, with the error they belong to. Columns: token, error."""
+
+TABLE_ERROR_RANGES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("server", "-32099", "-32000"),
+)
+"""Codes that extensions may use for errors of their own, both ends included. Columns: range, lowest, highest."""
 
 TABLE_WIRE_ENVIRONMENT: Final[tuple[tuple[str, str], ...]] = (
     ("OCTET_EXTENSION_API_VERSION", "the exact API version"),

@@ -2180,6 +2180,11 @@ export const MESSAGE_TOKENS = {
   not_foreground_owner: "not_foreground_owner",
 } as const;
 
+/** Codes that extensions may use for errors of their own, both ends included. Columns: range, lowest, highest. (feature 15) */
+export const ERROR_RANGES = [
+  ["server", "-32099", "-32000"],
+] as const;
+
 /** Variables every extension process gets. Columns: variable, value. (feature 1.2) */
 export const WIRE_ENVIRONMENT = {
   OCTET_EXTENSION_API_VERSION: "the exact API version",
