@@ -1,0 +1,75 @@
+package octet_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// provenRule is a row of spec/rules that no faulty extension can turn red, with the place that proves it.
+type provenRule struct {
+	ID       string `json:"id"`
+	Level    string `json:"level"`
+	NoPeer   string `json:"no_peer"`
+	ProvenBy string `json:"proven_by"`
+}
+
+var ruleID = regexp.MustCompile(`\b(?:EXT0[134]|MAN)-[A-Z]+-\d{3}\b`)
+
+// TestRules_outsideTheRefereeAreCitedByTheirProof demands that a must rule no faulty extension can break
+// is named by a test or transcript in the place that the rule says proves it.
+func TestRules_outsideTheRefereeAreCitedByTheirProof(t *testing.T) {
+	cited := map[string]map[string]bool{} // place, then rule ids its tests name
+	seen := 0
+	for _, wire := range []string{"extension-feature", "extension-canonical", "manifest"} {
+		var file struct{ Rules []provenRule }
+		readJSON(t, "spec/rules/"+wire+".json", &file)
+		for _, rule := range file.Rules {
+			if rule.NoPeer == "" || rule.Level == "may" {
+				continue
+			}
+			seen++
+			if cited[rule.ProvenBy] == nil {
+				cited[rule.ProvenBy] = rulesCitedBelow(t, rule.ProvenBy)
+			}
+			if !cited[rule.ProvenBy][rule.ID] {
+				t.Errorf("%s is proven by %s, but no test there names it", rule.ID, rule.ProvenBy)
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("saw %d rules proven outside the referee, want at least 100", seen)
+	}
+}
+
+// rulesCitedBelow returns the rule ids in the tests of a package folder, or in the files a pattern matches.
+func rulesCitedBelow(t *testing.T, place string) map[string]bool {
+	t.Helper()
+	matches, err := filepath.Glob(place)
+	if err != nil || len(matches) == 0 {
+		t.Errorf("proven_by names %q, which does not exist", place)
+	}
+	found := map[string]bool{}
+	for _, match := range matches {
+		err := filepath.WalkDir(match, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			if file != match && !strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(file, ".txtar") {
+				return nil
+			}
+			text, err := os.ReadFile(file)
+			for _, id := range ruleID.FindAllString(string(text), -1) {
+				found[id] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
