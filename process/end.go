@@ -86,11 +86,11 @@ func (p *Process) End(stages Stages) Report {
 
 func (p *Process) end(stages Stages) Report {
 	report := Report{Stage: StageSelf, State: State{Code: -1}}
-	closeFiles(p.stdin)
 	if !p.leaderGone() {
 		report.Stage = StageClose
-		p.waitLeader(stages.Close)
 	}
+	closeFiles(p.stdin)
+	p.waitLeader(stages.Close)
 	if p.leaderGone() {
 		report.Left = p.Descendants()
 	}

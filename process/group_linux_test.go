@@ -51,5 +51,5 @@ func playHost(path string) {
 		panic(err)
 	}
 	fmt.Println(child.PID())
-	select {}
+	forever()
 }

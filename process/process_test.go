@@ -46,11 +46,11 @@ func play(role string) {
 		os.Exit(3)
 	case "deaf":
 		fmt.Println("ready")
-		select {}
+		forever()
 	case "stubborn":
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("ready")
-		select {}
+		forever()
 	case "flood":
 		line := strings.Repeat("x", 99) + "\n"
 		for range 20_000 {
@@ -64,6 +64,14 @@ func play(role string) {
 		playHost(os.Args[0])
 	case "fork", "daemon":
 		leaveBehind(role == "daemon")
+	}
+}
+
+// forever blocks. An empty select would not: the runtime ends a program that nothing can wake.
+func forever() {
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, syscall.SIGUSR1)
+	for range never {
 	}
 }
 

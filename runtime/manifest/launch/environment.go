@@ -63,3 +63,12 @@ func (w Wire) variables() map[string]string {
 	}
 	return paired
 }
+
+// scratchRow is the row of the scratch directory in the spec's table.
+const scratchRow = 5
+
+// ScratchEntry is the entry of the environment that names the scratch directory. Only the extension and
+// what it starts have it.
+func (w Wire) ScratchEntry() string {
+	return featurewire.TableWireEnvironment[scratchRow].Variable + "=" + w.Scratch
+}

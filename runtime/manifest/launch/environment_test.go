@@ -79,4 +79,7 @@ func TestWire_hasAValueForEveryVariable(t *testing.T) {
 	if got, want := len(featurewire.TableWireEnvironment), len(wireEntries); got != want {
 		t.Errorf("the spec has %d variables, want %d: give the new ones a value", got, want)
 	}
+	if got := wire.ScratchEntry(); got != "OCTET_EXTENSION_SCRATCH=/s" {
+		t.Errorf("scratch entry %q", got)
+	}
 }

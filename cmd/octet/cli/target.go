@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/process"
+	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/runtime/manifest/folder"
+)
+
+// target is the extension that a command is about, with the flags that all such commands share.
+type target struct {
+	dir       string
+	workspace string
+	flags     []string
+	output    string
+	verbose   bool
+}
+
+// The legal values of --output.
+const (
+	outputText = "text"
+	outputJSON = "json"
+)
+
+func (t *target) register(set *pflag.FlagSet) {
+	set.StringArrayVar(&t.flags, "flag", nil, "")
+	set.StringVar(&t.output, "output", outputText, "")
+	set.StringVar(&t.workspace, "workspace", "", "")
+	set.BoolVarP(&t.verbose, "verbose", "v", false, "")
+}
+
+func (t *target) check(path string) error {
+	if t.output != outputText && t.output != outputJSON {
+		return usagef("--output is %q, want %s or %s", t.output, outputText, outputJSON)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return usagef("%q is not a directory; name the directory that holds %s", path, manifest.FileName())
+	}
+	if info, err := os.Stat(t.workspace); t.workspace != "" && (err != nil || !info.IsDir()) {
+		return usagef("--workspace %q is not a directory", t.workspace)
+	}
+	t.dir = path
+	return nil
+}
+
+// load reads and judges the manifest. Its problems go to standard error, each with its place.
+func (t *target) load(c *console) (*extension.Source, error) {
+	source, err := extension.Load(t.dir)
+	var invalid *extension.ManifestError
+	var unreadable *folder.Error
+	switch {
+	case errors.As(err, &invalid):
+		for _, line := range problemLines(invalid.Path, invalid.Verdict.Problems) {
+			c.line(line)
+		}
+	case errors.As(err, &unreadable):
+		return nil, fmt.Errorf("%w; %s (%s)", err, unreadable.Remedy, unreadable.Rule)
+	case err == nil:
+		for _, line := range problemLines(source.Folder.ManifestPath, source.Warnings) {
+			c.line(line)
+		}
+	}
+	return source, err
+}
+
+// problemLines writes every problem with its place, rule and remedy.
+func problemLines(path string, problems []manifest.Problem) []string {
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines,
+			plain(fmt.Sprintf("%s:%d:%d: %s: %s (%s)", path, p.Line, p.Column, p.Severity, p.Message, p.Rule)),
+			plain("    "+p.Remedy))
+	}
+	return lines
+}
+
+// options connects an extension to the console.
+func (t *target) options(c *console) extension.Options {
+	options := extension.Options{
+		Workspace: t.workspace,
+		Flags:     t.flags,
+		Notify: func(n extension.Notification) {
+			words := []string{n.Level}
+			if n.Title != "" {
+				words = append(words, n.Title)
+			}
+			c.line(plain(strings.Join(append(words, n.Message), ": ")))
+		},
+	}
+	if t.verbose {
+		options.Stderr = func(line process.Line) { c.line(c.paint(dim, plain("stderr: "+line.Text))) }
+		options.Diagnose = func(text string) { c.line(c.paint(dim, plain("diagnostic: "+text))) }
+	}
+	return options
+}
+
+// lastWords is how many lines of standard error a failure shows.
+const lastWords = 10
+
+// report shows a failure of an extension and returns the exit code for it.
+func (t *target) report(c *console, err error) (int, error) {
+	var failure *extension.Failure
+	if !errors.As(err, &failure) {
+		var unknownTool *extension.UnknownToolError
+		var arguments *extension.ArgumentError
+		var unknownFlag *manifest.UnknownFlagError
+		if errors.As(err, &unknownTool) || errors.As(err, &arguments) || errors.As(err, &unknownFlag) {
+			return exitUsage, &usageError{err.Error()}
+		}
+		return exitExtension, err
+	}
+	c.errorf("%s", failure.Message)
+	if lines := failure.Stderr.Lines; len(lines) > 0 && !t.verbose {
+		c.line("the extension's last words on standard error:")
+		for _, line := range lines[max(0, len(lines)-lastWords):] {
+			c.line("    " + plain(line.Text))
+		}
+	}
+	switch failure.Kind {
+	case extension.Refused, extension.Result:
+		return exitTool, nil
+	case extension.Timeout:
+		return exitTimeout, nil
+	case extension.Cancelled:
+		return exitCancelled, nil
+	default:
+		return exitExtension, nil
+	}
+}
+
+// close brings an extension down and tells if it had to be forced.
+func (t *target) close(c *console, x *extension.Extension) {
+	ending := x.Close()
+	report := ending.Process
+	switch {
+	case report.Stage != process.StageSelf:
+		c.note("the extension did not end when it was asked to: %s", report.Stage)
+	case ending.Asked && !ending.Answered:
+		c.note("the extension ended without an answer to shutdown: %s", report.State)
+	case ending.Asked && report.State.Code != 0:
+		c.note("the extension ended with %s", report.State)
+	}
+	if report.Left > 0 {
+		c.note("the extension left %d processes behind; they have been ended", report.Left)
+	}
+	if report.Alive > 0 {
+		c.note("%d processes of the extension could not be ended", report.Alive)
+	}
+}

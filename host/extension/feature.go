@@ -1,0 +1,261 @@
+package extension
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/schema"
+	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/runtime/negotiation"
+	"github.com/octet-dev/octet/runtime/peer"
+)
+
+// bound lists the optional features that this host really serves: progress reaches the person.
+var bound = []string{featurewire.FeatureRequestProgress}
+
+// featureWire is API 0.2 and 0.4.
+type featureWire struct {
+	identity
+	side     *peer.Profile
+	protocol featurewire.ProtocolOffer
+}
+
+func newFeatureWire(i identity, side *peer.Profile) (*featureWire, error) {
+	protocol, err := negotiation.OfferFeatures(i.manifest().API, featurewire.MaxConcurrentRequests, bound...)
+	return &featureWire{identity: i, side: side, protocol: protocol}, err
+}
+
+func (w *featureWire) profile() *peer.Profile { return w.side }
+
+func (w *featureWire) strict() bool { return true }
+
+func (w *featureWire) offer() peer.Value {
+	m := w.manifest()
+	params := featurewire.InitializeParams{
+		APIVersion:   featurewire.ApiVersion(m.API),
+		OctetVersion: manifest.OctetVersion().String(),
+		Extension:    w.extension(),
+		Workspace:    w.workspace,
+		Capabilities: w.grants(),
+		Contributes:  w.contributes(),
+		Host:         hostState(),
+		Protocol:     w.protocol,
+	}
+	if len(w.flags) > 0 {
+		values := make([]featurewire.FlagValue, len(w.flags))
+		for i, flag := range w.flags {
+			values[i] = featurewire.FlagValue{Name: flag.Name, Value: flag.Value}
+		}
+		params.FlagValues = wirejson.Some(values)
+	}
+	return params
+}
+
+func (i identity) extension() featurewire.ExtensionIdentity {
+	return featurewire.ExtensionIdentity{
+		Name:         i.manifest().Name,
+		Version:      i.manifest().Version,
+		ManifestPath: i.source.Folder.ManifestPath,
+		Source:       featurewire.ExtensionSourceExplicit,
+	}
+}
+
+// grants repeats the capabilities. An empty list of secrets is left out, and on 0.1 any list is: that
+// version has no broker.
+func (i identity) grants() featurewire.CapabilityGrants {
+	c := i.manifest().Capabilities
+	grants := featurewire.CapabilityGrants{
+		Filesystem: featurewire.FilesystemGrant(c.Filesystem), Process: c.Process, Network: c.Network,
+	}
+	if len(c.Secrets) > 0 && i.manifest().API != featurewire.Version01 {
+		grants.Secrets = wirejson.Some(c.Secrets)
+	}
+	return grants
+}
+
+// contributes has the members of every version; those of later versions are added where they are true.
+func (i identity) contributes() featurewire.Contributes {
+	c := i.manifest().Contributes
+	surfaces := make([]featurewire.UiSurface, len(c.UI))
+	for n, surface := range c.UI {
+		surfaces[n] = featurewire.UiSurface(surface)
+	}
+	return featurewire.Contributes{
+		Tools: text(c.Tools), Commands: text(c.Commands), Hooks: text(c.Hooks), UI: surfaces, Context: c.Context,
+		ToolRenderers: text(c.ToolRenderers), Notifications: c.Notifications, Confirmations: c.Confirmations,
+		Presentation: present(c.Presentation), Menu: present(c.Menu),
+	}
+}
+
+// baseContributes has the members that every API version knows.
+func (i identity) baseContributes() featurewire.ContributesV01 {
+	c := i.contributes()
+	return featurewire.ContributesV01{
+		Tools: c.Tools, Commands: c.Commands, Hooks: c.Hooks, UI: c.UI, Context: c.Context,
+		ToolRenderers: c.ToolRenderers, Notifications: c.Notifications, Confirmations: c.Confirmations,
+	}
+}
+
+// hostState is that of a host without session and model.
+func hostState() featurewire.HostState {
+	return featurewire.HostState{
+		SessionID: wirejson.Null[string](), SessionName: wirejson.Null[string](), Model: wirejson.Null[string](),
+		Reasoning: wirejson.Null[json.RawMessage](), ActiveSkills: wirejson.Some([]featurewire.ActiveSkill{}),
+	}
+}
+
+func (w *featureWire) accept(answer []byte) (*Agreement, *peer.Session, error) {
+	result, err := featurewire.DecodeInitializeResult(answer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if string(result.APIVersion) != w.manifest().API {
+		return nil, nil, fmt.Errorf("the answer selects API %q, want %q", result.APIVersion, w.manifest().API)
+	}
+	selected, err := negotiation.NegotiateFeatures(w.manifest().API, &w.protocol, &result.Protocol)
+	if err != nil {
+		return nil, nil, err
+	}
+	tools := make([]*Tool, len(result.Tools))
+	for i, t := range result.Tools {
+		schema, _ := t.OutputSchema.Get()
+		tools[i] = &Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, OutputSchema: schema}
+	}
+	agreement := &Agreement{
+		API: w.manifest().API, Wire: featurewire.Wire, Features: selected.Features,
+		MaxFrameBytes: featurewire.MaxLineBytes, MaxConcurrentRequests: selected.MaxConcurrent, MaxTools: featurewire.MaxTools,
+		Tools: tools, Commands: commands(result.Commands),
+	}
+	if err := w.catalog(agreement); err != nil {
+		return nil, nil, err
+	}
+	return agreement, &peer.Session{
+		Open:          selected.Open(),
+		MaxConcurrent: int(selected.MaxConcurrent),
+	}, nil
+}
+
+func commands(definitions []featurewire.CommandDefinition) []Command {
+	list := make([]Command, len(definitions))
+	for i, c := range definitions {
+		list[i] = Command{Name: c.Name, Description: c.Description, Usage: c.Usage.Or("")}
+	}
+	return list
+}
+
+// catalog holds a static catalog to the manifest and its schemas to the rules of the wire.
+func (i identity) catalog(a *Agreement) error {
+	var tools, names []string
+	for _, t := range a.Tools {
+		tools = append(tools, t.Name)
+		if err := schema.ParametersOK(t.Parameters); err != nil {
+			return fmt.Errorf("tool %q: %w", t.Name, err)
+		}
+		if t.OutputSchema != nil {
+			if err := schema.OutputOK(t.OutputSchema); err != nil {
+				return fmt.Errorf("tool %q: %w", t.Name, err)
+			}
+		}
+	}
+	for _, c := range a.Commands {
+		names = append(names, c.Name)
+	}
+	if err := sameNames("tool", tools, i.manifest().Contributes.Tools); err != nil {
+		return err
+	}
+	return sameNames("command", names, i.manifest().Contributes.Commands)
+}
+
+func (w *featureWire) call(tool string, arguments json.RawMessage) peer.Value {
+	return featurewire.ToolCallParams{
+		Name: tool, Arguments: arguments, Context: executionContext(w.workspace),
+	}
+}
+
+// executionContext has no owner: no session owns the call.
+func executionContext(workspace string) featurewire.ExecutionContext {
+	return featurewire.ExecutionContext{Workspace: workspace, ExecutionScope: wirejson.Null[string](), Host: hostState()}
+}
+
+func (w *featureWire) result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error) {
+	decoded, err := featurewire.DecodeToolCallResult(answer)
+	if err != nil {
+		return nil, err
+	}
+	result := &ToolResult{IsError: decoded.IsError}
+	for i, part := range decoded.Content {
+		text, isText := part.(featurewire.TextPart)
+		if !isText {
+			return nil, fmt.Errorf("content part %d is media, and the feature %q was not offered", i, featurewire.FeatureArtifacts)
+		}
+		result.Content = append(result.Content, Part{Type: "text", Text: text.Text})
+	}
+	result.Structured = raw(decoded.StructuredContent)
+	result.Metadata = raw(decoded.Metadata)
+	if result.Metadata != nil {
+		if err := schema.MetadataBounds.Hold(result.Metadata); err != nil {
+			return nil, fmt.Errorf("metadata: %w", err)
+		}
+	}
+	return result, structured(ctx, tool, result)
+}
+
+// structured checks that structured content is there exactly when it should be, and that it fits.
+func structured(ctx context.Context, tool *Tool, r *ToolResult) error {
+	switch {
+	case r.Structured == nil && tool.OutputSchema != nil && !r.IsError:
+		return errors.New("the tool declares an output schema and sent no structured content")
+	case r.Structured == nil:
+		return nil
+	case tool.OutputSchema == nil:
+		return errors.New("structured content without an output schema; declare one")
+	}
+	if err := schema.StructuredBounds.Hold(r.Structured); err != nil {
+		return fmt.Errorf("structured content: %w", err)
+	}
+	if err := tool.output.Check(ctx, r.Structured); err != nil {
+		return fmt.Errorf("structured content: %w", err)
+	}
+	return nil
+}
+
+// raw returns an optional JSON value; absent is nil and null is null.
+func raw(member wirejson.Opt[json.RawMessage]) json.RawMessage {
+	if member.IsNull() {
+		return json.RawMessage("null")
+	}
+	value, _ := member.Get()
+	return value
+}
+
+// progress turns a progress event into ours.
+func progress(event featurewire.ProgressEvent) (Progress, error) {
+	switch e := event.(type) {
+	case featurewire.ProgressStatus:
+		p := Progress{Message: e.Message, Unit: e.Unit.Or("")}
+		if n, found := e.Current.Get(); found {
+			p.Current = &n
+		}
+		if n, found := e.Total.Get(); found {
+			p.Total = &n
+		}
+		return p, nil
+	case featurewire.ProgressOutput:
+		p := Progress{Stream: string(e.Stream), Data: []byte(e.Data)}
+		if e.Encoding == featurewire.OutputEncodingBase64 {
+			data, err := base64.StdEncoding.DecodeString(e.Data)
+			if err != nil {
+				return Progress{}, fmt.Errorf("output is not base64: %w", err)
+			}
+			p.Data = data
+		}
+		return p, nil
+	default:
+		return Progress{}, fmt.Errorf("progress event of an unknown type")
+	}
+}

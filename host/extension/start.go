@@ -1,0 +1,289 @@
+package extension
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/process"
+	"github.com/octet-dev/octet/runtime/frame"
+	"github.com/octet-dev/octet/runtime/peer"
+)
+
+// Extension is a running extension. Its methods may be called from any goroutine. Whoever started it
+// must Close it.
+type Extension struct {
+	source    *Source
+	options   Options
+	wire      wire
+	process   *process.Process
+	scratch   string
+	conn      *peer.Conn
+	events    *events
+	agreement *Agreement
+
+	calls sync.WaitGroup // running calls
+	watch chan struct{}  // closed when the watcher of the process has returned
+
+	mu      sync.Mutex
+	running map[wirejson.ID]*call // by the id on the wire
+	closing bool                  // no new call is admitted
+
+	life  context.Context // ends when running calls are to be cancelled
+	abort context.CancelFunc
+
+	closeOnce sync.Once
+	ending    Ending
+}
+
+// Start launches the extension and initializes it. It blocks for at most the initialize deadline and the
+// stages of an end. The context covers the start alone: ending it later does nothing. The error is a
+// *Failure, or what the options or flags lack.
+func Start(ctx context.Context, source *Source, options Options) (*Extension, error) {
+	options, err := options.filled()
+	if err != nil {
+		return nil, err
+	}
+	flags, err := source.Manifest.FlagValues(options.Flags)
+	if err != nil {
+		return nil, err
+	}
+	x := &Extension{
+		source: source, options: options,
+		watch: make(chan struct{}), running: map[wirejson.ID]*call{},
+	}
+	x.life, x.abort = context.WithCancel(context.Background())
+	if x.wire, err = newWire(identity{source: source, flags: flags, workspace: options.Workspace}); err != nil {
+		return nil, err
+	}
+	if err := x.launch(); err != nil {
+		return nil, err
+	}
+	if err := x.initialize(ctx); err != nil {
+		x.shutDown()
+		return nil, err
+	}
+	return x, nil
+}
+
+func newWire(i identity) (wire, error) {
+	api := i.manifest().API
+	if i.manifest().Wire() == canonicalwire.Wire {
+		return newCanonicalWire(i)
+	}
+	profile, err := peer.FeatureProfile(frame.Host, api)
+	if err != nil {
+		return nil, err
+	}
+	if api == featurewire.Version01 {
+		return &legacyWire{identity: i, side: profile}, nil
+	}
+	return newFeatureWire(i, profile)
+}
+
+// launch starts the process and connects to it.
+func (x *Extension) launch() error {
+	scratch, err := os.MkdirTemp(x.options.ScratchRoot, "octet-"+x.source.Manifest.Name+"-")
+	if err != nil {
+		return x.notLaunched(err)
+	}
+	x.scratch = scratch
+	program, err := x.source.program(&x.options, scratch)
+	if err == nil {
+		x.process, err = process.Start(program)
+	}
+	if err != nil {
+		x.removeScratch()
+		return x.notLaunched(err)
+	}
+	x.events = newEvents(x.options.Diagnose)
+	profile := x.wire.profile()
+	x.conn = peer.New(peer.Options{
+		Profile:  profile,
+		Source:   frame.NewReader(x.process.Stdout(), profile.Wire, profile.Side.Other(), profile.MaxFrameBytes),
+		Sink:     frame.NewWriter(x.process.Stdin(), profile.Wire, profile.Side, profile.MaxFrameBytes),
+		Hangup:   x.process.Hangup,
+		Handle:   x.handle,
+		Notice:   x.notice,
+		Diagnose: x.diagnosed,
+	})
+	x.conn.Start()
+	go x.watchProcess()
+	return nil
+}
+
+func (x *Extension) notLaunched(err error) error {
+	return &Failure{
+		Kind: Launch, Cause: err,
+		Message: fmt.Sprintf("failed to launch extension `%s`: %v", x.source.Manifest.Name, err),
+	}
+}
+
+// bufferedGrace is how long the connection may go on reading what an ended process has written. After it
+// only a descendant can still hold the pipe.
+const bufferedGrace = 250 * time.Millisecond
+
+// watchProcess ends the connection when the process has ended, even if somebody else keeps its output
+// open.
+func (x *Extension) watchProcess() {
+	defer close(x.watch)
+	select {
+	case <-x.process.Exited():
+	case <-x.conn.Done():
+		return
+	}
+	select {
+	case <-x.options.After(bufferedGrace):
+		x.conn.Close()
+	case <-x.conn.Done():
+	}
+}
+
+// initialize settles what both sides speak. Nothing else is sent before it is done.
+func (x *Extension) initialize(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, x.options.Deadlines.Initialize, errInitializeDeadline)
+	defer cancel()
+	// A cancelled initialize has no meaning on the wire: the process is ended instead.
+	stop := context.AfterFunc(ctx, func() { x.conn.Close() })
+	defer stop()
+
+	var refused error
+	_, err := x.conn.Do(context.WithoutCancel(ctx), peer.Call{
+		Method: x.wire.profile().Initialize,
+		Params: x.wire.offer(),
+		Install: func(answer []byte) error {
+			var session *peer.Session
+			x.agreement, session, refused = x.wire.accept(answer)
+			if refused == nil {
+				refused = x.compile(ctx)
+			}
+			if refused == nil {
+				x.conn.Install(*session)
+			}
+			return refused
+		},
+	})
+	switch {
+	case err == nil:
+		x.unserved()
+		return nil
+	case refused != nil:
+		return x.failed(Initialize, "answered initialize with what cannot be accepted: "+refused.Error(), refused)
+	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errInitializeDeadline):
+		return x.failed(Initialize, fmt.Sprintf("did not answer initialize within %s", x.options.Deadlines.Initialize), err)
+	case ctx.Err() != nil:
+		return x.failed(Cancelled, "was cancelled while it initialized", context.Cause(ctx))
+	default:
+		return x.initializeFailed(err)
+	}
+}
+
+var errInitializeDeadline = errors.New("the deadline of initialize is over")
+
+func (x *Extension) initializeFailed(err error) error {
+	var answer *peer.Error
+	if errors.As(err, &answer) {
+		return x.failed(Initialize, fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, answer.Message), err)
+	}
+	return x.ended(err)
+}
+
+func (x *Extension) compile(ctx context.Context) error {
+	for _, tool := range x.agreement.Tools {
+		if err := tool.compile(ctx, x.wire.strict(), x.events.diagnostic); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unserved tells about declarations that this host does not serve.
+func (x *Extension) unserved() {
+	hooks := x.source.Manifest.Contributes.Hooks
+	if len(hooks) > 0 {
+		x.events.diagnostic(fmt.Sprintf("this host delivers no hooks; declared are %v", hooks))
+	}
+}
+
+// handle refuses requests of the extension: no method towards this host is open, and the connection
+// answers those that are not. One that gets here nevertheless has no service.
+func (x *Extension) handle(_ context.Context, r *peer.Request) (peer.Value, error) {
+	return nil, peer.Fail(x.wire.profile().Errors.UnknownMethod, nil)
+}
+
+func (x *Extension) diagnosed(d peer.Diagnostic) {
+	text := d.Text
+	if d.Err != nil {
+		text += ": " + d.Err.Error()
+	}
+	if d.Rule != "" {
+		text += " (" + d.Rule + ")"
+	}
+	x.events.diagnostic(text)
+}
+
+// Agreement is what initialize settled. Treat it as read-only.
+func (x *Extension) Agreement() *Agreement { return x.agreement }
+
+// Tool finds a tool of the catalog. The error is an *UnknownToolError.
+func (x *Extension) Tool(name string) (*Tool, error) {
+	for _, tool := range x.agreement.Tools {
+		if tool.Name == name {
+			return tool, nil
+		}
+	}
+	unknown := &UnknownToolError{Extension: x.source.Manifest.Name, Tool: name}
+	for _, tool := range x.agreement.Tools {
+		unknown.Known = append(unknown.Known, tool.Name)
+	}
+	return nil, unknown
+}
+
+// failed brings the process down and reports why.
+func (x *Extension) failed(kind Kind, message string, cause error) *Failure {
+	report := x.process.End(x.stages())
+	return &Failure{
+		Kind: kind, Ended: &report, Stderr: x.process.Stderr(), Cause: cause,
+		Message: fmt.Sprintf("extension `%s` %s", x.source.Manifest.Name, message),
+	}
+}
+
+// ended reports the end of the connection, with what the process said about it.
+func (x *Extension) ended(err error) *Failure {
+	var broken *peer.ProtocolError
+	var framing *frame.Error
+	switch {
+	case errors.As(err, &framing) && framing.Fault == frame.TooLong:
+		return x.failed(Protocol, fmt.Sprintf("broke the protocol: extension message exceeded %d bytes (%s)", framing.Bound, framing.Rule()), err)
+	case errors.As(err, &broken) && broken.Blame == peer.Remote:
+		return x.failed(Protocol, "broke the protocol: "+broken.Error(), err)
+	}
+	// The pipes of a process close a moment before the system reports its end.
+	select {
+	case <-x.process.Exited():
+	case <-x.options.After(bufferedGrace):
+	}
+	failure := x.failed(Closed, "", err)
+	switch {
+	case failure.Ended.Stage == process.StageSelf:
+		failure.Message = fmt.Sprintf("extension process closed: `%s` ended with %s", x.source.Manifest.Name, failure.Ended.State)
+	case errors.Is(err, io.EOF):
+		failure.Message = fmt.Sprintf("extension process closed: `%s` closed its output and %s", x.source.Manifest.Name, failure.Ended.Stage)
+	default:
+		failure.Message = fmt.Sprintf("extension process closed: `%s`: %v", x.source.Manifest.Name, err)
+	}
+	return failure
+}
+
+func (x *Extension) removeScratch() {
+	if err := os.RemoveAll(x.scratch); err != nil && x.events != nil {
+		x.events.diagnostic(fmt.Sprintf("scratch directory: %v", err))
+	}
+}
