@@ -39,12 +39,6 @@ func (c *Conn) disarmLocked(r *Request) {
 	}
 }
 
-func (c *Conn) disarm(r *Request) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.disarmLocked(r)
-}
-
 // finish ends the connection because reading has ended. Behind an orderly end what has arrived is still
 // served, within bounds.
 func (c *Conn) finish(err error) {

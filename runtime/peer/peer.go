@@ -219,7 +219,6 @@ func (c *Conn) end(err error) {
 		k.settle(outcome{err: why})
 	}
 	for _, r := range requests {
-		c.disarm(r)
 		r.cancel(why)
 	}
 	if c.opt.Hangup != nil {
