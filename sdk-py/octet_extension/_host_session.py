@@ -92,11 +92,12 @@ class HostSession(abc.ABC):
         self._fault: RemoteProtocolError | None = None
         self._next_id = 0
         self._state = State.NEW
+        self._opened = False
 
     # --- the way to the extension
 
     @abc.abstractmethod
-    def launch(self) -> None:
+    def _launch(self) -> None:
         """Starts the extension."""
 
     @abc.abstractmethod
@@ -108,13 +109,17 @@ class HostSession(abc.ABC):
         """Ends the input of the extension."""
 
     @abc.abstractmethod
-    def join(self) -> None:
-        """Waits for the extension to be gone."""
+    def _join(self) -> None:
+        """Waits for the extension to be gone and lets go of everything that belongs to it."""
 
     # --- use
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__(BaseException, None, None)
+            raise
         return self
 
     def __exit__(
@@ -126,11 +131,17 @@ class HostSession(abc.ABC):
             if kind is None:
                 raise
 
+    def launch(self) -> None:
+        """Starts the extension and says nothing to it. A second launch does nothing."""
+        if self._state is State.NEW:
+            self._state = State.READY
+            self._launch()
+
     def start(self) -> None:
         """Starts the extension and negotiates. Raises CallFailed when it refuses. A second start does nothing."""
-        if self._state is not State.NEW:
+        if self._opened:
             return
-        self._state = State.READY
+        self._opened = True
         self.launch()
         opening = self._request(self.side.initialize_method, self.side.initialize_params())
         response = self.wait_response(opening, PATIENCE)
@@ -155,16 +166,19 @@ class HostSession(abc.ABC):
         self.send(self.side.spell(message))
 
     def close(self) -> None:
-        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong."""
-        if self._state is State.READY and self.orderly is None:
-            if self._fault is None:
-                ending = self._request(self.side.shutdown_method, {})
-                self.wait(
-                    lambda: ending.response is not None or self.orderly is not None, "an answer to shutdown", PATIENCE
-                )
-            self.end_input()
-            self.join()
-        self._state = State.CLOSED
+        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong.
+
+        A second close does nothing but raise the same again.
+        """
+        if self._state is State.READY:
+            self._state = State.CLOSED
+            try:
+                if self._fault is None and self.orderly is None:
+                    ending = self._request(self.side.shutdown_method, {})
+                    self.wait(lambda: ending.response is not None or self.orderly is not None, "the answer", PATIENCE)
+            finally:
+                self.end_input()
+                self._join()
         if self._fault is not None:
             raise self._fault
 

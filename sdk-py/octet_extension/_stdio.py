@@ -6,6 +6,7 @@ of a child process cannot break a frame, and none of them can take bytes away fr
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import Final
@@ -41,17 +42,26 @@ class Pipes:
 
 def claim() -> Pipes:
     """Moves the protocol to file descriptors of its own, which no child process inherits."""
+    nothing = _fill_standard_descriptors()
     source, sink = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
-    try:
-        os.dup2(2, 1)
-    except OSError:  # no standard error either
-        os.dup2(nothing, 1)
+    os.dup2(2, 1)
     os.close(nothing)
     if sys.platform == "win32":
         msvcrt.setmode(source, os.O_BINARY)
         msvcrt.setmode(sink, os.O_BINARY)
-    if sys.stderr is not None:
-        sys.stdout = sys.stderr
+    if sys.stdout is not None:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stdout.flush()  # what was printed until now
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - it stays open
+    sys.stdout = sys.stderr
     return Pipes(source, sink)
+
+
+def _fill_standard_descriptors() -> int:
+    """Opens the null device, also in place of a standard stream that came closed, and returns a descriptor of it."""
+    while (nothing := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(nothing, True)
+    return nothing

@@ -12,6 +12,7 @@ by the call that waits for it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import subprocess
@@ -21,7 +22,7 @@ import threading
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from octet_extension._extension import Extension
 from octet_extension._generated import canonical_wire, feature_wire
@@ -72,8 +73,7 @@ class TestHost(HostSession):
         self._runtime = extension.runtime(self._input.get, self.arrived, self.log.append)
         self._thread = threading.Thread(target=self._serve, name="test-host", daemon=True)
 
-    def launch(self) -> None:
-        """Starts the extension."""
+    def _launch(self) -> None:
         self._thread.start()
 
     def send_bytes(self, data: bytes) -> None:
@@ -85,8 +85,7 @@ class TestHost(HostSession):
         """Ends the input of the extension."""
         self._input.put(b"")
 
-    def join(self) -> None:
-        """Waits for the extension to be gone."""
+    def _join(self) -> None:
         self._thread.join(PATIENCE)
 
     def _serve(self) -> None:
@@ -119,33 +118,44 @@ class ProcessHost(HostSession):
         )
         self._command = [str(self._directory / entrypoint["command"]), *entrypoint.get("args", ())]
         self._environment = environment
-        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the process
+        self._log = ""
+        self._errors: IO[bytes]
         self._process: subprocess.Popen[bytes]
         self._reader = threading.Thread(target=self._read, name="process-host", daemon=True)
 
     @property
     def log(self) -> str:
         """What the extension has written to standard error."""
-        self._errors.seek(0)
-        return self._errors.read().decode("utf-8", "replace")
+        if not self._errors.closed:
+            self._errors.seek(0)
+            self._log = self._errors.read().decode("utf-8", "replace")
+        return self._log
 
     @property
     def status(self) -> int | None:
         """The exit status, or None while the process runs."""
         return self._process.poll()
 
-    def launch(self) -> None:
-        """Starts the extension."""
+    @property
+    def process(self) -> subprocess.Popen[bytes]:
+        """The process, once it is started."""
+        return self._process
+
+    def _launch(self) -> None:
         # The interpreter that runs the test is found first, so that "env python3" has the same packages.
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-        self._process = subprocess.Popen(  # noqa: S603 - the command of the author's own manifest
-            self._command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            cwd=self._directory,
-            env={**os.environ, "PATH": path, **(self._environment or {})},
-        )
+        with contextlib.ExitStack() as undo:
+            errors = undo.enter_context(tempfile.TemporaryFile())
+            self._process = subprocess.Popen(  # noqa: S603 - the command of the author's own manifest
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                cwd=self._directory,
+                env={**os.environ, "PATH": path, **(self._environment or {})},
+            )
+            undo.pop_all()  # it lives as long as the process
+        self._errors = errors
         self._reader.start()
 
     def send_bytes(self, data: bytes) -> None:
@@ -157,23 +167,19 @@ class ProcessHost(HostSession):
     def end_input(self) -> None:
         """Ends the input of the extension."""
         if self._process.stdin is not None:
-            self._process.stdin.close()
+            with contextlib.suppress(OSError):  # what the process did not read is lost with it
+                self._process.stdin.close()
 
-    def join(self) -> None:
-        """Waits for the extension to be gone."""
+    def _join(self) -> None:
         try:
             self._process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self._process.kill()
+            self._process.wait()
             raise
         finally:
             self._reader.join(PATIENCE)
-
-    def close(self) -> None:
-        """Shuts the extension down and waits for its end. Raises RemoteProtocolError for what it did wrong."""
-        try:
-            super().close()
-        finally:
+            self._log = self.log
             self._errors.close()
 
     def _read(self) -> None:
