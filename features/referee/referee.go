@@ -27,6 +27,9 @@ type Options struct {
 	Jobs int
 	// Seed orders the scenarios; 0 leaves the order of the files.
 	Seed int64
+	// Until ends the run behind a scenario of which it returns true; the others come back as errored. Nil
+	// runs all.
+	Until func(verdict.Scenario) bool
 	// Progress is called behind every scenario, never twice at a time; nil for none.
 	Progress func(done, total int)
 }
@@ -98,6 +101,7 @@ type run struct {
 
 	mu      sync.Mutex // guards the fields below
 	results map[string]verdict.Scenario
+	over    bool // no further scenario starts
 }
 
 type startedKey struct{}
@@ -106,7 +110,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 	steps.Register(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		s, chosen := r.planned[features.Of(p).Key()]
-		if !chosen || ctx.Err() != nil {
+		if !chosen || ctx.Err() != nil || r.isOver() {
 			return ctx, godog.ErrSkip
 		}
 		ctx = context.WithValue(ctx, startedKey{}, time.Now())
@@ -142,9 +146,16 @@ func (r *run) add(key string, s verdict.Scenario) {
 		r.results = map[string]verdict.Scenario{}
 	}
 	r.results[key] = s
+	r.over = r.over || r.opts.Until != nil && r.opts.Until(s)
 	if r.opts.Progress != nil {
 		r.opts.Progress(len(r.results), len(r.planned))
 	}
+}
+
+func (r *run) isOver() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.over
 }
 
 // collect puts results into the order of the plan. A scenario without one is errored, never left out.

@@ -48,6 +48,18 @@ const (
 	Alarmed Verdict = "false_finding" // the peer without a fault, and something was found
 )
 
+// Text is the verdict as people read it.
+func (v Verdict) Text() string {
+	switch v {
+	case Other:
+		return "caught by other rules only"
+	case Alarmed:
+		return "accused"
+	default:
+		return string(v)
+	}
+}
+
 // Result is what became of one peer.
 type Result struct {
 	Fault   string // empty: the peer without a fault
@@ -114,6 +126,9 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 	run := referee.Options{Setup: setup, Jobs: 1}
 	if f.Name != "" {
 		run.Select = func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) }
+		run.Until = func(s verdict.Scenario) bool {
+			return slices.ContainsFunc(s.Findings, func(found verdict.Finding) bool { return found.Rule == f.Rule && !found.Missing })
+		}
 	}
 	scenarios, err := referee.Run(ctx, run)
 	if err != nil {

@@ -98,18 +98,23 @@ func (w *World) call(kind string) (profile.Call, error) {
 	}
 }
 
-type tool struct {
-	Name       string          `json:"name"`
-	Parameters json.RawMessage `json:"parameters"`
-}
-
 // tools are those the extension announced.
-func (w *World) tools() ([]tool, error) {
+func (w *World) tools() ([]profile.Tool, error) {
 	var r struct {
-		Tools []tool `json:"tools"`
+		Tools []profile.Tool `json:"tools"`
 	}
 	if err := json.Unmarshal(w.result, &r); err != nil {
 		return nil, missing(fail("the initialize result cannot be read: %v", err))
 	}
 	return r.Tools, nil
+}
+
+// Tools starts the subject, initializes it, and returns the tools it announces.
+func Tools(setup *Setup) ([]profile.Tool, error) {
+	w := NewWorld(setup, nil)
+	defer func() { w.Stop(false) }()
+	if err := w.ready(); err != nil {
+		return nil, err
+	}
+	return w.tools()
 }

@@ -105,7 +105,11 @@ func (inv *invocation) refuse(err error) int {
 
 // judge runs the scenarios.
 func (inv *invocation) judge(target *target, flags *runFlags) (*report.Report, []verdict.Scenario, error) {
-	scale := flags.scale * calibrate(inv.ctx)
+	return inv.judgeScaled(target, flags, flags.scale*calibrate(inv.ctx))
+}
+
+// judgeScaled is judge for a machine whose speed is known.
+func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float64) (*report.Report, []verdict.Scenario, error) {
 	seed := flags.seed
 	if seed == 0 {
 		seed = rand.Int64N(1<<31-1) + 1

@@ -2,9 +2,13 @@ package conform
 
 import (
 	"os"
+	"os/signal"
+	"syscall"
+	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/report"
 )
 
 // faultyPeer is one of the peers that prove the referee, so that one binary is enough to run selftest.
@@ -21,6 +25,28 @@ func (inv *invocation) faultyPeer() int {
 	if name == "none" {
 		name = ""
 	}
+	// A peer has to see a broken output as an error; the default is to die of it.
+	signal.Ignore(syscall.SIGPIPE)
 	cfg := faultypeer.Config{API: *api, Fault: name, Environment: os.Environ()}
 	return faultypeer.Run(inv.ctx, cfg, inv.stdin, inv.stdout, inv.stderr)
+}
+
+// holdTime is how long a process that stands for a forgotten descendant lives at most.
+const holdTime = time.Minute
+
+// nothing is a child for calibration, which ends at once; with --hold it stands for a descendant that an
+// extension leaves behind, and waits to be ended.
+func (inv *invocation) nothing() int {
+	f := inv.flags()
+	hold := f.Bool("hold", false, "do not end")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if *hold {
+		select {
+		case <-inv.ctx.Done():
+		case <-time.After(holdTime):
+		}
+	}
+	return report.ExitClean
 }

@@ -1,0 +1,68 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/steps"
+)
+
+// init writes a profile from the manifest and the tools that the extension announces.
+func (inv *invocation) init() int {
+	f := inv.flags()
+	scale := f.Float64("timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	force := f.Bool("force", false, "write over a file that is there")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 1 || *scale <= 0 {
+		return inv.wrong("init needs one directory with a manifest")
+	}
+	dir := f.Arg(0)
+	path := filepath.Join(dir, profile.FileName)
+	if _, err := os.Stat(path); err == nil && !*force {
+		return inv.wrong("%s is there already; remove it or give --force", path)
+	}
+	target, err := inv.target([]string{dir}, nil, &runFlags{allowCalls: true})
+	if err != nil {
+		return inv.refuse(err)
+	}
+	defer target.remove()
+	target.setup.Profile = nil
+	target.setup.Patience = steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx))
+	tools, err := steps.Tools(target.setup)
+	if err != nil {
+		return inv.unable(fmt.Errorf("%s does not announce its tools: %w", dir, err))
+	}
+	text := profile.Draft(tools)
+	if err := write(path, text, *force); err != nil {
+		return inv.unable(err)
+	}
+	fmt.Fprintf(inv.stdout, "%s: %d tools; read it before you run 'octet-conform extension %s'\n", path, len(tools), dir)
+	return report.ExitClean
+}
+
+// write makes a file, over one that is there only when forced.
+func write(path string, text []byte, force bool) error {
+	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	if force {
+		how = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, how, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s is there already", path)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		_ = f.Close()
+		return err
+	}
+	return f.Close()
+}

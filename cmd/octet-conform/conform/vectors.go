@@ -1,0 +1,107 @@
+package conform
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/vectors"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/spec"
+)
+
+// vectors drives a testee over every vector of the spec.
+func (inv *invocation) vectors() int {
+	f := inv.flags()
+	run := f.StringSlice("run", nil, "only vectors that match: ids, files, rules, operations or wires, with * at the end for any text")
+	scale := f.Float64("timeout-scale", 1, "multiply the deadline of an answer, on top of the calibration")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	before, argv := split(f)
+	if len(before) > 0 || len(argv) == 0 {
+		return inv.wrong("vectors needs the command of a testee behind --")
+	}
+	if *scale <= 0 {
+		return inv.wrong("--timeout-scale is %v; use a number above 0", *scale)
+	}
+	all, err := vectors.Load(spec.Files)
+	if err != nil {
+		return inv.unable(err)
+	}
+	chosen := vectors.Select(all, *run)
+	if len(chosen) == 0 {
+		return inv.wrong("no vector matches --run %q", *run)
+	}
+	program, err := exec.LookPath(argv[0])
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return inv.unable(fmt.Errorf("testee %q: %w", argv[0], err))
+	}
+	limit := steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx)).Initialize
+	testee, results, err := vectors.Drive(subject.Command{Path: program, Args: argv[1:], Env: os.Environ()}, chosen, limit)
+	if err != nil {
+		return inv.unable(err)
+	}
+	return inv.tell(testee, results)
+}
+
+// tell prints what a testee made of the vectors: failures in full, then a line per file.
+func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result) int {
+	w := inv.stdout
+	var files []string
+	counts := map[string]map[verdict.Class]int{}
+	total := map[verdict.Class]int{}
+	for _, r := range results {
+		if counts[r.File] == nil {
+			counts[r.File] = map[verdict.Class]int{}
+			files = append(files, r.File)
+		}
+		counts[r.File][r.Class]++
+		total[r.Class]++
+		// Answers come in order: behind the first that is missing all are.
+		if r.Class == verdict.Pass || r.Class == verdict.NoAnswer && total[r.Class] > 1 {
+			continue
+		}
+		fmt.Fprintf(w, "%s: %s (%s, %s): %s\n    %s\n", r.Class.Text(), r.ID, r.File, r.Rule, r.Note, r.Reason)
+		fmt.Fprintf(w, "    asked: %s\n", r.Asked())
+		if r.Got != "" {
+			fmt.Fprintf(w, "    got:   %s\n", r.Got)
+		}
+	}
+	if n := total[verdict.NoAnswer]; n > 1 {
+		fmt.Fprintf(w, "%s: %d more vectors behind it: %s\n", verdict.NoAnswer.Text(), n-1, results[len(results)-1].Reason)
+	}
+	if total[verdict.Pass] != len(results) {
+		for _, file := range files {
+			fmt.Fprintf(w, "%-28s %s\n", file, tally(counts[file]))
+		}
+	}
+	fmt.Fprintf(w, "%s: %s of %d vectors\n", testee.Name, tally(total), len(results))
+	switch {
+	case total[verdict.Fail]+total[verdict.NoAnswer] > 0:
+		return report.ExitFindings
+	case total[verdict.Errored] > 0:
+		return report.ExitUnable
+	}
+	return report.ExitClean
+}
+
+func tally(counts map[verdict.Class]int) string {
+	text := ""
+	for _, c := range verdict.Classes() {
+		if counts[c] > 0 {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%d %s", counts[c], c.Text())
+		}
+	}
+	return text
+}

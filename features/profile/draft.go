@@ -1,0 +1,81 @@
+package profile
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Tool is what a draft needs to know of a tool.
+type Tool struct {
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters"`
+}
+
+// Draft writes a profile for these tools, with comments that say what to look at. Calls that cannot be
+// made up are left as comments.
+func Draft(tools []Tool) []byte {
+	var b bytes.Buffer
+	b.WriteString("# How octet-conform may exercise this extension. Every call here is really made, several times: keep\n" +
+		"# those that are safe, with arguments that do no harm.\n")
+	for _, t := range tools {
+		args, err := Arguments(t.Parameters)
+		comment := ""
+		if err != nil {
+			fmt.Fprintf(&b, "\n# No arguments can be made up for %s: %v.\n", strconv.Quote(t.Name), err)
+			comment = "# "
+		} else {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s[[call]]\n%stool = %s\n%sarguments = %s\n%sexpect = \"ok\"\n", comment, comment, quote(t.Name), comment, inline(args), comment)
+	}
+	b.WriteString("\n# A call that takes some seconds unless it is cancelled. Without one, cancellation is not judged.\n" +
+		"# [slow]\n# tool = \"...\"\n# arguments = {}\n" +
+		"\n# A call that fails without harm. Its expect is \"tool_error\" unless it says otherwise.\n" +
+		"# [failing]\n# tool = \"...\"\n# arguments = {}\n")
+	return b.Bytes()
+}
+
+// inline writes a value as TOML on one line.
+func inline(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		var parts []string
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, quote(key)+" = "+inline(v[key]))
+		}
+		if len(parts) == 0 {
+			return "{}"
+		}
+		return "{ " + strings.Join(parts, ", ") + " }"
+	case []any:
+		var parts []string
+		for _, item := range v {
+			parts = append(parts, inline(item))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case string:
+		return quote(v)
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		// TOML has no null; an empty text is the nearest thing that can be looked at and mended.
+		if v == nil {
+			return `""`
+		}
+		return fmt.Sprint(v)
+	}
+}
+
+// quote writes a TOML basic string, which has the escapes of JSON.
+func quote(s string) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return strconv.Quote(s)
+	}
+	return string(text)
+}

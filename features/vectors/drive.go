@@ -1,0 +1,232 @@
+package vectors
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// protocol is the version of the conversation with a testee.
+const protocol = 1
+
+// maxAnswer bounds one line of a testee.
+const maxAnswer = 4 << 20
+
+// Result is what a testee made of one vector.
+type Result struct {
+	Vector
+	Class  verdict.Class // pass, fail, errored or no_answer
+	Reason string        // why, for every class but pass
+	Got    string        // the answer as it came; empty if none came
+}
+
+// Testee is what the program says of itself.
+type Testee struct {
+	Name string
+	Ops  []string
+}
+
+// Drive starts a testee and asks it every vector. It waits at most the limit for one answer. An error
+// means that there is no testee to judge; everything else is in the results, one per vector in order.
+func Drive(start subject.Starter, all []Vector, limit time.Duration) (Testee, []Result, error) {
+	run, err := start.Start(subject.Start{})
+	if err != nil {
+		return Testee{}, nil, err
+	}
+	d := &driver{run: run, limit: limit, lines: make(chan []byte), stop: make(chan struct{}), read: make(chan struct{}), wrote: make(chan struct{})}
+	go d.reading()
+	go d.writing(all)
+	defer d.close()
+	testee, err := d.hello()
+	if err != nil {
+		return Testee{}, nil, fmt.Errorf("the testee does not introduce itself: %w", err)
+	}
+	results := make([]Result, len(all))
+	for i, v := range all {
+		results[i] = d.judge(v, i+1)
+	}
+	return testee, results, nil
+}
+
+type driver struct {
+	run   subject.Running
+	limit time.Duration
+	lines chan []byte   // what the testee writes; closed at its end
+	stop  chan struct{} // closed when nobody takes lines any more
+	read  chan struct{} // closed when reading has ended
+	wrote chan struct{} // closed when writing has ended
+	fault error         // why no further answer can come
+}
+
+func (d *driver) reading() {
+	defer close(d.read)
+	defer close(d.lines)
+	s := wire.NewSplitter(d.run.Stdout(), maxAnswer)
+	for {
+		line, size, _, err := s.Next()
+		if err != nil {
+			return
+		}
+		if size > len(line) {
+			line = []byte(fmt.Sprintf("(a line of %d bytes)", size))
+		}
+		select {
+		case d.lines <- line:
+		case <-d.stop:
+			return
+		}
+	}
+}
+
+// writing sends all questions without waiting for answers, so that a run takes as long as the testee
+// computes and no longer.
+func (d *driver) writing(all []Vector) {
+	defer close(d.wrote)
+	questions := []question{{Seq: 0, Op: "hello", Protocol: protocol}}
+	for i, v := range all {
+		q := v.question
+		q.Seq = i + 1
+		questions = append(questions, q)
+	}
+	for _, q := range questions {
+		line, err := json.Marshal(q)
+		if err != nil {
+			return
+		}
+		if _, err := d.run.Stdin().Write(append(line, '\n')); err != nil {
+			return
+		}
+	}
+}
+
+func (d *driver) close() {
+	close(d.stop)
+	d.run.End()
+	<-d.read
+	<-d.wrote
+}
+
+var (
+	errSilent = errors.New("no answer within the deadline")
+	errEnded  = errors.New("its output ended")
+)
+
+// next takes the next line of the testee. Once one is missing, all later ones are: answers come in order.
+func (d *driver) next() ([]byte, error) {
+	if d.fault != nil {
+		return nil, d.fault
+	}
+	timer := time.NewTimer(d.limit)
+	defer timer.Stop()
+	select {
+	case line, ok := <-d.lines:
+		if ok {
+			return line, nil
+		}
+		d.fault = errEnded
+	case <-timer.C:
+		d.fault = errSilent
+	}
+	return nil, d.fault
+}
+
+func (d *driver) hello() (Testee, error) {
+	line, err := d.next()
+	if err != nil {
+		return Testee{}, err
+	}
+	var a struct {
+		OK       bool     `json:"ok"`
+		Name     string   `json:"name"`
+		Protocol int      `json:"protocol"`
+		Ops      []string `json:"ops"`
+	}
+	switch err := json.Unmarshal(line, &a); {
+	case err != nil:
+		return Testee{}, fmt.Errorf("%q is no answer: %w", excerpt(line), err)
+	case !a.OK || a.Protocol != protocol:
+		return Testee{}, fmt.Errorf("it answers %s, want ok and protocol %d", excerpt(line), protocol)
+	}
+	return Testee{Name: a.Name, Ops: a.Ops}, nil
+}
+
+func (d *driver) judge(v Vector, seq int) Result {
+	r := Result{Vector: v, Class: verdict.NoAnswer}
+	line, err := d.next()
+	if err != nil {
+		r.Reason = err.Error()
+		return r
+	}
+	r.Got = excerpt(line)
+	r.Class, r.Reason = compare(v.Want, seq, line)
+	return r
+}
+
+// answer is one line of a testee, its members told apart from absent ones.
+type answer struct {
+	Seq *int `json:"seq"`
+	Answer
+}
+
+func compare(want Answer, seq int, line []byte) (verdict.Class, string) {
+	var got answer
+	dec := json.NewDecoder(bytes.NewReader(line))
+	dec.DisallowUnknownFields()
+	switch err := dec.Decode(&got); {
+	case err != nil:
+		return verdict.Errored, fmt.Sprintf("no answer of the protocol: %v", err)
+	case got.Seq == nil || *got.Seq != seq:
+		return verdict.Errored, fmt.Sprintf("the answer has another seq than the request, %d", seq)
+	case got.Verdict == "unsupported":
+		return verdict.Errored, "the testee says it does not support this"
+	case got.Verdict != want.Verdict:
+		return verdict.Fail, fmt.Sprintf("verdict %q, want %q", got.Verdict, want.Verdict)
+	}
+	for _, m := range []struct {
+		name      string
+		got, want string
+	}{
+		{"violation", got.Violation, want.Violation},
+		{"error", got.Error, want.Error},
+		{"pointer", deref(got.Pointer), deref(want.Pointer)},
+		{"encoded", deref(got.Encoded), deref(want.Encoded)},
+	} {
+		if m.got != m.want {
+			return verdict.Fail, fmt.Sprintf("%s %s, want %s", m.name, excerpt([]byte(m.got)), excerpt([]byte(m.want)))
+		}
+	}
+	return verdict.Pass, ""
+}
+
+// deref tells an absent member from an empty one.
+func deref(s *string) string {
+	if s == nil {
+		return "nothing"
+	}
+	return fmt.Sprintf("%q", *s)
+}
+
+const maxExcerpt = 300
+
+func excerpt(b []byte) string {
+	text := wire.Printable(b, maxExcerpt)
+	if len(b) > maxExcerpt {
+		text += fmt.Sprintf("... (%d bytes)", len(b))
+	}
+	return text
+}
+
+// Asked is the request as the testee saw it, cut to a readable length.
+func (v Vector) Asked() string {
+	line, err := json.Marshal(v.question)
+	if err != nil {
+		return err.Error()
+	}
+	return excerpt(line)
+}
