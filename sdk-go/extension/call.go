@@ -1,8 +1,10 @@
 package extension
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/peer"
 )
 
 // Level is the weight of a notification.
@@ -69,15 +72,13 @@ func (f Flags) Int(name string) int64 { value, _ := f[name].(int64); return valu
 // once the call has been answered.
 type Call struct {
 	tool    string
-	id      wirejson.ID
 	context Context
 	session *session
-	send    func(method string, params wirejson.Encoder) error
+	request *peer.Request
+	ctx     context.Context // of the handler
 
-	// mu orders what the call sends: progress by its sequence, and all of it in front of the answer.
-	mu       sync.Mutex
-	over     bool
-	sequence int64
+	mu       sync.Mutex // held while progress is queued, so that sequences go out in order
+	sequence int64      // of the last progress
 }
 
 // Tool returns the name the tool was called by.
@@ -164,11 +165,8 @@ func (c *Call) progress(event featurewire.ProgressEvent) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.over {
-		return ErrCallOver
-	}
 	c.sequence++
-	return c.send(featurewire.MethodProgress, featurewire.ProgressParams{RequestID: c.id, Sequence: c.sequence, Event: event})
+	return c.send(featurewire.MethodProgress, featurewire.ProgressParams{RequestID: c.request.ID.Wire(), Sequence: c.sequence, Event: event})
 }
 
 // Notify shows the person a message. Title may be empty. Control characters and terminal escape sequences
@@ -188,17 +186,19 @@ func (c *Call) Notify(level Level, title, message string) error {
 	if title != "" {
 		params.Title = wirejson.Some(plain(title))
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.over {
-		return ErrCallOver
-	}
 	return c.send(featurewire.MethodNotification, params)
 }
 
-// finish ends what the call may send. The answer goes out behind it.
-func (c *Call) finish() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.over = true
+// send sends a notification in front of the answer, or not at all.
+func (c *Call) send(method string, params wirejson.Encoder) error {
+	err := c.request.Notify(c.ctx, method, params)
+	select {
+	case <-c.request.Conn().Done():
+		return ErrCallOver
+	default:
+	}
+	if errors.Is(err, peer.ErrAnswered) || errors.Is(err, peer.ErrClosed) {
+		return ErrCallOver
+	}
+	return err
 }

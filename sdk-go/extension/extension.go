@@ -109,3 +109,17 @@ func (l *lineLog) printf(format string, args ...any) {
 	defer l.mu.Unlock()
 	_, _ = io.WriteString(l.out, line) // nobody is left to tell
 }
+
+// API returns the version that the extension speaks.
+func (e *Extension) API() API { return e.api }
+
+// Tools returns the names of the tools, ascending: what contributes.tools of the manifest lists.
+func (e *Extension) Tools() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	names := make([]string, 0, len(e.tools))
+	for _, t := range e.tools {
+		names = append(names, t.name)
+	}
+	return names
+}

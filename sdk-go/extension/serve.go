@@ -14,14 +14,13 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/octet-dev/octet/generated/featurewire"
-	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
-// drainTime is how long running calls may take to come to an end once shutdown has arrived. The host gives
-// shutdown as a whole two seconds.
-const drainTime = time.Second
+// graceTime is how long a handler may take to return once its call is cancelled, shutdown has arrived, or
+// stdin has ended. It is half of what a host gives each of them (EXT04-CANCEL-001, EXT04-SHUT-001).
+const graceTime = time.Second
 
 // ErrRefused is returned by Serve when the extension has refused its first initialize: the host speaks
 // another version or requires what this SDK does not have. The error that wraps it says why.
@@ -35,7 +34,6 @@ var ErrRefused = errors.New("initialize was refused")
 //	  toolCall        decode the parameters, find the tool
 //	    guarded       decode the arguments, run the author's handler, catch its panic
 //	    answer        handler's result -> outcome -> result of the wire, or an error answer
-//	  BeforeAnswer    the call is over: nothing it sends comes behind its answer
 type server struct {
 	ext     *Extension
 	profile *peer.Profile
@@ -55,7 +53,10 @@ func (e *Extension) start(source peer.Source, sink peer.Sink, hangup func()) *se
 		Hangup:   hangup,
 		Handle:   s.handle,
 		Notice:   func(*peer.Notice) {},
-		Diagnose: func(d peer.Diagnostic) { e.log.printf("%s", d.Text) },
+		Diagnose: e.diagnose,
+
+		HandlerGrace: graceTime,
+		EndGrace:     graceTime,
 	})
 	s.conn.Start()
 	return s
@@ -103,6 +104,21 @@ func (e *Extension) streams(in io.Reader, out io.Writer) (peer.Source, peer.Sink
 		}
 	}
 	return frame.NewReader(in, p.Wire, p.Side.Other(), p.MaxFrameBytes), frame.NewWriter(out, p.Wire, p.Side, p.MaxFrameBytes), hangup
+}
+
+// diagnose writes a fact for people. What is about the host's frames cites the rule.
+func (e *Extension) diagnose(d peer.Diagnostic) {
+	text := d.Text
+	if d.Method != "" {
+		text = fmt.Sprintf("%s: %s", d.Method, text)
+	}
+	if d.Err != nil {
+		text = fmt.Sprintf("%s: %v", text, d.Err)
+	}
+	if d.Rule != "" {
+		text = fmt.Sprintf("%s (%s)", text, d.Rule)
+	}
+	e.log.printf("%s", text)
 }
 
 // verdict turns the end of the stream into what Serve returns.
@@ -168,7 +184,7 @@ func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, err
 	if refused != nil {
 		return nil, s.fail(refused)
 	}
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()
 	r.Drain(ctx, "shutdown")
 	r.Final()
@@ -184,11 +200,7 @@ func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, err
 	if !found {
 		return nil, s.fail(s.ext.dialect.unknownTool(asked.name))
 	}
-	call := &Call{
-		tool: asked.name, id: r.ID.Wire(), context: asked.context, session: s.session.Load(),
-		send: func(method string, params wirejson.Encoder) error { return s.conn.Notify(ctx, method, params) },
-	}
-	r.BeforeAnswer(call.finish)
+	call := &Call{tool: asked.name, context: asked.context, session: s.session.Load(), request: r, ctx: ctx}
 	return s.run(ctx, call, s.tools[at], asked.arguments)
 }
 
