@@ -134,6 +134,8 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 	if ctx.Err() != nil {
 		return nil, notSent(ctx)
 	}
+	// A handler that calls back waits for a frame that it may be keeping others from reading.
+	c.takeRole(c.role.turn.Load())
 	permit, err := c.admit(ctx, q.Method)
 	if err != nil {
 		return nil, err

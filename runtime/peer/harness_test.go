@@ -17,6 +17,10 @@ import (
 
 // TestMain fails the run when goroutines of the package outlive the tests.
 func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		playRole(role)
+		return
+	}
 	code := m.Run()
 	left := leftover()
 	for range 1000 {

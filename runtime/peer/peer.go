@@ -10,7 +10,7 @@
 //
 //	lead        holds the reader's role; one goroutine at a time
 //	  dispatch  envelope.Read, then by kind
-//	    request       gate, register, hand the reader's role over, run the handler right here
+//	    request       gate, register, run the handler right here; see role for who reads meanwhile
 //	    notification  $/cancelRequest, or Options.Notice, right here and before the next frame
 //	    response      settle the call it names
 //	answer      the outcome is claimed once, composed, queued
@@ -126,6 +126,8 @@ type Conn struct {
 	calls  calls
 	served served
 	out    out
+
+	role role // needs no lock
 }
 
 // phase is how far the session has come, as far as this side has seen.

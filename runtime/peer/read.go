@@ -11,9 +11,8 @@ import (
 	"github.com/octet-dev/octet/runtime/frame"
 )
 
-// lead holds the reader's role until the connection ends or a request is served. Before it serves
-// one, another goroutine has taken the role over, so that frames go on being read, a cancellation of
-// that very request among them.
+// lead holds the reader's role until the connection ends or the role has passed to another goroutine
+// while a request was served: see role.
 func (c *Conn) lead() {
 	defer c.wg.Done()
 	for {
@@ -27,10 +26,7 @@ func (c *Conn) lead() {
 			c.end(err)
 			return
 		}
-		if r != nil {
-			c.wg.Add(1)
-			go c.lead()
-			c.serve(r)
+		if r != nil && !c.serveHolding(r) {
 			return
 		}
 		select {

@@ -1,0 +1,130 @@
+package peer
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// role says what the holder of the reader's role does. There is one holder at a time.
+//
+// A request could be served on the goroutine that read it only after the role was handed over: waking
+// another goroutine costs as much as all the rest of a short call. So a short request is served while
+// the role is kept, and a watch looks on, ticking as long as requests come: when it finds the same
+// request served at two ticks, it takes the role away and has another goroutine read on. Whatever
+// arrives behind a slow request, its cancellation included, waits for two ticks at most, and as soon
+// as one was slow, the following are handed over at once.
+type role struct {
+	turn     atomic.Uint64 // even: the holder reads; odd: it serves a request. Taking the role away makes it even
+	eager    atomic.Int32  // so many requests more are handed over at once
+	watching atomic.Bool   // a watch runs
+}
+
+const (
+	watchTick  = 500 * time.Microsecond
+	watchIdle  = 40                     // ticks without a request until the watch ends
+	eagerRun   = 64                     // requests handed over at once behind a slow one
+	slowServe  = time.Millisecond       // a slow request
+	busyServe  = 100 * time.Microsecond // a slow request when others wait already
+	roleServes = 1                      // the lowest bit of a turn
+)
+
+// serveHolding serves r and reports whether this goroutine still has the reader's role.
+func (c *Conn) serveHolding(r *Request) bool {
+	turn, kept := c.keepRole()
+	if !kept {
+		c.passRole()
+	}
+	start := time.Now()
+	c.serve(r)
+	took := time.Since(start)
+	kept = kept && c.role.turn.CompareAndSwap(turn, turn+1)
+	c.judgePace(took, kept)
+	return kept
+}
+
+// keepRole marks the holder as serving, unless the request is to be handed over at once. It returns
+// the turn that the holder must find again.
+func (c *Conn) keepRole() (turn uint64, kept bool) {
+	o := &c.role
+	if o.eager.Load() > 0 {
+		o.eager.Add(-1)
+		return 0, false
+	}
+	if o.watching.CompareAndSwap(false, true) {
+		c.wg.Add(1)
+		go c.watch()
+		return 0, false // a request after a pause: the watch is not ticking yet
+	}
+	turn = o.turn.Add(1)
+	if !o.watching.Load() {
+		// The watch has ended between the two looks. Had it seen this turn, it would have stayed.
+		o.turn.Store(turn + 1)
+		return 0, false
+	}
+	return turn, true
+}
+
+// judgePace decides from how long a request took how the next ones are served. Only the holder of the
+// role may ask the source whether some wait already.
+func (c *Conn) judgePace(took time.Duration, holder bool) {
+	if took < busyServe {
+		return
+	}
+	waiting, ok := c.opt.Source.(interface{ Buffered() bool })
+	if took >= slowServe || ok && holder && waiting.Buffered() {
+		c.role.eager.Store(eagerRun)
+	}
+}
+
+// passRole has another goroutine read on.
+func (c *Conn) passRole() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.ended {
+		c.wg.Add(1)
+		go c.lead()
+	}
+}
+
+// takeRole takes the role from a holder that serves the request of the given turn.
+func (c *Conn) takeRole(turn uint64) {
+	if turn%2 == roleServes && c.role.turn.CompareAndSwap(turn, turn+1) {
+		c.role.eager.Store(eagerRun)
+		c.passRole()
+	}
+}
+
+// watch takes the role away from slow requests, and ends when none has come for a while.
+func (c *Conn) watch() {
+	defer c.wg.Done()
+	tick := time.NewTimer(watchTick)
+	defer tick.Stop()
+	last := c.role.turn.Load()
+	for idle := 0; ; {
+		select {
+		case <-c.done:
+			return
+		case <-tick.C:
+		}
+		tick.Reset(watchTick)
+		turn := c.role.turn.Load()
+		switch {
+		case turn != last:
+			idle = 0
+		case turn%2 == roleServes:
+			c.takeRole(turn)
+			idle = 0
+		default:
+			idle++
+		}
+		last = turn
+		if idle < watchIdle {
+			continue
+		}
+		c.role.watching.Store(false)
+		if c.role.turn.Load() == last || !c.role.watching.CompareAndSwap(false, true) {
+			return
+		}
+		idle = 0
+	}
+}
