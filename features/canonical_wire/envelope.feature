@@ -19,96 +19,92 @@ Feature: Envelopes and errors
     Then no frame breaks a rule of this scenario
 
   @EXT03-ENV-007
-  Scenario Outline: A legal id
+  Scenario: A legal id
     Given the extension is ready
-    When the host sends the line {"id":<id>,"jsonrpc":"2.0","method":"conform/probe","params":{}}
-    Then the extension answers with the error unknown_method
+    Then each of these lines is answered with the error unknown_method
+      | {"id":0,"jsonrpc":"2.0","method":"conform/probe","params":{}}                    |
+      | {"id":9007199254740991,"jsonrpc":"2.0","method":"conform/probe","params":{}}     |
+      | {"id":"a","jsonrpc":"2.0","method":"conform/probe","params":{}}                  |
+      | {"id":"«repeat 256 i»","jsonrpc":"2.0","method":"conform/probe","params":{}}     |
+      | {"id":"é«hex F0 9F 90 A7»","jsonrpc":"2.0","method":"conform/probe","params":{}} |
 
-    Examples:
-      | id                    |
-      | 0                     |
-      | 9007199254740991      |
-      | "a"                   |
-      | "«repeat 256 i»"      |
-      | "é«hex F0 9F 90 A7»"  |
-
-  Scenario Outline: An invalid envelope with a legal id
+  @EXT03-ENV-008
+  Scenario: An invalid envelope with a legal id: an unlisted member
     Given the extension is ready
-    When the host sends the line <line>
-    Then the extension answers with the error <error>
+    Then each of these lines is answered with the error invalid_request
+      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{},"trace":1}        |
+      | {"id":«id»,"jsonrpc":"2.0","meta":null,"method":"conform/probe","params":{}} |
 
-    @EXT03-ENV-008
-    Examples: an unlisted member
-      | line                                                                         | error           |
-      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{},"trace":1}      | invalid_request |
-      | {"id":«id»,"jsonrpc":"2.0","meta":null,"method":"conform/probe","params":{}} | invalid_request |
-
-    @EXT03-ENV-009
-    Examples: a member of the wrong value
-      | line                                                                | error           |
-      | {"id":«id»,"method":"shutdown","params":{}}                       | invalid_request |
-      | {"id":«id»,"jsonrpc":"1.0","method":"shutdown","params":{}}       | invalid_request |
-      | {"id":«id»,"jsonrpc":2,"method":"shutdown","params":{}}           | invalid_request |
-      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown"}                   | invalid_request |
-      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":null}     | invalid_request |
-      | {"id":«id»,"jsonrpc":"2.0","method":7,"params":{}}                | invalid_request |
-      | {"id":«id»,"jsonrpc":"2.0","method":null,"params":{}}             | invalid_request |
-
-    @EXT03-ENV-010
-    Examples: a method name over 128 bytes
-      | line                                                                          | error                                 |
-      | {"id":«id»,"jsonrpc":"2.0","method":"«repeat 129 m»","params":{}}           | invalid_request or resource_exhausted |
-
-    @EXT03-ENV-011
-    Examples: an empty method name
-      | line                                                   | error           |
-      | {"id":«id»,"jsonrpc":"2.0","method":"","params":{}}  | invalid_request |
-
-    @EXT03-ENV-012
-    Examples: a method and an outcome
-      | line                                                                                                              | error           |
-      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{},"result":{}}                                         | invalid_request |
-      | {"error":{"code":-32603,"message":"internal error"},"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{}} | invalid_request |
-
-    @EXT03-ENV-013
-    Examples: a cancellation with an id
-      | line                                                                      | error           |
-      | {"id":«id»,"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}} | invalid_request |
-
-  Scenario Outline: An invalid envelope that deserves no answer
+  @EXT03-ENV-009
+  Scenario: An invalid envelope with a legal id: a member of the wrong value
     Given the extension is ready
-    When the host sends the line <line>
-    Then the extension stays silent and goes on serving
+    Then each of these lines is answered with the error invalid_request
+      | {"id":«id»,"method":"shutdown","params":{}}                   |
+      | {"id":«id»,"jsonrpc":"1.0","method":"shutdown","params":{}}   |
+      | {"id":«id»,"jsonrpc":2,"method":"shutdown","params":{}}       |
+      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown"}               |
+      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":null} |
+      | {"id":«id»,"jsonrpc":"2.0","method":7,"params":{}}            |
+      | {"id":«id»,"jsonrpc":"2.0","method":null,"params":{}}         |
 
-    @EXT03-ENV-014
-    Examples: a request method without an id
-      | line                                                        |
-      | {"jsonrpc":"2.0","method":"shutdown","params":{}}           |
-      | {"jsonrpc":"2.0","method":"initialize","params":{}}         |
+  @EXT03-ENV-010
+  Scenario: An invalid envelope with a legal id: a method name over 128 bytes
+    Given the extension is ready
+    Then each of these lines is answered with the error invalid_request or resource_exhausted
+      | {"id":«id»,"jsonrpc":"2.0","method":"«repeat 129 m»","params":{}} |
 
-    @EXT03-ENV-015
-    Examples: an id that is none
-      | line                                                                                |
-      | {"id":null,"jsonrpc":"2.0","method":"shutdown","params":{}}                         |
-      | {"id":"","jsonrpc":"2.0","method":"shutdown","params":{}}                           |
-      | {"id":-1,"jsonrpc":"2.0","method":"shutdown","params":{}}                           |
-      | {"id":"«repeat 257 i»","jsonrpc":"2.0","method":"shutdown","params":{}}             |
-      | {"id":true,"jsonrpc":"2.0","method":"shutdown","params":{}}                         |
-      | {"id":[1],"jsonrpc":"2.0","method":"shutdown","params":{}}                          |
+  @EXT03-ENV-011
+  Scenario: An invalid envelope with a legal id: an empty method name
+    Given the extension is ready
+    Then each of these lines is answered with the error invalid_request
+      | {"id":«id»,"jsonrpc":"2.0","method":"","params":{}} |
 
-    @EXT03-ENV-016
-    Examples: no object
-      | line                                                               |
-      | null                                                               |
-      | 7                                                                  |
-      | "shutdown"                                                         |
-      | [{"id":1,"jsonrpc":"2.0","method":"conform/probe","params":{}}]    |
+  @EXT03-ENV-012
+  Scenario: An invalid envelope with a legal id: a method and an outcome
+    Given the extension is ready
+    Then each of these lines is answered with the error invalid_request
+      | {"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{},"result":{}}                                        |
+      | {"error":{"code":-32603,"message":"internal error"},"id":«id»,"jsonrpc":"2.0","method":"shutdown","params":{}} |
 
-    @EXT03-ENV-017
-    Examples: and serves on
-      | line                                          |
-      | {}                                            |
-      | {"jsonrpc":"2.0"}                             |
+  @EXT03-ENV-013
+  Scenario: An invalid envelope with a legal id: a cancellation with an id
+    Given the extension is ready
+    Then each of these lines is answered with the error invalid_request
+      | {"id":«id»,"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}} |
+
+  @EXT03-ENV-014
+  Scenario: An invalid envelope that deserves no answer: a request method without an id
+    Given the extension is ready
+    Then each of these lines is met with silence
+      | {"jsonrpc":"2.0","method":"shutdown","params":{}}   |
+      | {"jsonrpc":"2.0","method":"initialize","params":{}} |
+
+  @EXT03-ENV-015
+  Scenario: An invalid envelope that deserves no answer: an id that is none
+    Given the extension is ready
+    Then each of these lines is met with silence
+      | {"id":null,"jsonrpc":"2.0","method":"shutdown","params":{}}             |
+      | {"id":"","jsonrpc":"2.0","method":"shutdown","params":{}}               |
+      | {"id":-1,"jsonrpc":"2.0","method":"shutdown","params":{}}               |
+      | {"id":"«repeat 257 i»","jsonrpc":"2.0","method":"shutdown","params":{}} |
+      | {"id":true,"jsonrpc":"2.0","method":"shutdown","params":{}}             |
+      | {"id":[1],"jsonrpc":"2.0","method":"shutdown","params":{}}              |
+
+  @EXT03-ENV-016
+  Scenario: An invalid envelope that deserves no answer: no object
+    Given the extension is ready
+    Then each of these lines is met with silence
+      | null                                                            |
+      | 7                                                               |
+      | "shutdown"                                                      |
+      | [{"id":1,"jsonrpc":"2.0","method":"conform/probe","params":{}}] |
+
+  @EXT03-ENV-017
+  Scenario: An invalid envelope that deserves no answer: and serves on
+    Given the extension is ready
+    Then each of these lines is met with silence
+      | {}                |
+      | {"jsonrpc":"2.0"} |
 
   @EXT03-ENV-018
   Scenario Outline: A response to nothing the extension asked

@@ -138,38 +138,38 @@ Feature: What an extension refuses to read
     When the host sends the line {"id": 7}
     Then the extension has complained on stderr
 
-  Scenario Outline: A line that every reader accepts
+  @EXT03-READ-020
+  Scenario: A line that every reader accepts: exactly at the bound
     Given the extension is ready
-    When the host sends the line <line>
-    Then the extension answers with the error unknown_method
-
-    @EXT03-READ-020
-    Examples: exactly at the bound
-      | line                                                                                 |
+    Then each of these lines is answered with the error unknown_method
       | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"pad":"«fill max»"}} |
 
-    @EXT03-READ-021
-    Examples: exactly as deep as allowed
-      | line                                                                               |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":«nest 31»}}    |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":«nest 30 0»}}  |
+  @EXT03-READ-021
+  Scenario: A line that every reader accepts: exactly as deep as allowed
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":«nest 31»}}   |
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":«nest 30 0»}} |
 
-    @EXT03-READ-022
-    Examples: keys in scalar order
-      | line                                                                                                       |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"«hex EE 80 80»":0,"«hex F0 9F 98 80»":0}} |
+  @EXT03-READ-022
+  Scenario: A line that every reader accepts: keys in scalar order
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"«hex EE 80 80»":0,"«hex F0 9F 98 80»":0}}     |
       | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"":0,"10":0,"9":0,"B":0,"a":0,"a b":0,"ab":0}} |
 
-    @EXT03-READ-023
-    Examples: characters that are written as themselves
-      | line                                                                                                   |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex 7F»/<>&"}}                   |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex C2 80»«hex C2 9F»"}}       |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex E2 80 A8»«hex E2 80 A9»"}} |
-      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex EF BB BF»«hex EF BF BF»"}} |
+  @EXT03-READ-023
+  Scenario: A line that every reader accepts: characters that are written as themselves
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex 7F»/<>&"}}                    |
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex C2 80»«hex C2 9F»"}}          |
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex E2 80 A8»«hex E2 80 A9»"}}    |
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex EF BB BF»«hex EF BF BF»"}}    |
       | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"k":"«hex EE 80 80»«hex F0 9F 90 A7»"}} |
 
-    @EXT03-READ-024
-    Examples: the ends of the portable range
-      | line                                                                                                     |
+  @EXT03-READ-024
+  Scenario: A line that every reader accepts: the ends of the portable range
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
       | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{"n":[-9007199254740991,9007199254740991]}} |

@@ -2,43 +2,39 @@
 Feature: Methods and tool calls
   An extension serves what it selected and refuses the rest without falling over.
 
-  Scenario Outline: A method that an extension does not serve
+  @EXT03-METHOD-001 @EXT03-METHOD-005
+  Scenario: A method that an extension does not serve: outside the protocol
     Given the extension is ready
-    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"<method>","params":{}}
-    Then the extension answers with the error unknown_method
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"conform/probe","params":{}} |
+      | {"id":«id»,"jsonrpc":"2.0","method":"Tool/Call","params":{}}     |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tools/list","params":{}}    |
     And the extension goes on serving
 
-    @EXT03-METHOD-001 @EXT03-METHOD-005
-    Examples: outside the protocol
-      | method        |
-      | conform/probe |
-      | Tool/Call     |
-      | tools/list    |
+  @EXT03-METHOD-002
+  Scenario: A method that an extension does not serve: known, and not selected
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"provider/stream","params":{}}  |
+      | {"id":«id»,"jsonrpc":"2.0","method":"migration/detect","params":{}} |
+      | {"id":«id»,"jsonrpc":"2.0","method":"context/collect","params":{}}  |
+    And the extension goes on serving
 
-    @EXT03-METHOD-002
-    Examples: known, and not selected
-      | method           |
-      | provider/stream  |
-      | migration/detect |
-      | context/collect  |
-
-    @EXT03-METHOD-003
-    Examples: for extensions to call
-      | method         |
-      | bus/publish    |
-      | session/create |
+  @EXT03-METHOD-003
+  Scenario: A method that an extension does not serve: for extensions to call
+    Given the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"bus/publish","params":{}}    |
+      | {"id":«id»,"jsonrpc":"2.0","method":"session/create","params":{}} |
+    And the extension goes on serving
 
   @EXT03-METHOD-004
-  Scenario Outline: A notification that an extension does not know
+  Scenario: A notification that an extension does not know
     Given the extension is ready
-    When the host sends the line {"jsonrpc":"2.0","method":"<method>","params":{}}
-    Then the extension stays silent and goes on serving
-
-    Examples:
-      | method          |
-      | conform/notice  |
-      | provider/cancel |
-      | bus/event       |
+    Then each of these lines is met with silence
+      | {"jsonrpc":"2.0","method":"conform/notice","params":{}}  |
+      | {"jsonrpc":"2.0","method":"provider/cancel","params":{}} |
+      | {"jsonrpc":"2.0","method":"bus/event","params":{}}       |
 
   @EXT03-TOOL-001 @EXT03-TOOL-002 @EXT03-TOOL-003 @EXT03-TOOL-004 @EXT03-TOOL-005 @EXT03-TOOL-006
   Scenario: A tool call is answered with a result of the right shape
@@ -69,21 +65,17 @@ Feature: Methods and tool calls
     And the answer has /error/data/method = "no_such"
 
   @EXT03-TOOL-011
-  Scenario Outline: Params that break the model
+  Scenario: Params that break the model
     Given the extension is ready
-    When the host sends the line {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":<params>}
-    Then the extension answers with the error invalid_params
-
-    Examples:
-      | params                                                                |
-      | {"arguments":{},"context":«context»}                                  |
-      | {"context":«context»,"name":"x"}                                      |
-      | {"arguments":{},"name":"x"}                                           |
-      | {"arguments":{},"context":«context»,"extra":1,"name":"x"}             |
-      | {"arguments":null,"context":«context»,"name":"x"}                     |
-      | {"arguments":{},"context":null,"name":"x"}                            |
-      | {"arguments":{},"context":«context»,"name":7}                         |
-      | []                                                                    |
+    Then each of these lines is answered with the error invalid_params
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»}}                      |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"context":«context»,"name":"x"}}                          |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"name":"x"}}                               |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»,"extra":1,"name":"x"}} |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":null,"context":«context»,"name":"x"}}         |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":null,"name":"x"}}                |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":«context»,"name":7}}             |
+      | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":[]}                                                        |
 
   @EXT03-TOOL-012
   Scenario: A tool name over its bound

@@ -124,10 +124,10 @@ var featureEnvelopeFaults = onFeature(
 		}),
 	},
 	Fault{
-		Name: "f-id-as-double", Rule: "EXT04-ENV-004", Doc: "rounds large ids, as readers do that know only doubles",
+		Name: "f-id-as-double", Rule: "EXT04-ENV-004", Doc: "writes large ids with an exponent, as writers do that know only doubles",
 		quirk: change("error", func(m obj) {
-			if n, err := strconv.ParseInt(string(m["id"].(json.RawMessage)), 10, 64); err == nil {
-				m["id"] = int64(float64(n))
+			if n, err := strconv.ParseInt(string(m["id"].(json.RawMessage)), 10, 64); err == nil && n > 1<<50 {
+				m["id"] = json.Number(strconv.FormatFloat(float64(n), 'e', -1, 64))
 			}
 		}),
 	},

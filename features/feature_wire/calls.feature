@@ -8,17 +8,13 @@ Feature: Tool calls and their results
     Then the extension answers with the error unknown_method
 
   @0.1 @0.2 @0.4 @EXT04-CALL-002
-  Scenario Outline: A call of the wrong shape
+  Scenario: A call of the wrong shape
     Given the extension is ready
-    When the host sends the line {"jsonrpc":"2.0","id":«id»,"method":"tool/call","params":<params>}
-    Then the extension answers with the error invalid_params
-
-    Examples:
-      | params                                                      |
-      | {"arguments":{},"context":«context»}                        |
-      | {"name":«tool»,"arguments":[],"context":«context»}          |
-      | {"name":«tool»,"arguments":"x","context":«context»}         |
-      | {"name":«tool»,"arguments":null,"context":«context»}        |
+    Then each of these lines is answered with the error invalid_params
+      | {"jsonrpc":"2.0","id":«id»,"method":"tool/call","params":{"arguments":{},"context":«context»}}                 |
+      | {"jsonrpc":"2.0","id":«id»,"method":"tool/call","params":{"name":«tool»,"arguments":[],"context":«context»}}   |
+      | {"jsonrpc":"2.0","id":«id»,"method":"tool/call","params":{"name":«tool»,"arguments":"x","context":«context»}}  |
+      | {"jsonrpc":"2.0","id":«id»,"method":"tool/call","params":{"name":«tool»,"arguments":null,"context":«context»}} |
 
   @0.2 @0.4 @EXT04-CALL-003
   Scenario: A catalog revision that was never negotiated

@@ -12,19 +12,15 @@ Feature: Frames
     Then no frame breaks a rule of this scenario
 
   @EXT04-FRAME-005
-  Scenario Outline: A line in another spelling than the compact one
+  Scenario: A line in another spelling than the compact one
     Given the extension is ready
-    When the host sends the line <line>
-    Then the extension answers with the error unknown_method
-
-    Examples:
-      | line                                                                                 |
-      | { "jsonrpc": "2.0", "id": «id», "method": "conform/probe", "params": { } }           |
-      | {"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{}}«hex 0D»             |
-      | «hex 20 09»{"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{}}«hex 20»  |
-      | {"params":{},"method":"conform/probe","jsonrpc":"2.0","id":«id»}                     |
-      | {"jsonrpc":"2.0","id":«id»,"method":"conform\/probe","params":{"k":"\u00e9\ud83d\udc27"}} |
-      | {"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{"n":[1.5,2e3,-0]}}     |
+    Then each of these lines is answered with the error unknown_method
+      | { "jsonrpc": "2.0", "id": «id», "method": "conform/probe", "params": { } }                              |
+      | {"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{}}«hex 0D»                                |
+      | «hex 20 09»{"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{}}«hex 20»                     |
+      | {"params":{},"method":"conform/probe","jsonrpc":"2.0","id":«id»}                                        |
+      | {"jsonrpc":"2.0","id":«id»,"method":"conform\/probe","params":{"k":"\u00e9\ud83d\udc27"}}               |
+      | {"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{"n":[1.5,2e3,-0]}}                        |
       | {"jsonrpc":"2.0","id":«id»,"method":"conform/probe","params":{"k":"«hex E2 80 A8»«hex C2 85»«hex 7F»"}} |
 
   @EXT04-FRAME-005

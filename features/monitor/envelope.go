@@ -95,7 +95,7 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 		if m.rules.frozenCancel != "" || !r.cancelled && !r.leftover && !m.closing {
 			m.report(m.rules.needlessCancel, f, -1, "request %s was answered as cancelled although nobody cancelled it", t.get("id").raw)
 		}
-		m.cancelled(f, t.get("error"))
+		m.cancelled(f, t.get("error"), r)
 	}
 	if !t.get("result").absent() {
 		m.outcome(f, t, r)
@@ -197,15 +197,15 @@ func (m *Monitor) tableError(f wire.Frame, e tree, code int64, name string) {
 }
 
 // cancelled judges the detail of a request_cancelled error.
-func (m *Monitor) cancelled(f wire.Frame, e tree) {
+func (m *Monitor) cancelled(f wire.Frame, e tree, r *issued) {
 	data := e.get("data")
 	if m.setup.Dialect.Canonical() {
-		if data.get("terminal").text() != "cancelled" {
-			m.report(m.rules.cancelData, f, -1, "the data of request_cancelled is %s, want an object with terminal cancelled", orNothing(data))
+		if data.get("terminal").text() != "cancelled" || r.reasoned && data.get("reason").absent() {
+			m.report(m.rules.cancelData, f, -1, "the data of request_cancelled is %s, want an object with terminal cancelled and the reason that was given", orNothing(data))
 		}
 		return
 	}
-	if want := m.setup.Dialect.Message("request_cancelled"); e.get("message").text() != want || data.get("reason").absent() {
+	if want := m.setup.Dialect.Message("request_cancelled"); e.get("message").text() != want || r.reasoned && data.get("reason").absent() {
 		m.report(m.rules.cancelData, f, -1, "the error of a cancelled request is %s, want the message %q and data.reason", orNothing(e), want)
 	}
 }

@@ -47,7 +47,6 @@ type Monitor struct {
 	mu       sync.Mutex // guards the fields below
 	phase    phase
 	stopped  bool
-	judged   int
 	findings []verdict.Finding
 
 	partial []byte             // what the host wrote behind its last line feed
@@ -55,7 +54,7 @@ type Monitor struct {
 	offer   tree               // params of the last initialize
 	result  tree               // of initialize
 	issued  map[string]*issued // host requests by id as spelled on the wire
-	closing bool               // shutdown was sent
+	closing bool               // shutdown was sent, or the input ended
 	own     map[string]*owned  // the extension's requests by id
 	waiting int                // of them, without an answer
 }
@@ -67,6 +66,7 @@ type issued struct {
 	asked     int
 	answered  int
 	cancelled bool
+	reasoned  bool // a reason was given
 	leftover  bool // live when shutdown was sent
 	behind    bool // sent behind shutdown
 	sequence  int64
@@ -97,13 +97,6 @@ func (m *Monitor) Findings() []verdict.Finding {
 	return append([]verdict.Finding(nil), m.findings...)
 }
 
-// Judged counts the frames of the extension that were looked at.
-func (m *Monitor) Judged() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.judged
-}
-
 // Observe implements subject.Observer.
 func (m *Monitor) Observe(f wire.Frame) {
 	m.mu.Lock()
@@ -115,7 +108,6 @@ func (m *Monitor) Observe(f wire.Frame) {
 		m.asked(f)
 		return
 	}
-	m.judged++
 	m.judge(f)
 }
 
@@ -125,6 +117,13 @@ func (m *Monitor) report(rule string, f wire.Frame, offset int, format string, a
 		return
 	}
 	m.findings = append(m.findings, verdict.Finding{Rule: rule, Message: fmt.Sprintf(format, args...), Frame: f.Index, Offset: offset})
+}
+
+// InputEnded implements subject.Observer. Behind it an extension may give up what it was doing.
+func (m *Monitor) InputEnded() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closing = true
 }
 
 // asked notes what the host wrote. Frames that are wrong on purpose count as requests as long as an id
@@ -144,6 +143,7 @@ func (m *Monitor) asked(f wire.Frame) {
 	switch {
 	case method == dialect.Cancel && id.absent():
 		if r := m.issued[params.get("id").spelled()]; r != nil {
+			r.reasoned = r.reasoned || !r.cancelled && params.get("reason").kind() == text
 			r.cancelled = true
 		}
 	case !t.get("method").absent() && !id.absent():

@@ -19,8 +19,8 @@ func scenarios(t *testing.T) []features.Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 300 {
-		t.Fatalf("%d scenarios were found; the features have more than 300", len(all))
+	if len(all) < 240 {
+		t.Fatalf("%d scenarios were found; the features have more than 240", len(all))
 	}
 	return all
 }

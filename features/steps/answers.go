@@ -72,27 +72,30 @@ func (w *World) answersResult() error {
 	return nil
 }
 
-// answersWith expects an outcome of one kind.
-func (w *World) answersWith(kind string) error {
-	if kind == "a result" {
+// answersWith expects a result, an error, or an error with one of some names.
+func (w *World) answersWith(want string) error {
+	if want == "a result" {
 		return w.answersResult()
+	}
+	if _, names, named := strings.Cut(want, "the error "); named {
+		return w.answersError(names, strings.HasPrefix(want, "a result"))
 	}
 	if err := w.anyAnswer(); err != nil {
 		return err
 	}
-	if kind == "an error" && !w.answer.IsError() {
+	if want == "an error" && !w.answer.IsError() {
 		return failAt(w.answer, "the answer is a result, want an error")
 	}
 	return nil
 }
 
-// answersError expects an error whose name is one of a list such as "a or b", or a result where that is
-// said to do as well.
-func (w *World) answersError(orResult, list string) error {
+// answersError expects an error whose name is one of a list such as "a or b", or a result where that
+// does as well.
+func (w *World) answersError(list string, orResult bool) error {
 	if err := w.anyAnswer(); err != nil {
 		return err
 	}
-	if orResult != "" && !w.answer.IsError() {
+	if orResult && !w.answer.IsError() {
 		return nil
 	}
 	code, ok := w.answer.ErrorCode()
@@ -105,7 +108,7 @@ func (w *World) answersError(orResult, list string) error {
 			return nil
 		}
 	}
-	return failAt(w.answer, "the answer is %s, want %s%s", w.describe(w.answer), orResult, list)
+	return failAt(w.answer, "the answer is %s, want %s", w.describe(w.answer), list)
 }
 
 // describe says what an answer is.

@@ -41,11 +41,10 @@ func Vocabulary() []Phrase {
 		{`the host (closes the input|stops reading)`, (*World).hangsUp},
 		{`the host has an ordinary conversation`, (*World).ordinaryConversation},
 
-		{`the extension answers with (a result|an error|a result or an error)`, (*World).answersWith},
-		{`the extension answers with (a result or )?the error (\S+(?: or \S+)*)`, (*World).answersError},
+		{`the extension answers with (a result|an error|a result or an error|(?:a result or )?the error \S+(?: or \S+)*)`, (*World).answersWith},
+		{`each of these lines is (answered with the error \S+(?: or \S+)*|met with silence)`, (*World).eachLine},
 		{`the answer has (\S+) (=|~) (.+)`, (*World).answerHas},
-		{`the extension stays silent and goes on serving`, (*World).silentAndGoesOn},
-		{`the extension goes on serving`, (*World).goesOn},
+		{`the extension (stays silent and )?goes on serving`, (*World).goesOn},
 		{`the running call is (answered|undisturbed)`, (*World).runningCall},
 		{`every call is answered( before the last request)?`, (*World).callsAnswered},
 		{`the extension ends without a word`, (*World).endsSilently},
@@ -88,6 +87,8 @@ func bind(do any) any {
 		return func(ctx context.Context, a, b string) error { return f(Of(ctx), a, b) }
 	case func(*World, string, string, string) error:
 		return func(ctx context.Context, a, b, c string) error { return f(Of(ctx), a, b, c) }
+	case func(*World, string, *godog.Table) error:
+		return func(ctx context.Context, a string, t *godog.Table) error { return f(Of(ctx), a, t) }
 	case func(*World, string, int) error:
 		return func(ctx context.Context, a string, b int) error { return f(Of(ctx), a, b) }
 	}

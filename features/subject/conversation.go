@@ -29,9 +29,11 @@ const (
 	maxInbox = 1 << 14
 )
 
-// Observer sees every frame of both lanes in the order of the recording. Calls do not overlap.
+// Observer sees every frame of both lanes in the order of the recording, and the end of the subject's
+// input. Calls do not overlap.
 type Observer interface {
 	Observe(wire.Frame)
+	InputEnded()
 }
 
 // Responder answers a request of the subject. It returns the frame to write, or nil.
@@ -164,6 +166,9 @@ func (c *Conversation) write(b []byte, limit time.Duration) error {
 
 // CloseInput ends the subject's input. Further calls do nothing.
 func (c *Conversation) CloseInput() {
+	c.order.Lock()
+	c.observer.InputEnded()
+	c.order.Unlock()
 	c.change(func() {
 		if !c.closed {
 			c.closed = true
