@@ -1,9 +1,11 @@
 package extension
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -19,15 +21,29 @@ func (d canonicalDialect) checkTool(t *tool) error {
 	if t.name == "" {
 		return fmt.Errorf("the name is empty")
 	}
-	for _, schema := range [][]byte{t.definition().Parameters, t.definition().OutputSchema.Or(nil)} {
-		if schema == nil {
-			continue
-		}
-		if _, err := canonical.Append(nil, schema); err != nil {
+	for _, schema := range []json.RawMessage{t.definition().Parameters, t.definition().OutputSchema.Or(nil)} {
+		if err := carries(schema, schemaLevel); err != nil {
 			return fmt.Errorf("API %s cannot carry the schema %s: %w", API03, schema, err)
 		}
 	}
 	return t.definition().Validate()
+}
+
+// Levels of the author's values in a frame: envelope, result, then tools and definition above a schema.
+const (
+	contentLevel = 2
+	schemaLevel  = 4
+)
+
+// carries reports why a value has no canonical spelling at a level of a frame: it may hold a fraction or
+// nest too deeply. nil is no value.
+func carries(value json.RawMessage, level int) error {
+	if value == nil {
+		return nil
+	}
+	nested := slices.Concat(bytes.Repeat([]byte{'['}, level), value, bytes.Repeat([]byte{']'}, level))
+	_, err := canonical.Append(nil, nested)
+	return err
 }
 
 func (t *tool) definition() canonicalwire.ToolDefinition {
@@ -127,6 +143,11 @@ func (d canonicalDialect) result(o outcome) (wirejson.Encoder, error) {
 	if len(o.texts) > canonicalwire.MaxContentParts {
 		return nil, fmt.Errorf("the result has %d texts, more than %d: join some", len(o.texts), canonicalwire.MaxContentParts)
 	}
+	for _, value := range []json.RawMessage{o.structured, o.metadata} {
+		if err := carries(value, contentLevel); err != nil {
+			return nil, fmt.Errorf("API %s cannot carry the result: %w", API03, err)
+		}
+	}
 	result := canonicalwire.ToolCallResult{IsError: o.isError, Metadata: wirejson.Null[json.RawMessage]()}
 	for _, text := range o.texts {
 		result.Content = append(result.Content, canonicalwire.TextPart{Text: text})
@@ -137,19 +158,7 @@ func (d canonicalDialect) result(o outcome) (wirejson.Encoder, error) {
 	if o.metadata != nil {
 		result.Metadata = wirejson.Some(o.metadata)
 	}
-	if o.structured == nil && o.metadata == nil {
-		return result, nil
-	}
-	// Only here can the author's own values come in, which may hold a fraction or nest too deeply.
-	if err := canonical.Check(envelopeOf(result)); err != nil {
-		return nil, fmt.Errorf("API %s cannot carry the result: %w", API03, err)
-	}
 	return result, nil
-}
-
-// envelopeOf puts a result at the level that it has in a frame.
-func envelopeOf(result wirejson.Encoder) []byte {
-	return append(result.AppendJSON([]byte{'['}), ']')
 }
 
 func (d canonicalDialect) breach(err error) *refusal {

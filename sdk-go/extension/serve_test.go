@@ -1,0 +1,461 @@
+package extension_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/octet-dev/octet/sdk-go/extension"
+)
+
+const sayTool = `{"description":"Says it","name":"say","parameters":{"additionalProperties":false,"properties":{"text":{"type":"string"}},"required":["text"],"type":"object"}}`
+
+func TestServe_initialize(t *testing.T) {
+	for api, want := range map[extension.API]string{
+		extension.API01: `{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.1","commands":[],"tools":[` + sayTool + `]}}`,
+		extension.API02: `{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.2","commands":[],"protocol":{"features":["request_cancellation","content_parts","request_progress"],"limits":{"max_concurrent_requests":64},"version":"0.2"},"tools":[` + sayTool + `]}}`,
+		extension.API03: `{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.3","contract":{"capabilities":["content_parts","core","request_cancellation","tool_call"],"encoding":"octet-canonical-json-v1","limits":{"max_concurrent_requests":8,"max_frame_bytes":65536,"max_tools":256},"methods":["$/cancelRequest","initialize","shutdown","tool/call"],"schema":"octet.extension.api/0.3"},"tools":[` + sayTool + `]}}`,
+		extension.API04: `{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.4","commands":[],"protocol":{"features":["request_cancellation","content_parts","request_progress"],"limits":{"max_concurrent_requests":64},"version":"0.4"},"tools":[` + sayTool + `]}}`,
+	} {
+		t.Run(string(api), func(t *testing.T) {
+			l := dial(t, one(api, echo))
+			l.send(initialize(api))
+			l.want(want)
+		})
+	}
+}
+
+func TestServe_concurrencyIsSelected(t *testing.T) {
+	ext := extension.New(&extension.Options{Concurrency: 3, Log: io.Discard})
+	l := dial(t, ext)
+	l.send(initialize(extension.API04))
+	l.want(`{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.4","commands":[],"protocol":{"features":["request_cancellation","content_parts","request_progress"],"limits":{"max_concurrent_requests":3},"version":"0.4"},"tools":[]}}`)
+
+	canonical := extension.New(&extension.Options{API: extension.API03, Concurrency: 3, Log: io.Discard})
+	l = dial(t, canonical)
+	l.send(initialize(extension.API03))
+	l.want(`{"id":1,"jsonrpc":"2.0","result":{"api_version":"0.3","contract":{"capabilities":["content_parts","core","request_cancellation","tool_call"],"encoding":"octet-canonical-json-v1","limits":{"max_concurrent_requests":3,"max_frame_bytes":65536,"max_tools":256},"methods":["$/cancelRequest","initialize","shutdown","tool/call"],"schema":"octet.extension.api/0.3"},"tools":[]}}`)
+}
+
+// A refused initialize is answered, and is the end.
+func TestServe_initializeRefused(t *testing.T) {
+	for _, test := range []struct {
+		name        string
+		api         extension.API
+		frame, want string
+	}{
+		{
+			"another version", extension.API04, initialize(extension.API02),
+			`{"error":{"code":-32000,"data":{"expected":"0.4","received":"0.2"},"message":"unsupported API version: 0.2; this extension speaks 0.4"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"another version, whatever else is wrong", extension.API04, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"api_version":"9.9"}}`,
+			`{"error":{"code":-32000,"data":{"expected":"0.4","received":"9.9"},"message":"unsupported API version: 9.9; this extension speaks 0.4"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"the canonical version on the feature wire", extension.API01, initialize(extension.API03),
+			`{"error":{"code":-32000,"data":{"expected":"0.1","received":"0.3"},"message":"unsupported API version: 0.3; this extension speaks 0.1"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"no version", extension.API04, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`,
+			`{"error":{"code":-32602,"data":{"detail":"the required member \"api_version\" is absent; add it","pointer":"/api_version"},"message":"Invalid params at \"/api_version\": the required member \"api_version\" is absent; add it"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"an unsupported required feature", extension.API04,
+			strings.Replace(initialize(extension.API04), `"content_parts"]`, `"content_parts","artifacts","made_up_v1"]`, 1),
+			`{"error":{"code":-32000,"data":{"unsupported_features":["artifacts","made_up_v1"]},"message":"required API 0.4 features are unsupported: artifacts, made_up_v1"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: another version", extension.API03, `{"id":1,"jsonrpc":"2.0","method":"initialize","params":{"api_version":"0.4"}}`,
+			`{"error":{"code":-32010,"data":{"expected":"0.3","received":"0.4"},"message":"extension API version mismatch"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: another schema", extension.API03, strings.Replace(initialize(extension.API03), "octet.extension.api/0.3", "octet.extension.api/0.9", 1),
+			`{"error":{"code":-32010,"data":{"expected":"octet.extension.api/0.3","received":"octet.extension.api/0.9"},"message":"extension API version mismatch"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: another encoding", extension.API03, strings.Replace(initialize(extension.API03), "octet-canonical-json-v1", "octet-canonical-json-v2", 1),
+			`{"error":{"code":-32602,"data":{"detail":"is another encoding than octet-canonical-json-v1","name":"octet-canonical-json-v2"},"message":"invalid params"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: a missing required method", extension.API03, strings.Replace(initialize(extension.API03), `,"tool/call"]`, `]`, 1),
+			`{"error":{"code":-32011,"data":{"detail":"is a required method and missing","name":"tool/call"},"message":"extension capability mismatch"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: a limit of zero", extension.API03, strings.Replace(initialize(extension.API03), `"max_tools":256`, `"max_tools":0`, 1),
+			`{"error":{"code":-32602,"data":{"detail":"must be at least 1","name":"max_tools"},"message":"invalid params"},"id":1,"jsonrpc":"2.0"}`,
+		},
+		{
+			"0.3: an unlisted member", extension.API03, strings.Replace(initialize(extension.API03), `"workspace":"/w"`, `"workspace":"/w","x":1`, 1),
+			`{"error":{"code":-32602,"data":{"detail":"InitializeRequest has no member \"x\"; leave it out","pointer":"/x"},"message":"invalid params"},"id":1,"jsonrpc":"2.0"}`,
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := dial(t, one(test.api, echo))
+			l.send(test.frame)
+			l.want(test.want)
+			if err := l.end(); !errors.Is(err, extension.ErrRefused) {
+				t.Errorf("served %v, want a refusal", err)
+			}
+		})
+	}
+}
+
+func TestServe_catalogOverTheOfferIsRefused(t *testing.T) {
+	ext := one(extension.API03, echo)
+	extension.AddTool(ext, "again", "Says it again", echo)
+	l := dial(t, ext)
+	l.send(strings.Replace(initialize(extension.API03), `"max_tools":256`, `"max_tools":1`, 1))
+	l.want(`{"error":{"code":-32012,"data":{"detail":"more tools than the selected limit","name":""},"message":"extension resource exhausted"},"id":1,"jsonrpc":"2.0"}`)
+	if err := l.end(); !errors.Is(err, extension.ErrRefused) {
+		t.Errorf("served %v, want a refusal", err)
+	}
+}
+
+func TestServe_callsAndErrors(t *testing.T) {
+	for _, test := range []struct {
+		api         extension.API
+		frame, want string
+	}{
+		{extension.API01, call("0.1", 7, "say", `{"text":"a"}`), `{"id":7,"jsonrpc":"2.0","result":{"content":"a","is_error":false}}`},
+		{extension.API02, call("0.2", 7, "say", `{"text":"a"}`), `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"a","type":"text"}],"is_error":false}}`},
+		{extension.API03, call("0.3", 7, "say", `{"text":"a"}`), `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"a","type":"text"}],"is_error":false,"metadata":null}}`},
+		{extension.API04, call("0.4", 7, "say", `{"text":"a"}`), `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"a","type":"text"}],"is_error":false}}`},
+		{extension.API04, call("0.4", 7, "nope", `{}`), `{"error":{"code":-32601,"message":"unknown tool: nope"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, call("0.3", 7, "nope", `{}`), `{"error":{"code":-32601,"data":{"method":"nope"},"message":"unknown or unnegotiated method"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API04, call("0.4", 7, "say", `{"text":1}`), `{"error":{"code":-32602,"data":{"detail":"got number, want string","pointer":"/arguments/text"},"message":"Invalid params at \"/arguments/text\": got number, want string"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, call("0.3", 7, "say", `{"text":1}`), `{"error":{"code":-32602,"data":{"detail":"got number, want string","pointer":"/arguments/text"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, call("0.3", 7, "say", `[]`), `{"error":{"code":-32602,"data":{"detail":"got array, want object","pointer":"/arguments"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API04, strings.Replace(call("0.4", 7, "say", `{"text":"a"}`), `"context"`, `"catalog_revision":0,"context"`, 1), `{"error":{"code":-32602,"data":{"detail":"the catalog has no revisions: dynamic_tools was not selected","pointer":"/catalog_revision"},"message":"Invalid params at \"/catalog_revision\": the catalog has no revisions: dynamic_tools was not selected"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, call("0.3", 7, strings.Repeat("n", 129), `{}`), `{"error":{"code":-32012,"data":{"detail":"the string has 129 bytes, want at most max_tool_name_bytes (128)","pointer":"/name"},"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, `{"id":7,"jsonrpc":"2.0","method":"shutdown","params":{"now":true}}`, `{"error":{"code":-32602,"data":{"detail":"ShutdownParams has no member \"now\"; leave it out","pointer":"/now"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API04, `{"jsonrpc":"2.0","id":7,"method":"dance","params":{}}`, `{"error":{"code":-32601,"message":"Method not found: dance"},"id":7,"jsonrpc":"2.0"}`},
+	} {
+		t.Run(string(test.api)+" "+test.frame, func(t *testing.T) {
+			l := dial(t, one(test.api, echo))
+			l.open(test.api)
+			l.send(test.frame)
+			l.want(test.want)
+			l.send(call(test.api, 8, "say", `{"text":"alive"}`)) // and goes on serving
+			if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, "alive") {
+				t.Errorf("the next call gives %s (%v)", got, err)
+			}
+		})
+	}
+}
+
+func TestServe_shutdownAnswersWhatIsOwedFirst(t *testing.T) {
+	for api, want := range map[extension.API][]string{
+		extension.API01: {`{"error":{"code":-32000,"data":{"reason":"shutdown"},"message":"extension error"},"id":7,"jsonrpc":"2.0"}`, shutdownDone},
+		extension.API02: {`{"error":{"code":-32800,"data":{"reason":"shutdown"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`, shutdownDone},
+		extension.API03: {`{"error":{"code":-32800,"data":{"reason":"shutdown","terminal":"cancelled"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`, `{"id":9,"jsonrpc":"2.0","result":{"terminal":"shutdown"}}`},
+		extension.API04: {`{"error":{"code":-32800,"data":{"reason":"shutdown"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`, shutdownDone},
+	} {
+		t.Run(string(api), func(t *testing.T) {
+			l := dial(t, one(api, listening))
+			l.open(api)
+			l.send(call(api, 7, "say", `{"text":""}`), shutdown)
+			l.want(want...)
+			if err := l.end(); err != nil {
+				t.Errorf("served %v", err)
+			}
+		})
+	}
+}
+
+func TestServe_shutdownWithoutParams(t *testing.T) {
+	l := dial(t, one(extension.API04, echo))
+	l.open(extension.API04)
+	l.send(`{"jsonrpc":"2.0","id":9,"method":"shutdown"}`)
+	l.want(shutdownDone)
+	if err := l.end(); err != nil {
+		t.Errorf("served %v", err)
+	}
+}
+
+func TestServe_cancellation(t *testing.T) {
+	for api, want := range map[extension.API]string{
+		extension.API02: `{"error":{"code":-32800,"data":{"reason":"user"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`,
+		extension.API03: `{"error":{"code":-32800,"data":{"reason":"user","terminal":"cancelled"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`,
+		extension.API04: `{"error":{"code":-32800,"data":{"reason":"user"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`,
+	} {
+		t.Run(string(api), func(t *testing.T) {
+			l := dial(t, one(api, listening))
+			l.open(api)
+			l.send(cancelSeven) // of an id that is not in use: no effect, nothing remembered
+			l.send(call(api, 7, "say", `{"text":""}`), call(api, 8, "say", `{"text":""}`), cancelSeven, cancelSeven)
+			l.want(want)
+			l.send(shutdown)
+			if got, _ := l.out.ReadString('\n'); !strings.Contains(got, `"id":8`) {
+				t.Errorf("the other call was disturbed: %s", got)
+			}
+		})
+	}
+}
+
+// What the handler returns although it was cancelled is an ordinary outcome; only an error becomes the
+// cancellation.
+func TestServe_cancelledCallThatSucceeds(t *testing.T) {
+	l := dial(t, one(extension.API04, func(ctx context.Context, _ *extension.Call, _ textArgs) (*extension.Result, error) {
+		<-ctx.Done()
+		return extension.Text(context.Cause(ctx).Error()), nil
+	}))
+	l.open(extension.API04)
+	l.send(call(extension.API04, 7, "say", `{"text":""}`), cancelSeven)
+	l.want(`{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"request cancelled: user","type":"text"}],"is_error":false}}`)
+}
+
+func TestServe_cancelledCallThatFailsOtherwise(t *testing.T) {
+	l := dial(t, one(extension.API04, func(ctx context.Context, _ *extension.Call, _ textArgs) (*extension.Result, error) {
+		<-ctx.Done()
+		return nil, errors.New("the download broke off")
+	}))
+	l.open(extension.API04)
+	l.send(call(extension.API04, 7, "say", `{"text":""}`), cancelSeven)
+	l.want(`{"error":{"code":-32800,"data":{"reason":"user"},"message":"request cancelled"},"id":7,"jsonrpc":"2.0"}`)
+}
+
+func TestServe_deafHandler(t *testing.T) {
+	for _, trigger := range []string{cancelSeven, shutdown} {
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			l := dial(t, one(extension.API04, deaf(release)))
+			l.open(extension.API04)
+			started := time.Now()
+			l.send(call(extension.API04, 7, "say", `{"text":""}`), trigger)
+			got, err := l.out.ReadString('\n')
+			if err != nil || !strings.Contains(got, `"code":-32800`) {
+				t.Errorf("got %s (%v), want a cancellation", got, err)
+			}
+			if took := time.Since(started); took < time.Second || took > 1100*time.Millisecond {
+				t.Errorf("answered after %s, want half of the two seconds a host gives", took)
+			}
+			close(release)
+			if trigger == cancelSeven {
+				l.send(shutdown)
+			}
+			l.want(shutdownDone)
+			if err := l.end(); err != nil {
+				t.Errorf("served %v", err)
+			}
+		})
+	}
+}
+
+func TestServe_handlerFailures(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		handler func() (*extension.Result, error)
+		want    string // the result
+		log     string // what stderr has to hold; empty: nothing may be there
+	}{
+		{"tool error", func() (*extension.Result, error) { return nil, extension.Errorf("no %s", "luck") }, `{"content":[{"text":"no luck","type":"text"}],"is_error":true}`, ""},
+		{"wrapped tool error", func() (*extension.Result, error) { return nil, fmt.Errorf("outer: %w", extension.Errorf("inner")) }, `{"content":[{"text":"inner","type":"text"}],"is_error":true}`, ""},
+		{"other error", func() (*extension.Result, error) { return nil, io.ErrUnexpectedEOF }, `{"content":[{"text":"tool \"say\": unexpected EOF","type":"text"}],"is_error":true}`, `extension: tool "say": unexpected EOF`},
+		{"panic", func() (*extension.Result, error) { panic("oh no") }, `{"content":[{"text":"tool \"say\": panicked: oh no","type":"text"}],"is_error":true}`, "goroutine "},
+		{"nil dereference", func() (*extension.Result, error) {
+			var r *extension.Result
+			r.IsError = true
+			return r, nil
+		}, `{"content":[{"text":"tool \"say\": panicked: runtime error: invalid memory address or nil pointer dereference","type":"text"}],"is_error":true}`, "goroutine "},
+		{"nothing", func() (*extension.Result, error) { return nil, nil }, `{"content":[{"text":"","type":"text"}],"is_error":false}`, ""},
+		{"failed result", func() (*extension.Result, error) {
+			return &extension.Result{Content: []string{"a", "b"}, IsError: true}, nil
+		}, `{"content":[{"text":"a","type":"text"},{"text":"b","type":"text"}],"is_error":true}`, ""},
+		{"metadata", func() (*extension.Result, error) {
+			return &extension.Result{Metadata: map[string]any{"b": 1.5, "a": []int(nil)}}, nil
+		}, `{"content":[{"text":"","type":"text"}],"is_error":false,"metadata":{"a":[],"b":1.5}}`, ""},
+		{"metadata without a JSON form", func() (*extension.Result, error) {
+			return &extension.Result{Metadata: map[string]any{"f": func() {}}}, nil
+		}, "", "the metadata has no JSON form"},
+		{"text that is not UTF-8", func() (*extension.Result, error) { return extension.Text("a\xffb"), nil }, `{"content":[{"text":"a` + "\uFFFD" + `b","type":"text"}],"is_error":false}`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var log bytes.Buffer
+			ext := extension.New(&extension.Options{Log: &log})
+			extension.AddTool(ext, "say", "Says it", func(context.Context, *extension.Call, textArgs) (*extension.Result, error) { return test.handler() })
+			l := dial(t, ext)
+			l.send(strings.Replace(initialize(extension.API04), `"tools":[]`, `"tools":["say"]`, 1))
+			if _, err := l.out.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+			l.send(call(extension.API04, 7, "say", `{"text":""}`))
+			got, err := l.out.ReadString('\n')
+			if want := `{"id":7,"jsonrpc":"2.0","result":` + test.want + "}\n"; err != nil || (test.want != "" && got != want) {
+				t.Errorf("got  %s (%v)\nwant %s", got, err, want)
+			}
+			l.send(shutdown)
+			l.want(shutdownDone)
+			if err := l.end(); err != nil {
+				t.Errorf("served %v", err)
+			}
+			if text := log.String(); !strings.Contains(text, test.log) || (test.log == "") != (text == "") {
+				t.Errorf("stderr is %q, want %q in it", text, test.log)
+			}
+		})
+	}
+}
+
+// A handler that ends its goroutine, as a failing assertion of a test does, is answered all the same.
+func TestServe_handlerThatEndsItsGoroutine(t *testing.T) {
+	l := dial(t, one(extension.API04, func(context.Context, *extension.Call, textArgs) (*extension.Result, error) {
+		runtime.Goexit()
+		return nil, nil
+	}))
+	l.open(extension.API04)
+	l.send(call(extension.API04, 7, "say", `{"text":""}`))
+	l.want(`{"error":{"code":-32603,"message":"Internal error"},"id":7,"jsonrpc":"2.0"}`)
+	l.send(shutdown)
+	l.want(shutdownDone)
+}
+
+// At the end of stdin calls that are running may finish; nobody has cancelled them.
+func TestServe_endOfInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := dial(t, one(extension.API04, func(ctx context.Context, _ *extension.Call, _ textArgs) (*extension.Result, error) {
+			time.Sleep(900 * time.Millisecond)
+			return extension.Text("done"), ctx.Err()
+		}))
+		l.open(extension.API04)
+		l.send(call(extension.API04, 7, "say", `{"text":""}`))
+		_ = l.in.Close()
+		l.want(`{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"done","type":"text"}],"is_error":false}}`)
+		if err := l.end(); err != nil {
+			t.Errorf("served %v", err)
+		}
+	})
+}
+
+func TestServe_endOfInputIsABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := dial(t, one(extension.API04, listening))
+		l.open(extension.API04)
+		l.send(call(extension.API04, 7, "say", `{"text":""}`))
+		started := time.Now()
+		_ = l.in.Close()
+		if err := l.end(); err != nil {
+			t.Errorf("served %v", err)
+		}
+		if took := time.Since(started); took < time.Second || took > 1100*time.Millisecond {
+			t.Errorf("ended after %s, want a second", took)
+		}
+	})
+}
+
+func TestServe_lostOutput(t *testing.T) {
+	in, toExtension := io.Pipe()
+	out, w := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- one(extension.API04, echo).Serve(context.Background(), in, w) }()
+	_ = out.Close()
+	if _, err := io.WriteString(toExtension, initialize(extension.API04)+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if err := within(t, "the end", served); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("served %v, want the error of the stream", err)
+	}
+}
+
+func TestServe_contextEnds(t *testing.T) {
+	in, toExtension := io.Pipe()
+	_, out := io.Pipe()
+	defer toExtension.Close()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- one(extension.API04, echo).Serve(ctx, in, out) }()
+	why := errors.New("enough")
+	cancel(why)
+	if err := within(t, "the end", served); !errors.Is(err, why) {
+		t.Errorf("served %v, want %v", err, why)
+	}
+}
+
+// Frames over the bound: the tool is told nothing, the host gets an error, the session lives.
+func TestServe_resultOverTheFrameBound(t *testing.T) {
+	for api, want := range map[extension.API]string{
+		extension.API03: `{"error":{"code":-32012,"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`,
+		extension.API04: `{"error":{"code":-32603,"message":"Internal error"},"id":7,"jsonrpc":"2.0"}`,
+	} {
+		l := dial(t, one(api, func(context.Context, *extension.Call, textArgs) (*extension.Result, error) {
+			return extension.Text(strings.Repeat("x", 1<<20)), nil
+		}))
+		l.open(api)
+		l.send(call(api, 7, "say", `{"text":""}`))
+		l.want(want)
+		l.send(shutdown)
+		if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, `"id":9`) {
+			t.Errorf("API %s: %s (%v)", api, got, err)
+		}
+	}
+}
+
+// As many calls as were selected run at the same time; one more is refused, on 0.3 by its own error.
+func TestServe_concurrentCalls(t *testing.T) {
+	for api, refusal := range map[extension.API]string{
+		extension.API03: `{"error":{"code":-32012,"message":"extension resource exhausted"},"id":102,"jsonrpc":"2.0"}`,
+		extension.API04: `{"error":{"code":-32000,"message":"extension request queue is full"},"id":102,"jsonrpc":"2.0"}`,
+	} {
+		var running sync.WaitGroup
+		running.Add(2)
+		ext := extension.New(&extension.Options{API: api, Concurrency: 2, Log: io.Discard})
+		extension.AddTool(ext, "say", "Says it", func(ctx context.Context, _ *extension.Call, args textArgs) (*extension.Result, error) {
+			running.Done()
+			<-ctx.Done()
+			return extension.Text(args.Text), nil
+		})
+		l := dial(t, ext)
+		l.open(api)
+		l.send(call(api, 100, "say", `{"text":""}`), call(api, 101, "say", `{"text":""}`))
+		running.Wait() // both are running
+		l.send(call(api, 102, "say", `{"text":""}`))
+		l.want(refusal)
+		l.send(shutdown) // is never refused
+		for range 3 {
+			if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, `"result"`) {
+				t.Errorf("API %s: %s (%v)", api, got, err)
+			}
+		}
+	}
+}
+
+func TestServe_manifestThatDisagrees(t *testing.T) {
+	for _, test := range []struct {
+		api  extension.API
+		list string
+		want string
+	}{
+		{extension.API04, `"tools":["say"]`, ""},
+		{extension.API04, `"tools":["count","say"]`, "the manifest declares the tools [count, say], the program has [say]"},
+		{extension.API01, `"tools":[]`, "the manifest declares the tools [], the program has [say]"},
+		{extension.API03, `"contributes":{"tools":["sing"]}`, "the manifest declares the tools [sing], the program has [say]"},
+		{extension.API03, `"contributes":{"tools":["say"]}`, ""},
+		{extension.API03, `"contributes":{}`, ""},
+	} {
+		var log bytes.Buffer
+		ext := extension.New(&extension.Options{API: test.api, Log: &log})
+		extension.AddTool(ext, "say", "Says it", echo)
+		l := dial(t, ext)
+		l.send(strings.NewReplacer(`"tools":[]`, test.list, `"contributes":{}`, test.list).Replace(initialize(test.api)))
+		if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, `"result"`) {
+			t.Fatalf("initialize: %s (%v)", got, err)
+		}
+		l.send(shutdown)
+		if _, err := l.out.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.end(); err != nil {
+			t.Error(err)
+		}
+		if text := log.String(); !strings.Contains(text, test.want) || (test.want == "") != (text == "") {
+			t.Errorf("API %s with %s: stderr is %q, want %q in it", test.api, test.list, text, test.want)
+		}
+	}
+}
