@@ -68,6 +68,8 @@ var refused = []struct {
 	{`{"a":{"x":"]}"},"b":[1,[]],"c":-1,"a":3}`, DuplicateKey, 35},
 	{`{"a":1,"b":{"c":1},"c":1,"b":2}`, DuplicateKey, 26},
 	{`{"x":[],"y":"a","z":{},"x":0}`, DuplicateKey, 24},
+	{`{"a":true,"b":-12,"c":{"a":null},"d":"x","b":0}`, DuplicateKey, 42},
+	{`{"a":true,"c":-12,"d":{"b":null},"e":"b","b":0}`, KeyOrder, 42},
 	{`{"k":1,"\u006b":1}`, Escape, 8},
 	{`{"a": 1}`, Whitespace, 5},
 	{`{"a" :1}`, Whitespace, 4},

@@ -3,6 +3,7 @@ package envelope
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -75,6 +76,81 @@ func TestRead_locatesTheParts(t *testing.T) {
 	}
 }
 
+func TestReason_namesTheRuleOfItsWriter(t *testing.T) {
+	for _, c := range []struct {
+		wire   frame.Wire
+		side   frame.Side
+		reason Reason
+		rule   string
+	}{
+		{frame.Canonical, frame.Extension, UnlistedMember, "EXT03-ENV-002"},
+		{frame.Canonical, frame.Extension, BadMessage, "EXT03-ERR-002"},
+		{frame.Canonical, frame.Extension, WrongKind, "EXT03-ORDER-004"},
+		{frame.Canonical, frame.Host, WrongKind, "EXT03-ENV-023"},
+		{frame.Canonical, frame.Host, BadVersion, "EXT03-FRAME-009"},
+		{frame.Feature, frame.Extension, ResultAndError, "EXT04-ENV-002"},
+		{frame.Feature, frame.Extension, BadError, "EXT04-ENV-008"},
+		{frame.Feature, frame.Extension, NullResult, ""},
+		{frame.Feature, frame.Host, BadVersion, "EXT04-FRAME-011"},
+	} {
+		if got := c.reason.Rule(c.wire, c.side); got != c.rule {
+			t.Errorf("%q by the %s on the %s wire breaks %q, want %q", c.reason, c.side, c.wire, got, c.rule)
+		}
+	}
+}
+
+// An id is bounded by what it stands for, not by its spelling.
+func TestRead_boundsIDsByDecodedBytes(t *testing.T) {
+	for _, c := range []struct {
+		id    string
+		legal bool
+	}{
+		{strings.Repeat(`\n`, 256), true},
+		{strings.Repeat(`\n`, 257), false},
+		{strings.Repeat(`\u0019`, 256), true},
+		{strings.Repeat(`\u0019`, 257), false},
+		{strings.Repeat("x", 252) + `\\\"\u001f\t`, true},
+		{strings.Repeat("x", 253) + `\\\"\u001f\t`, false},
+	} {
+		for _, wire := range []frame.Wire{frame.Canonical, frame.Feature} {
+			var e Envelope
+			text := `{"id":"` + c.id + `","jsonrpc":"2.0","method":"m","params":{}}`
+			if err := Read(wire, []byte(text), &e); err != nil || (e.Kind == Request) != c.legal {
+				t.Errorf("%v wire: id %.40q is %v (%v), %v, want legal %v", wire, c.id, e.Kind, e.Reason, err, c.legal)
+			}
+		}
+	}
+}
+
+func TestRead_boundsDepthOfTheFeatureWire(t *testing.T) {
+	nested := func(n int) []byte {
+		return []byte(`{"jsonrpc":"2.0","method":"m","params":{"a":` + strings.Repeat(`[`, n) + strings.Repeat(`]`, n) + `}}`)
+	}
+	var e Envelope
+	// The innermost array has two objects and its outer arrays around it.
+	if err := Read(frame.Feature, nested(maxDepth-1), &e); err != nil {
+		t.Errorf("a value at level %d: %v", maxDepth, err)
+	}
+	for _, n := range []int{maxDepth, maxDepth + 100} {
+		if err := Read(frame.Feature, nested(n), &e); err == nil {
+			t.Errorf("a value at level %d is read", n+1)
+		}
+	}
+}
+
+func TestRead_cutOffTexts(t *testing.T) {
+	const text = `{"jsonrpc":"2.0","id":"\u00e9\n","method":"m","params":{"a":[-1.5e+3,true,null,{}]}}`
+	var e Envelope
+	for n := range len(text) {
+		if err := Read(frame.Feature, []byte(text[:n]), &e); err == nil {
+			t.Errorf("%q is read", text[:n])
+		}
+	}
+	if err := Read(frame.Feature, []byte(text), &e); err != nil || string(e.ID) != `"é\n"` {
+		t.Errorf("the whole text: %s, %v", e.ID, err)
+	}
+}
+
 func TestRead_tellsMalformedFromInvalid(t *testing.T) {
 	var e Envelope
 	var c *canonical.Error
@@ -133,7 +209,7 @@ func TestID_keepsTypeAndText(t *testing.T) {
 
 func TestUnquote_decodes(t *testing.T) {
 	for text, want := range map[string]string{
-		`"plain"`: "plain", `"\b\t\n\f\r\"\\\/\u0041\u001f"`: "\b\t\n\f\r\"\\/A\x1f", `"\ud83d\udc27"`: "🐧", `"\ud83d"`: `"\ud83d"`,
+		`"plain"`: "plain", `"\b\t\n\f\r\"\\\/\u0041\u001f\u0019"`: "\b\t\n\f\r\"\\/A\x1f\x19", `"\ud83d\udc27"`: "🐧", `"\ud83d"`: `"\ud83d"`,
 	} {
 		if got := Unquote([]byte(text)); got != want {
 			t.Errorf("Unquote(%s) = %q, want %q", text, got, want)

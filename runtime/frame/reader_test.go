@@ -86,8 +86,8 @@ func TestReader_cutsFrames(t *testing.T) {
 }
 
 func TestReader_reportsSlack(t *testing.T) {
-	r := NewReader(strings.NewReader("{}\n{}\r\n\n{}\n {}\n"), Feature, Extension, 10)
-	for n, want := range []Slack{0, SlackCR, SlackBlank, SlackSpace} {
+	r := NewReader(strings.NewReader("{}\n{}\r\n\n{}\n {}\n\r\n  \n{} \r\n{}\n"), Feature, Extension, 10)
+	for n, want := range []Slack{0, SlackCR, SlackBlank, SlackSpace, SlackBlank | SlackCR | SlackSpace, 0} {
 		if _, err := r.Next(); err != nil || r.Slack() != want {
 			t.Errorf("frame %d: slack %b, %v, want %b", n, r.Slack(), err, want)
 		}
@@ -360,18 +360,91 @@ func TestWriter_staysBrokenAfterTheDestination(t *testing.T) {
 	}
 }
 
-func TestError_namesARuleForEveryFault(t *testing.T) {
-	for _, wire := range []Wire{Feature, Canonical} {
-		for _, side := range []Side{Host, Extension} {
-			for f := TooLong; f <= Inner; f++ {
-				e := &Error{Fault: f, Wire: wire, From: side, Bound: 5}
-				if e.Rule() == "" || !strings.Contains(e.Error(), e.Rule()) || !strings.Contains(e.Error(), side.String()) {
-					t.Errorf("fault %d of the %s on the %s wire reads %q", f, side, wire, e)
+func TestError_namesTheRuleOfItsWriter(t *testing.T) {
+	rules := map[Wire]map[Side]string{
+		Canonical: {
+			Extension: "EXT03-FRAME-005 EXT03-FRAME-001 EXT03-FRAME-003 EXT03-FRAME-002 EXT03-FRAME-004",
+			Host:      "EXT03-LIMIT-006 EXT03-FRAME-009 EXT03-FRAME-009 EXT03-FRAME-009 EXT03-FRAME-009",
+		},
+		Feature: {
+			Extension: "EXT04-FRAME-004 EXT04-FRAME-002 EXT04-FRAME-008 EXT04-FRAME-008 EXT04-FRAME-001",
+			Host:      "EXT04-FRAME-012 EXT04-FRAME-011 EXT04-FRAME-011 EXT04-FRAME-011 EXT04-FRAME-011",
+		},
+	}
+	for wire, sides := range rules {
+		for side, want := range sides {
+			for n, rule := range strings.Fields(want) {
+				e := &Error{Fault: TooLong + Fault(n), Wire: wire, From: side, Bound: 5}
+				if e.Rule() != rule {
+					t.Errorf("fault %d of the %s on the %s wire: rule %s, want %s", e.Fault, side, wire, e.Rule(), rule)
+				}
+				for _, part := range []string{rule, side.String(), wire.String(), "5"} {
+					if !strings.Contains(e.Error(), part) {
+						t.Errorf("%q does not name %q", e, part)
+					}
 				}
 			}
 		}
 	}
 	if Host.Other() != Extension || Extension.Other() != Host {
 		t.Error("each side is the other's other")
+	}
+}
+
+func TestBound_belowOneByteIsRefused(t *testing.T) {
+	for name, f := range map[string]func(){
+		"reader": func() { NewReader(strings.NewReader(""), Canonical, Host, 0) },
+		"writer": func() { NewWriter(io.Discard, Canonical, Host, 0) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a %s without room for a frame must panic", name)
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+func TestReader_impossibleSourcePanics(t *testing.T) {
+	for _, n := range []int{-1, 1 << 20} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a source that returns %d must panic", n)
+				}
+			}()
+			_, _ = NewReader(liar(n), Canonical, Host, 100).Next()
+		}()
+	}
+}
+
+type liar int
+
+func (n liar) Read([]byte) (int, error) { return int(n), nil }
+
+// A large frame now and then keeps the large buffer.
+func TestReader_keepsALargeBufferInUse(t *testing.T) {
+	large := strings.Repeat("x", 300<<10) + "\n"
+	var pieces []string
+	for range 3 {
+		pieces = append(pieces, large)
+		for range shrinkAfter / 2 {
+			pieces = append(pieces, "1\n")
+		}
+	}
+	r := NewReader(&scripted{pieces: pieces}, Canonical, Extension, 1<<20)
+	var kept []byte
+	for n := range pieces {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			kept = r.buf
+		}
+		if &r.buf[0] != &kept[0] {
+			t.Fatalf("frame %d was read into another buffer than the first", n)
+		}
 	}
 }
