@@ -7,7 +7,7 @@ import type { Outcome } from "./reply.js";
 import type { ErrorName } from "./refusal.js";
 import type { NotifyOptions, Tool } from "./tool.js";
 
-/** One event of `$/progress`. */
+/** One event of progress. */
 export type ProgressEvent =
   | { readonly type: "status"; readonly message: string; readonly current?: number; readonly total?: number; readonly unit?: string }
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly encoding: "utf8"; readonly data: string };
@@ -32,7 +32,7 @@ export interface Session {
   readonly warnings: readonly string[];
 }
 
-/** A `tool/call` that passed its model. */
+/** The parameters of a tool call that passed their model. */
 export interface CallRequest {
   readonly name: string;
   readonly args: JsonValue;
@@ -40,7 +40,7 @@ export interface CallRequest {
   readonly workspace: string | undefined;
 }
 
-/** A `$/cancelRequest` that passed its model. */
+/** The parameters of a cancellation that passed their model. */
 export interface CancelRequest {
   readonly id: RpcId;
   readonly reason: string | undefined;

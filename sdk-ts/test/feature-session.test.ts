@@ -99,6 +99,7 @@ for (const api of VERSIONS) {
       host.sendBytes(Uint8Array.of(byte));
     }
     assert.ok((await host.frame(answers("a")))["result"]);
+    assert.equal(host.frames.length, 2, "a blank line was answered");
   });
 
   test(`${api}: EXT04-FRAME-006, -010 a line at the bound is served, one byte more ends the session`, async () => {

@@ -159,4 +159,7 @@ test("the encoder refuses what has no canonical spelling", () => {
 test("a syntax error says what and where", () => {
   assert.throws(() => readJson('{"a":1,"a":2}', STRICT), { name: "JsonSyntaxError", message: 'offset 7: member "a" is given twice', offset: 7 });
   assert.throws(() => readJson("\ud800", STRICT), { name: "JsonSyntaxError" });
+  for (const escapes of ["\\ud800", "\\udc00", "\\udc00\\udc00", "\\ud800\\ud800", "\\ud800x", "\\ud800\\u0041"]) {
+    assert.throws(() => readJson(`"${escapes}"`, STRICT), { name: "JsonSyntaxError", reason: "lone surrogate" }, escapes);
+  }
 });

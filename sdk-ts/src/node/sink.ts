@@ -4,6 +4,9 @@ import { EXIT_MS } from "../_generated/feature-wire.js";
 import type { Sink } from "../connection.js";
 import { reserveStdout } from "./stdout.js";
 
+/** Exit status when the last frames could not be delivered. */
+const UNDELIVERED = 1;
+
 /** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
 export class ProcessSink implements Sink {
   private readonly out = reserveStdout();
@@ -55,9 +58,9 @@ export class ProcessSink implements Sink {
     this.status = status;
     this.release();
     this.exitWhenFlushed();
-    // A host that does not read any more keeps nobody alive.
+    // A host that does not read any more keeps nobody alive, but has not got what it was owed either.
     setTimeout(() => {
-      process.exit(status);
+      process.exit(UNDELIVERED);
     }, EXIT_MS / 2);
   }
 
