@@ -17,6 +17,8 @@ import (
 // canonicalDialect speaks API 0.3 with the required part of the contract.
 type canonicalDialect struct{}
 
+func (d canonicalDialect) maxDepth() int { return canonicalwire.MaxDepth }
+
 func (d canonicalDialect) checkTool(t *tool) error {
 	if t.name == "" {
 		return fmt.Errorf("the name is empty")
@@ -97,12 +99,12 @@ func (d canonicalDialect) shutdown(params json.RawMessage) (wirejson.Encoder, *r
 	return canonicalwire.ShutdownResult{Terminal: canonicalwire.ShutdownTerminalShutdown}, nil
 }
 
-func (d canonicalDialect) toolCall(params json.RawMessage) (toolCall, *refusal) {
-	asked, err := canonicalwire.DecodeToolCallParams(params)
+func (d canonicalDialect) toolCall(params wirejson.Value) (toolCall, *refusal) {
+	asked, err := canonicalwire.DecodeToolCallParamsValue(params)
 	if err != nil {
 		return toolCall{}, d.breach(err)
 	}
-	return toolCall{asked.Name, asked.Arguments, opaqueContext(asked.Context)}, nil
+	return toolCall{asked.Name, opaqueContext(asked.Context)}, nil
 }
 
 // opaqueContext takes from a context what it has of the feature wire's members; this wire promises none.

@@ -14,6 +14,8 @@ import (
 // featureDialect speaks API 0.1, 0.2 and 0.4.
 type featureDialect struct{ api API }
 
+func (d featureDialect) maxDepth() int { return featurewire.MaxDepth }
+
 func (d featureDialect) checkTool(t *tool) error {
 	if d.api == API01 {
 		definition := d.definitionV01(t)
@@ -133,16 +135,16 @@ func (d featureDialect) shutdown(params json.RawMessage) (wirejson.Encoder, *ref
 	return featurewire.ShutdownResult{}, nil
 }
 
-func (d featureDialect) toolCall(params json.RawMessage) (toolCall, *refusal) {
+func (d featureDialect) toolCall(params wirejson.Value) (toolCall, *refusal) {
 	if d.api == API01 {
-		asked, err := featurewire.DecodeToolCallParamsV01(params)
+		asked, err := featurewire.DecodeToolCallParamsV01Value(params)
 		if err != nil {
 			return toolCall{}, d.breach(err)
 		}
 		where := asked.Context
-		return toolCall{asked.Name, asked.Arguments, featureContext(where.Workspace, where.ExecutionScope, where.Host, where.AppendJSON(nil))}, nil
+		return toolCall{asked.Name, featureContext(where.Workspace, where.ExecutionScope, where.Host, where.AppendJSON(nil))}, nil
 	}
-	asked, err := featurewire.DecodeToolCallParams(params)
+	asked, err := featurewire.DecodeToolCallParamsValue(params)
 	if err != nil {
 		return toolCall{}, d.breach(err)
 	}
@@ -154,7 +156,7 @@ func (d featureDialect) toolCall(params json.RawMessage) (toolCall, *refusal) {
 	if owner, owned := where.ResourceOwner.Get(); owned {
 		c.Owner = &Owner{owner.SessionID, owner.ExtensionInstanceID, owner.ProcessGeneration}
 	}
-	return toolCall{asked.Name, asked.Arguments, c}, nil
+	return toolCall{asked.Name, c}, nil
 }
 
 func featureContext(workspace string, scope wirejson.Opt[string], host featurewire.HostState, text json.RawMessage) Context {

@@ -16,11 +16,17 @@ import (
 	"github.com/octet-dev/octet/sdk-go/extension"
 )
 
-// roleVariable makes the test binary play an extension: its value is the API version.
-const roleVariable = "OCTET_TEST_ROLE"
+// roleVariable makes the test binary play an extension, whose API version is its value, or a bare echo.
+const (
+	roleVariable = "OCTET_TEST_ROLE"
+	bareEcho     = "echo"
+)
 
 // playRole is the program of the process under test.
 func playRole(api string) {
+	if api == bareEcho {
+		playEcho()
+	}
 	fmt.Println("printed before main")
 	ext := extension.New(&extension.Options{API: extension.API(api)})
 	extension.AddTool(ext, "say", "Says it", echo)

@@ -31,9 +31,6 @@ type outcome struct {
 	structured json.RawMessage // nil for none
 }
 
-// failure is the outcome of a tool that failed.
-func failure(message string) outcome { return outcome{texts: []string{message}, isError: true} }
-
 // encoding writes Go values the way their schemas describe them: a nil slice is an empty array, a duration
 // a number.
 var encoding = jsonv2.JoinOptions(

@@ -14,6 +14,7 @@ import (
 	jsonv2 "github.com/go-json-experiment/json"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/peer"
 )
@@ -192,7 +193,12 @@ func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, err
 }
 
 func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, error) {
-	asked, refused := s.ext.dialect.toolCall(r.Params)
+	document, err := wirejson.Parse(r.Params, s.ext.dialect.maxDepth())
+	if err != nil {
+		return nil, s.fail(s.ext.dialect.invalidParams("", err.Error()))
+	}
+	defer document.Release()
+	asked, refused := s.ext.dialect.toolCall(document.Root())
 	if refused != nil {
 		return nil, s.fail(refused)
 	}
@@ -201,11 +207,11 @@ func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, err
 		return nil, s.fail(s.ext.dialect.unknownTool(asked.name))
 	}
 	call := &Call{tool: asked.name, context: asked.context, session: s.session.Load(), request: r, ctx: ctx}
-	return s.run(ctx, call, s.tools[at], asked.arguments)
+	return s.run(ctx, call, s.tools[at], document.Root().Member(argumentsMember))
 }
 
 // run calls the tool and answers for it.
-func (s *server) run(ctx context.Context, call *Call, t *tool, arguments json.RawMessage) (peer.Value, error) {
+func (s *server) run(ctx context.Context, call *Call, t *tool, arguments wirejson.Value) (peer.Value, error) {
 	result, structured, err := t.guarded(ctx, call, arguments)
 	if err != nil {
 		return s.failed(ctx, t, err)

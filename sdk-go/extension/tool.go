@@ -10,6 +10,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/sdk-go/extension/internal/toolschema"
 )
 
@@ -23,7 +24,7 @@ type tool struct {
 
 // handlerFunc decodes the arguments and runs the author's handler. The structured content is nil for a tool
 // without an output schema. The error is an *argumentError or what the handler returned.
-type handlerFunc func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, json.RawMessage, error)
+type handlerFunc func(ctx context.Context, call *Call, arguments wirejson.Value) (*Result, json.RawMessage, error)
 
 // argumentError says where arguments break the tool's schema or type.
 type argumentError struct {
@@ -58,7 +59,7 @@ func AddTool[In any](ext *Extension, name, description string, handler func(ctx 
 	decode := decoder[In](name, schema)
 	ext.add(&tool{
 		name: name, description: description, input: schema,
-		run: func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, json.RawMessage, error) {
+		run: func(ctx context.Context, call *Call, arguments wirejson.Value) (*Result, json.RawMessage, error) {
 			args, err := decode(arguments)
 			if err != nil {
 				return nil, nil, err
@@ -90,7 +91,7 @@ func AddStructuredTool[In, Out any](ext *Extension, name, description string, ha
 	decode := decoder[In](name, input)
 	ext.add(&tool{
 		name: name, description: description, input: input, output: output,
-		run: func(ctx context.Context, call *Call, arguments json.RawMessage) (*Result, json.RawMessage, error) {
+		run: func(ctx context.Context, call *Call, arguments wirejson.Value) (*Result, json.RawMessage, error) {
 			args, err := decode(arguments)
 			if err != nil {
 				return nil, nil, err
@@ -106,20 +107,20 @@ func AddStructuredTool[In, Out any](ext *Extension, name, description string, ha
 
 // decoder returns the function that checks and decodes arguments. It panics if the type cannot be decoded
 // at all, so that a tool that could never be called is found when it is added.
-func decoder[In any](name string, schema *toolschema.Schema) func(json.RawMessage) (In, error) {
+func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value) (In, error) {
 	defaults := schema.Defaults()
-	fill := func(into *In, text json.RawMessage) error { return jsonv2.Unmarshal(text, into, encoding) }
+	fill := func(into *In, text []byte) error { return jsonv2.Unmarshal(text, into, encoding) }
 	if defaults != nil {
 		if err := fill(new(In), defaults); err != nil {
 			panic(misuse(name, "a default does not fit its member: "+err.Error()))
 		}
 	}
-	if err := fill(new(In), json.RawMessage("{}")); err != nil {
+	if err := fill(new(In), []byte("{}")); err != nil {
 		panic(misuse(name, "the arguments cannot be decoded: "+err.Error()))
 	}
-	return func(arguments json.RawMessage) (In, error) {
+	return func(arguments wirejson.Value) (In, error) {
 		var args In
-		if err := schema.Check(arguments); err != nil {
+		if err := schema.CheckParsed(arguments); err != nil {
 			var problem *toolschema.Problem
 			errors.As(err, &problem)
 			return args, &argumentError{problem.Pointer, problem.Detail}
@@ -129,7 +130,7 @@ func decoder[In any](name string, schema *toolschema.Schema) func(json.RawMessag
 				return args, err
 			}
 		}
-		if err := fill(&args, arguments); err != nil {
+		if err := fill(&args, arguments.Source()); err != nil {
 			return args, decodeError(err)
 		}
 		return args, nil
@@ -178,7 +179,7 @@ type handlerPanic struct {
 func (p *handlerPanic) Error() string { return fmt.Sprintf("panicked: %v", p.value) }
 
 // guarded runs the tool and turns a panic into an error.
-func (t *tool) guarded(ctx context.Context, call *Call, arguments json.RawMessage) (result *Result, structured json.RawMessage, err error) {
+func (t *tool) guarded(ctx context.Context, call *Call, arguments wirejson.Value) (result *Result, structured json.RawMessage, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &handlerPanic{value, debug.Stack()}

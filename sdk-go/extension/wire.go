@@ -32,6 +32,8 @@ var outputRules = toolschema.OutputRules{
 
 // dialect is everything in which the wires differ for an extension.
 type dialect interface {
+	// maxDepth is the level of the deepest value of a frame.
+	maxDepth() int
 	// checkTool says why a tool cannot be in a catalog of this wire.
 	checkTool(*tool) error
 	// initialize answers the first request of a session with what was agreed.
@@ -39,7 +41,7 @@ type dialect interface {
 	// shutdown checks the parameters of shutdown and returns its answer.
 	shutdown(params json.RawMessage) (wirejson.Encoder, *refusal)
 	// toolCall reads the parameters of a tool call.
-	toolCall(params json.RawMessage) (request toolCall, refused *refusal)
+	toolCall(params wirejson.Value) (request toolCall, refused *refusal)
 	// result puts the outcome of a tool that has an output schema or not into the result model, or says which
 	// bound of the wire it breaks.
 	result(o outcome) (wirejson.Encoder, error)
@@ -76,9 +78,8 @@ type declaration struct {
 
 // toolCall is the parameters of one call.
 type toolCall struct {
-	name      string
-	arguments json.RawMessage
-	context   Context
+	name    string
+	context Context
 }
 
 // refusal is an error answer.
@@ -106,6 +107,9 @@ func breach(err error, rows func(name string) (wirejson.ErrorCode, bool), refuse
 func located(pointer, detail string) map[string]any {
 	return map[string]any{"detail": detail, "pointer": pointer}
 }
+
+// argumentsMember is where both wires have the arguments of a call.
+const argumentsMember = "arguments"
 
 // flagsOf reads flag values; raw holds each value as JSON.
 func flagsOf[T any](values []T, read func(T) (name string, raw json.RawMessage)) Flags {

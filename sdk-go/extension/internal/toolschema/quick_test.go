@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 // drawSchema makes schemas of the keywords that quick knows, often beside a type they have no effect on, and
@@ -81,6 +83,16 @@ func drawValue(t *rapid.T, depth int) any {
 	}
 }
 
+// fits reports whether the quick check alone accepts a value.
+func fits(s *Schema, value []byte) bool {
+	document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
+	if s.quick == nil || err != nil {
+		return false
+	}
+	defer document.Release()
+	return s.quick.accepts(document.Root())
+}
+
 func TestQuick_acceptsOnlyWhatTheValidatorAccepts(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -94,7 +106,7 @@ func TestQuick_acceptsOnlyWhatTheValidatorAccepts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !schema.fits(value) {
+			if !fits(schema, value) {
 				continue
 			}
 			accepted++
@@ -143,7 +155,7 @@ func TestQuick_takesOrdinaryArguments(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.fits([]byte(test.value)); got != test.want {
+		if got := fits(s, []byte(test.value)); got != test.want {
 			t.Errorf("%s against %s: quick says %v, want %v", test.value, s.text, got, test.want)
 		}
 	}

@@ -244,9 +244,23 @@ func (p *Problem) Error() string { return "at " + strconv.Quote(p.Pointer) + ": 
 
 // Check returns a *Problem for a value that breaks the schema, or that is not JSON.
 func (s *Schema) Check(value []byte) error {
-	if s.fits(value) {
+	if document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth); err == nil {
+		defer document.Release()
+		return s.CheckParsed(document.Root())
+	}
+	return s.explain(value)
+}
+
+// CheckParsed is Check for a value that has been parsed.
+func (s *Schema) CheckParsed(value wirejson.Value) error {
+	if s.quick != nil && s.quick.accepts(value) {
 		return nil
 	}
+	return s.explain(value.Source())
+}
+
+// explain is the full validator.
+func (s *Schema) explain(value []byte) error {
 	tree, err := santhosh.UnmarshalJSON(strings.NewReader(string(value)))
 	if err != nil {
 		return &Problem{Detail: "not JSON: " + err.Error()}
@@ -255,19 +269,6 @@ func (s *Schema) Check(value []byte) error {
 		return firstProblem(err)
 	}
 	return nil
-}
-
-// fits reports whether the quick check accepts the value; false decides nothing.
-func (s *Schema) fits(value []byte) bool {
-	if s.quick == nil {
-		return false
-	}
-	document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
-	if err != nil {
-		return false
-	}
-	defer document.Release()
-	return s.quick.accepts(document.Root())
 }
 
 // firstProblem returns the leaf with the smallest pointer, and of those at one place the one with the
