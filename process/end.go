@@ -101,11 +101,11 @@ func (p *Process) end(stages Stages) Report {
 		p.group.terminate(p.pid)
 		p.waitTree(stages.Terminate, func() {})
 	}
-	if !p.leaderGone() {
-		report.Stage = StageKill
-	}
 	p.Kill()
 	p.waitTree(stages.Kill, p.Kill)
+	if p.wasKilled() {
+		report.Stage = StageKill
+	}
 
 	report.Alive = p.Descendants()
 	if p.leaderGone() {
@@ -147,6 +147,12 @@ func (p *Process) giveBack() {
 	p.mu.Unlock()
 	close(p.reap)
 	<-p.reaped
+}
+
+func (p *Process) wasKilled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
 }
 
 // waitTree waits until neither the leader nor a descendant runs, or the limit is over. Again is called

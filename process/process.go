@@ -57,8 +57,9 @@ type Process struct {
 	reaped chan struct{} // closed once it has been; state is set before
 	state  State
 
-	mu   sync.Mutex
-	over bool // the child's id may belong to somebody else by now
+	mu     sync.Mutex
+	over   bool // the child's id may belong to somebody else by now
+	killed bool // Kill found it alive
 
 	endOnce sync.Once
 	report  Report
@@ -197,6 +198,7 @@ func (p *Process) Kill() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.over {
+		p.killed = p.killed || !p.leaderGone()
 		p.group.kill(p.pid)
 	}
 }

@@ -278,12 +278,13 @@ func TestKill_shortensEnd(t *testing.T) {
 	ended := make(chan Report)
 	go func() { ended <- p.End(Stages{Close: time.Hour, Terminate: time.Hour, Kill: 10 * time.Second}) }()
 	p.Kill()
-	if got := <-ended; got.State.Signal != "killed" {
-		t.Errorf("report %+v, want a killed child", got)
+	if got, want := <-ended, (Report{Stage: StageKill, State: State{Code: -1, Signal: "killed"}}); got != want {
+		t.Errorf("report %+v, want %+v", got, want)
 	}
 	p.Kill()
 }
 
+// TestEnd_takesDescendantsDown: EXT04-PROC-007.
 func TestEnd_takesDescendantsDown(t *testing.T) {
 	for _, role := range []string{"fork", "daemon"} {
 		t.Run(role, func(t *testing.T) {
@@ -321,7 +322,7 @@ func TestEnd_takesDescendantsDown(t *testing.T) {
 	}
 }
 
-// TestEnd_neverWaitsForAHeldPipe has a descendant that no signal of ours reaches and that keeps all
+// TestEnd_neverWaitsForAHeldPipe: EXT04-PROC-007. It has a descendant that no signal of ours reaches and that keeps all
 // pipes open.
 func TestEnd_neverWaitsForAHeldPipe(t *testing.T) {
 	p := start(t, "daemon", nil)
@@ -380,6 +381,7 @@ func TestHangup_unblocksAReader(t *testing.T) {
 	p.Hangup()
 }
 
+// TestStderr_floodIsDrainedAndBounded: EXT04-PROC-006.
 func TestStderr_floodIsDrainedAndBounded(t *testing.T) {
 	p := start(t, "flood", func(o *Options) { o.Stderr = StderrOptions{TailLines: 10, TailBytes: 500} })
 	<-p.Exited()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/process"
 	"github.com/octet-dev/octet/runtime/envelope"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/peer"
@@ -148,11 +149,21 @@ func (x *Extension) callCancelled(ctx context.Context, r Request, err error) err
 		failure.Kind = Timeout
 		failure.Message = fmt.Sprintf("extension request `%s` timed out after %s", featurewire.MethodToolCall, r.Timeout)
 	}
+	if x.wire.profile().Cancel == "" {
+		x.events.diagnostic(fmt.Sprintf("API %s has no cancellation: tool %q goes on, and its answer will be dropped", x.source.Manifest.API, r.Tool))
+	}
 	settled := peer.IsCancelled(err) || errors.Is(err, peer.ErrNotSent) || errors.Is(err, peer.ErrClosed) || x.wire.profile().Cancel == ""
 	if !settled {
 		ended := x.failed(failure.Kind, "", err)
 		failure.Unsettled, failure.Ended = true, ended.Ended
-		failure.Message += fmt.Sprintf("; the extension did not settle it within %s and %s", x.wire.profile().Grace, ended.Ended.Stage)
+		switch {
+		case x.killed.Load():
+			failure.Message += "; the extension was killed"
+		case ended.Ended.Stage == process.StageSelf:
+			failure.Message += fmt.Sprintf("; the extension ended with %s", ended.Ended.State)
+		default:
+			failure.Message += fmt.Sprintf("; the extension did not settle it within %s and %s", x.wire.profile().Grace, ended.Ended.Stage)
+		}
 	}
 	failure.Stderr = x.process.Stderr()
 	return failure

@@ -38,7 +38,10 @@ func (x *Extension) Close() Ending {
 }
 
 // Kill ends the process tree at once. Close must still be called, and is quick then.
-func (x *Extension) Kill() { x.process.Kill() }
+func (x *Extension) Kill() {
+	x.killed.Store(true)
+	x.process.Kill()
+}
 
 // drain stops admission and waits for running calls. API 0.1 has no drain: its calls are dropped.
 func (x *Extension) drain() {

@@ -22,7 +22,7 @@ const playWord = "play-the-fixture"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == playWord {
-		os.Exit(fixture.Main([]string{playWord}, os.Args[2:]))
+		fixture.Main([]string{playWord}, os.Args[2:])
 	}
 	os.Exit(m.Run())
 }
@@ -53,7 +53,7 @@ func (s setup) source(t *testing.T) *Source {
 	args, _ := json.Marshal(append([]string{playWord}, s.faults...))
 	tools, _ := json.Marshal(fixture.Tools)
 	text := fmt.Sprintf("name = \"demo\"\nversion = \"1.2.3\"\napi_version = %q\n%s\n[entrypoint]\ncommand = %q\nargs = %s\n"+
-		"env = { GORACE = \"atexit_sleep_ms=0\" }\n[contributes]\ntools = %s\n%s\n", s.api, s.top, self, args, tools, s.contributes)
+		"env = { MODE = \"quiet\" }\n[contributes]\ntools = %s\n%s\n", s.api, s.top, self, args, tools, s.contributes)
 	if err := os.WriteFile(filepath.Join(dir, "extension.toml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +128,7 @@ func wantFailure(t *testing.T, err error, kind Kind, words ...string) *Failure {
 	return failure
 }
 
+// TestCall_everyAPI: EXT04-INIT-008, EXT03-INIT-029, by the methods that the extension saw.
 func TestCall_everyAPI(t *testing.T) {
 	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {
@@ -206,6 +207,7 @@ func TestCall_concurrent(t *testing.T) {
 	group.Wait()
 }
 
+// TestCall_badAnswersHurtOnlyTheCall: EXT03-TOOL-015.
 func TestCall_badAnswersHurtOnlyTheCall(t *testing.T) {
 	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {
@@ -223,6 +225,7 @@ func TestCall_badAnswersHurtOnlyTheCall(t *testing.T) {
 	}
 }
 
+// TestCall_endOfTheProcess: EXT03-SHUT-010, and EXT04-CALL-010: nothing is sent again.
 func TestCall_endOfTheProcess(t *testing.T) {
 	for _, api := range apis {
 		for tool, want := range map[string]string{"crash": "exit code 3", "quit": "exit code 0"} {
@@ -259,23 +262,38 @@ func TestCall_floodOfOutput(t *testing.T) {
 	}
 }
 
+// TestCall_cancelled: EXT04-ORDER-011: on 0.1 the notification is closed, and a diagnostic takes its place.
 func TestCall_cancelled(t *testing.T) {
 	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
-			x := setup{api: api, options: Options{Deadlines: fast, Stderr: func(process.Line) { cancel(errors.New("enough")) }}}.mustStart(t)
+			var diagnosed []string
+			x := setup{api: api, options: Options{
+				Deadlines: fast,
+				Stderr:    func(process.Line) { cancel(errors.New("enough")) },
+				Diagnose:  func(text string) { diagnosed = append(diagnosed, text) },
+			}}.mustStart(t)
 			_, err := x.Call(ctx, Request{Tool: "slow"})
 			failure := wantFailure(t, err, Cancelled, "cancelled")
 			if failure.Unsettled || failure.Ended != nil {
 				t.Errorf("the extension was not trusted to settle: %+v", failure)
 			}
-			if got := mustCall(t, x, "echo", `{"text":"alive"}`); got != "alive" {
-				t.Errorf("echo gave %q", got)
+			want := "initialize tool/call $/cancelRequest tool/call"
+			if api == "0.1" {
+				want = "initialize tool/call tool/call"
+			}
+			if got := mustCall(t, x, "look", `{"at":"methods"}`); got != want {
+				t.Errorf("the extension saw %q, want %q", got, want)
+			}
+			x.Close()
+			if told := strings.Contains(strings.Join(diagnosed, "\n"), "has no cancellation"); told != (api == "0.1") {
+				t.Errorf("diagnosed %q", diagnosed)
 			}
 		})
 	}
 }
 
+// TestCall_timeout: EXT04-LIMIT-005, EXT04-CALL-010.
 func TestCall_timeout(t *testing.T) {
 	x := setup{api: "0.4"}.mustStart(t)
 	_, err := x.Call(t.Context(), Request{Tool: "slow", Timeout: 50 * time.Millisecond})
@@ -285,7 +303,8 @@ func TestCall_timeout(t *testing.T) {
 	}
 }
 
-// TestCall_ignoredCancellationEndsTheProcess waits for the real grace of two seconds.
+// TestCall_ignoredCancellationEndsTheProcess: EXT04-CANCEL-012, EXT03-CANCEL-011. It waits for the real
+// grace of two seconds.
 func TestCall_ignoredCancellationEndsTheProcess(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		t.Run(api, func(t *testing.T) {
@@ -316,6 +335,7 @@ func TestCall_progress(t *testing.T) {
 	}
 }
 
+// TestNotifications: EXT04-NOTE-005.
 func TestNotifications(t *testing.T) {
 	var got []Notification
 	var diagnosed []string
@@ -343,6 +363,7 @@ func TestNotifications(t *testing.T) {
 	}
 }
 
+// TestStderr_isPassedOnAndDrained: EXT03-PROC-002, EXT03-PROC-011.
 func TestStderr_isPassedOnAndDrained(t *testing.T) {
 	lines := 0
 	x := setup{api: "0.4", faults: []string{fixture.FloodStderr}, options: Options{Stderr: func(process.Line) { lines++ }}}.mustStart(t)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
@@ -35,6 +36,8 @@ type Extension struct {
 	mu      sync.Mutex
 	running map[wirejson.ID]*call // by the id on the wire
 	closing bool                  // no new call is admitted
+
+	killed atomic.Bool // by Kill
 
 	life  context.Context // ends when running calls are to be cancelled
 	abort context.CancelFunc
@@ -171,7 +174,7 @@ func (x *Extension) initialize(ctx context.Context) error {
 		},
 	})
 	switch {
-	case err == nil:
+	case err == nil && stop():
 		x.unserved()
 		return nil
 	case refused != nil:

@@ -56,6 +56,7 @@ func TestStart_agreement(t *testing.T) {
 	}
 }
 
+// TestStart_failures: EXT04-FRAME-013, EXT04-INIT-018, EXT03-INIT-033, EXT03-INIT-036.
 func TestStart_failures(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		for _, c := range []struct {
@@ -68,6 +69,8 @@ func TestStart_failures(t *testing.T) {
 			{fixture.RefuseInitialize, Initialize, "refused to initialize: extension RPC error -320"},
 			{fixture.WrongAPI, Initialize, "answered initialize with what cannot be accepted"},
 			{fixture.NoCatalog, Initialize, "tools"},
+			{fixture.RepeatedTools, Initialize, "twice"},
+			{fixture.NamelessTool, Initialize, "cannot be accepted"},
 			{fixture.WrongTools, Initialize, `lacks the declared tool "count"`},
 			{fixture.Unselectable, Initialize, "cannot be accepted"},
 			{fixture.GarbageAtStart, Protocol, "broke the protocol"},
@@ -108,6 +111,7 @@ func TestStart_cancelled(t *testing.T) {
 	}
 }
 
+// TestStart_entrypoint: MAN-ENTRY-006, MAN-ENTRY-007, MAN-ENTRY-008.
 func TestStart_entrypoint(t *testing.T) {
 	bin := t.TempDir()
 	script := "#!/bin/sh\nexit 5\n"
@@ -195,6 +199,8 @@ func TestStart_wrongOptions(t *testing.T) {
 	}
 }
 
+// TestStart_environmentAndDirectory: EXT04-ENVIRON-001, EXT04-ENVIRON-002, EXT04-ENVIRON-003,
+// EXT04-ENVIRON-004, EXT04-ENVIRON-005, EXT04-ENVIRON-006, EXT03-PROC-012, EXT03-PROC-013.
 func TestStart_environmentAndDirectory(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		t.Run(api, func(t *testing.T) {
@@ -215,7 +221,7 @@ func TestStart_environmentAndDirectory(t *testing.T) {
 			for _, want := range []string{
 				"OCTET_EXTENSION_API_VERSION=" + api, "OCTET_EXTENSION_NAME=demo", "OCTET_WORKSPACE=" + workspace,
 				"OCTET_EXTENSION_DIR=" + x.source.Folder.Dir, "OCTET_EXTENSION_MANIFEST=" + x.source.Folder.ManifestPath,
-				"OCTET_EXTENSION_SCRATCH=" + x.scratch, "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"),
+				"OCTET_EXTENSION_SCRATCH=" + x.scratch, "MODE=quiet", "PATH=" + os.Getenv("PATH"),
 			} {
 				if !slices.Contains(environment, want) {
 					t.Errorf("the environment lacks %q", want)
@@ -237,6 +243,9 @@ func TestStart_environmentAndDirectory(t *testing.T) {
 	}
 }
 
+// TestStart_initializeParams: EXT04-INIT-009, EXT04-INIT-010, EXT04-INIT-011, EXT04-INIT-012, EXT04-INIT-013,
+// EXT04-INIT-014, EXT04-INIT-015, EXT04-INIT-016, EXT04-INIT-019, EXT01-INIT-003, EXT03-INIT-031,
+// EXT03-INIT-037, EXT03-INIT-038, MAN-HOST-005.
 func TestStart_initializeParams(t *testing.T) {
 	contributes := `commands = ["note"]
 ui = ["status"]
@@ -315,7 +324,7 @@ environment = ["SSH_AUTH_SOCK"]`
 	}
 }
 
-// TestStart_flagValuesOnlyWhereThereAreFlags: 0.3 always sends the list.
+// TestStart_flagValuesOnlyWhereThereAreFlags: EXT04-INIT-013, EXT03-INIT-030, which always sends the list.
 func TestStart_flagValuesOnlyWhereThereAreFlags(t *testing.T) {
 	for api, want := range map[string]bool{"0.2": false, "0.3": true, "0.4": false} {
 		x := setup{api: api}.mustStart(t)
@@ -325,23 +334,68 @@ func TestStart_flagValuesOnlyWhereThereAreFlags(t *testing.T) {
 	}
 }
 
-func TestCall_context(t *testing.T) {
+// TestCall_params: EXT03-TOOL-016, EXT04-CALL-008 (no session owns the call, and the catalog never
+// changes), EXT01-CALL-001.
+func TestCall_params(t *testing.T) {
 	for _, api := range apis {
 		x := setup{api: api}.mustStart(t)
 		var got map[string]any
-		if err := json.Unmarshal([]byte(mustCall(t, x, "look", `{"at":"context"}`)), &got); err != nil {
+		if err := json.Unmarshal([]byte(mustCall(t, x, "look", `{"at":"params"}`)), &got); err != nil {
 			t.Fatal(err)
 		}
 		want := map[string]any{
-			"workspace": x.options.Workspace, "execution_scope": nil,
-			"host": map[string]any{"session_id": nil, "session_name": nil, "model": nil, "reasoning": nil, "active_skills": []any{}},
+			"name": "look", "arguments": map[string]any{"at": "params"},
+			"context": map[string]any{
+				"workspace": x.options.Workspace, "execution_scope": nil,
+				"host": map[string]any{"session_id": nil, "session_name": nil, "model": nil, "reasoning": nil, "active_skills": []any{}},
+			},
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("API %s: context %v, want %v", api, got, want)
+			t.Errorf("API %s: params %v, want %v", api, got, want)
 		}
 	}
 }
 
+// TestDeadlines_areThoseOfTheSpec: EXT04-INIT-017, EXT03-INIT-032, EXT04-LIMIT-005, EXT04-SHUT-008,
+// EXT03-SHUT-009. What happens when they are over is tested with shorter ones.
+func TestDeadlines_areThoseOfTheSpec(t *testing.T) {
+	got := Deadlines{}.filled()
+	want := Deadlines{
+		Initialize: 30 * time.Second, Request: 30 * time.Second, Drain: 2 * time.Second, Shutdown: 2 * time.Second, Exit: 2 * time.Second,
+		Terminate: terminateGrace, Kill: killGrace,
+	}
+	if got != want {
+		t.Errorf("deadlines %+v, want %+v", got, want)
+	}
+	if own := (Deadlines{Request: time.Minute}).filled(); own.Request != time.Minute {
+		t.Errorf("our own request deadline became %s", own.Request)
+	}
+}
+
+// TestStart_brokeredVariable: EXT04-ENVIRON-005.
+func TestStart_brokeredVariable(t *testing.T) {
+	const value = "/run/agent.sock"
+	t.Setenv("SSH_AUTH_SOCK", value)
+	for _, api := range []string{"0.2", "0.4"} {
+		var diagnosed []string
+		x := setup{
+			api: api, contributes: "[capabilities]\nenvironment = [\"SSH_AUTH_SOCK\"]",
+			options: Options{Diagnose: func(text string) { diagnosed = append(diagnosed, text) }},
+		}.mustStart(t)
+		if got := mustCall(t, x, "look", `{"at":"environment"}`); !strings.Contains(got, "SSH_AUTH_SOCK="+value) {
+			t.Errorf("API %s: the variable did not arrive", api)
+		}
+		if got := mustCall(t, x, "look", `{"at":"initialize"}`); strings.Contains(got, value) {
+			t.Errorf("API %s: initialize tells the value", api)
+		}
+		x.Close()
+		if strings.Contains(strings.Join(diagnosed, "\n"), value) {
+			t.Errorf("API %s: a diagnostic tells the value: %q", api, diagnosed)
+		}
+	}
+}
+
+// TestClose_stages: EXT04-SHUT-007, EXT04-SHUT-008, EXT03-SHUT-009, EXT03-SHUT-010, EXT03-PROC-010.
 func TestClose_stages(t *testing.T) {
 	for _, api := range apis {
 		for _, c := range []struct {
@@ -349,7 +403,7 @@ func TestClose_stages(t *testing.T) {
 			want   Ending
 		}{
 			{nil, Ending{Asked: true, Answered: true}},
-			{[]string{fixture.ChattyShutdown}, Ending{Asked: true, Answered: true, Process: process.Report{State: process.State{Code: 7}}}},
+			{[]string{fixture.ExitCode}, Ending{Asked: true, Answered: true, Process: process.Report{State: process.State{Code: 7}}}},
 			{[]string{fixture.LeaveChild}, Ending{Asked: true, Answered: true, Process: process.Report{Left: 1}}},
 			{[]string{fixture.IgnoreShutdown}, Ending{Asked: true, Process: process.Report{Stage: process.StageClose}}},
 			{
@@ -373,6 +427,7 @@ func TestClose_stages(t *testing.T) {
 	}
 }
 
+// TestClose_cancelsRunningCalls: EXT04-SHUT-009.
 func TestClose_cancelsRunningCalls(t *testing.T) {
 	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {
@@ -391,6 +446,40 @@ func TestClose_cancelsRunningCalls(t *testing.T) {
 				t.Errorf("ending %+v, want an orderly one", ending)
 			}
 		})
+	}
+}
+
+// TestClose_legacyDoesNotDrain: EXT01-SHUT-001. With a drain this would take an hour.
+func TestClose_legacyDoesNotDrain(t *testing.T) {
+	under := make(chan struct{})
+	deadlines := fast
+	deadlines.Drain = time.Hour
+	x := setup{api: "0.1", options: Options{Deadlines: deadlines, Stderr: func(process.Line) { close(under) }}}.mustStart(t)
+	failed := make(chan error)
+	go func() {
+		_, err := x.Call(context.Background(), Request{Tool: "slow"})
+		failed <- err
+	}()
+	<-under
+	if ending := x.Close(); !ending.Orderly() {
+		t.Errorf("ending %+v, want an orderly one", ending)
+	}
+	wantFailure(t, <-failed, Cancelled)
+}
+
+// TestStart_capabilitiesAreLeftOutWhenEmpty: MAN-CAP-009.
+func TestStart_capabilitiesAreLeftOutWhenEmpty(t *testing.T) {
+	for _, api := range apis {
+		x := setup{api: api, contributes: "[capabilities]\nsecrets = []\nenvironment = []"}.mustStart(t)
+		var got struct {
+			Capabilities map[string]any `json:"capabilities"`
+		}
+		if err := json.Unmarshal([]byte(mustCall(t, x, "look", `{"at":"initialize"}`)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if want := map[string]any{"filesystem": "none", "process": false, "network": false}; !reflect.DeepEqual(got.Capabilities, want) {
+			t.Errorf("API %s: capabilities %v, want %v", api, got.Capabilities, want)
+		}
 	}
 }
 

@@ -149,7 +149,8 @@ func TestArguments(t *testing.T) {
 		"maybe=x":           `argument "maybe" wants an integer or null, got "x"`,
 		"points=1;points=b": `argument "points" wants an integer, got "b"`,
 		"n=1;n=2":           `argument "n" is given 2 times and is no list; give it once`,
-		"txt=1":             `unknown argument "txt"; the tool takes either, free, level, maybe, n, o, on, points, tags, text, x`,
+		"txt=1":             `unknown argument "txt"; did you mean "text"?`,
+		"colour=1":          `unknown argument "colour"; the tool takes either, free, level, maybe, n, o, on, points, tags, text, x`,
 	} {
 		if _, err := s.Arguments(words(t, text)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", text, err, want)

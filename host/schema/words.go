@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/octet-dev/octet/runtime/manifest/near"
 )
 
 // Word is one argument as it stands on a command line.
@@ -97,10 +99,13 @@ type UnknownArgumentError struct {
 	Known []string // the arguments it takes, ascending
 }
 
-// Error names the arguments that exist.
+// Error names the argument that was probably meant, or else all there are.
 func (e *UnknownArgumentError) Error() string {
-	if len(e.Known) == 0 {
+	switch guess := near.Find(e.Name, e.Known); {
+	case len(e.Known) == 0:
 		return fmt.Sprintf("unknown argument %q; the tool takes none", e.Name)
+	case guess != "":
+		return fmt.Sprintf("unknown argument %q; did you mean %q?", e.Name, guess)
 	}
 	return fmt.Sprintf("unknown argument %q; the tool takes %s", e.Name, strings.Join(e.Known, ", "))
 }

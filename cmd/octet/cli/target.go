@@ -140,7 +140,7 @@ func (t *target) close(c *console, x *extension.Extension) {
 	ending := x.Close()
 	report := ending.Process
 	switch {
-	case report.Stage != process.StageSelf:
+	case ending.Asked && report.Stage != process.StageSelf:
 		c.note("the extension did not end when it was asked to: %s", report.Stage)
 	case ending.Asked && !ending.Answered:
 		c.note("the extension ended without an answer to shutdown: %s", report.State)
@@ -148,9 +148,16 @@ func (t *target) close(c *console, x *extension.Extension) {
 		c.note("the extension ended with %s", report.State)
 	}
 	if report.Left > 0 {
-		c.note("the extension left %d processes behind; they have been ended", report.Left)
+		c.note("the extension left %s behind; ended now", processes(report.Left))
 	}
 	if report.Alive > 0 {
-		c.note("%d processes of the extension could not be ended", report.Alive)
+		c.note("%s of the extension could not be ended", processes(report.Alive))
 	}
+}
+
+func processes(n int) string {
+	if n == 1 {
+		return "1 process"
+	}
+	return fmt.Sprintf("%d processes", n)
 }
