@@ -208,15 +208,16 @@ func (m *Monitor) settled(id string) {
 
 // judge looks at one frame of the extension.
 func (m *Monitor) judge(f wire.Frame) {
-	if !f.Ended {
+	bound, rule := m.frameBound()
+	switch {
+	case f.Size > bound && !f.Ended:
+		m.report(rule, f, bound, "a line of more than %d bytes without an end; the bound in force is %d", f.Size, bound)
+		return
+	case f.Size > bound:
+		m.report(rule, f, bound, "a frame of %d bytes; the bound in force is %d", f.Size, bound)
+	case !f.Ended:
 		m.report(m.rules.lineFeed, f, f.Size, "the output ended behind %d bytes without a line feed", f.Size)
 		return
-	}
-	if bound, rule := m.frameBound(); f.Size > bound {
-		m.report(rule, f, bound, "a frame of %d bytes; the bound in force is %d", f.Size, bound)
-		if f.Cut() {
-			return
-		}
 	}
 	if !m.spelled(f) {
 		return

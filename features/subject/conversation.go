@@ -22,8 +22,7 @@ var (
 
 // Bounds of a Conversation.
 const (
-	// MaxFrame is how much of one line is kept. It is far over any bound that a wire allows, so that
-	// an oversized frame is seen with its size.
+	// MaxFrame is how much of one line is read at a time. It is over any bound that a wire allows.
 	MaxFrame = 2 << 20
 	// maxInbox bounds the frames that nobody has waited for yet.
 	maxInbox = 1 << 14
@@ -72,12 +71,12 @@ func (c *Conversation) read() {
 	defer close(c.readDone)
 	lines := wire.NewSplitter(c.run.Stdout(), MaxFrame)
 	for {
-		payload, size, ended, err := lines.Next()
+		payload, ended, err := lines.Next()
 		if err != nil {
 			c.change(func() { c.ended = true })
 			return
 		}
-		m := read(c.record(wire.FromSubject, payload, size, ended))
+		m := read(c.record(wire.FromSubject, payload, ended))
 		c.answer(m)
 		c.change(func() {
 			if len(c.inbox) >= maxInbox {
@@ -102,17 +101,17 @@ func (c *Conversation) answer(m Message) {
 		return
 	}
 	c.answered++
-	c.record(wire.ToSubject, frame, len(frame), true)
+	c.record(wire.ToSubject, frame, true)
 	c.pending.Go(func() {
 		// A subject that does not read its input will be found out by a request that it owes.
 		_, _ = c.run.Stdin().Write(append(frame, '\n'))
 	})
 }
 
-func (c *Conversation) record(lane wire.Lane, payload []byte, size int, ended bool) wire.Frame {
+func (c *Conversation) record(lane wire.Lane, payload []byte, ended bool) wire.Frame {
 	c.order.Lock()
 	defer c.order.Unlock()
-	f := c.rec.Add(lane, payload, size, ended)
+	f := c.rec.Add(lane, payload, ended)
 	c.observer.Observe(f)
 	return f
 }
@@ -129,7 +128,7 @@ func (c *Conversation) change(f func()) {
 // can arrive before the write returns. An input that the subject has closed is no error: what follows
 // from it shows in what the subject writes or in its end.
 func (c *Conversation) Send(payload []byte, limit time.Duration) error {
-	c.record(wire.ToSubject, payload, len(payload), true)
+	c.record(wire.ToSubject, payload, true)
 	return c.write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'), limit)
 }
 
@@ -139,7 +138,7 @@ func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
 	rest := b
 	for len(rest) > 0 {
 		line, behind, ended := bytes.Cut(rest, []byte{'\n'})
-		c.record(wire.ToSubject, line, len(line), ended)
+		c.record(wire.ToSubject, line, ended)
 		rest = behind
 	}
 	return c.write(b, limit)

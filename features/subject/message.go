@@ -19,7 +19,7 @@ type Message struct {
 // read never fails: bytes that are no JSON object give a Message without fields.
 func read(f wire.Frame) Message {
 	m := Message{Frame: f}
-	if f.Cut() || json.Unmarshal(f.Bytes, &m.Fields) != nil {
+	if !f.Ended || json.Unmarshal(f.Bytes, &m.Fields) != nil {
 		m.Fields = nil
 		return m
 	}

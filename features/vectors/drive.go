@@ -69,12 +69,9 @@ func (d *driver) reading() {
 	defer close(d.lines)
 	s := wire.NewSplitter(d.run.Stdout(), maxAnswer)
 	for {
-		line, size, _, err := s.Next()
+		line, _, err := s.Next()
 		if err != nil {
 			return
-		}
-		if size > len(line) {
-			line = []byte(fmt.Sprintf("(a line of %d bytes)", size))
 		}
 		select {
 		case d.lines <- line:

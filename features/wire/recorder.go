@@ -63,9 +63,9 @@ func NewRecorder(now func() time.Time) *Recorder {
 	return &Recorder{now: now, start: now()}
 }
 
-// Add stores a frame and returns it as stored. The payload becomes the recorder's. The size is that of
-// the whole payload on the wire, of which the caller may have kept only the beginning.
-func (r *Recorder) Add(lane Lane, payload []byte, size int, ended bool) Frame {
+// Add records a frame and returns it whole; of what is stored only the beginning may be kept. The payload
+// becomes the recorder's.
+func (r *Recorder) Add(lane Lane, payload []byte, ended bool) Frame {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := Frame{
@@ -73,7 +73,7 @@ func (r *Recorder) Add(lane Lane, payload []byte, size int, ended bool) Frame {
 		Lane:  lane,
 		At:    r.now().Sub(r.start),
 		Bytes: payload,
-		Size:  size,
+		Size:  len(payload),
 		Ended: ended,
 	}
 	if len(r.frames) >= maxFrames {
