@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, TypeVar
 
@@ -28,6 +29,7 @@ EXIT_OK: Final = 0
 EXIT_FAULT: Final = 1
 EXIT_WRONG_API: Final = 2
 _EXIT_INTERRUPTED: Final = 130
+_EXIT_SECONDS: Final = 0.5  # with the grace of the tools, less than a host waits for the exit
 _API_VARIABLE: Final = next(row[0] for row in feature_wire.TABLE_WIRE_ENVIRONMENT if row[0].endswith("_API_VERSION"))
 
 _Function = TypeVar("_Function", bound=Handler)
@@ -115,11 +117,10 @@ class Extension:
             status = EXIT_OK if runtime.run() else EXIT_FAULT
         except KeyboardInterrupt:
             status = _EXIT_INTERRUPTED
-        if not runtime.idle:
-            # A tool that does not stop holds a thread; the interpreter must not wait for it, or trip over it.
-            if sys.stderr is not None:
-                sys.stderr.flush()
-            os._exit(status)
+        # Threads that the author started are joined on the way out; one that does not end must not keep the process.
+        guard = threading.Timer(_EXIT_SECONDS, os._exit, (status,))
+        guard.daemon = True
+        guard.start()
         sys.exit(status)
 
 

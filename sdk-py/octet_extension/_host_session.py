@@ -173,9 +173,10 @@ class HostSession(abc.ABC):
         if self._state is State.READY:
             self._state = State.CLOSED
             try:
-                if self._fault is None and self.orderly is None:
+                if self.orderly is None:
                     ending = self._request(self.side.shutdown_method, {})
-                    self.wait(lambda: ending.response is not None or self.orderly is not None, "the answer", PATIENCE)
+                    if self._fault is None:
+                        self.wait_response(ending, PATIENCE)
             finally:
                 self.end_input()
                 self._join()

@@ -260,7 +260,7 @@ def select_features(
     missing = [name for name in offer.required_features if name not in able]
     if missing:
         raise UnsupportedFeatures(missing)
-    optional = [name for name in wanted if name in offer.optional_features and name in able]
+    optional = [name for name in wanted if name in offer.optional_features]
     chosen = list(dict.fromkeys([*offer.required_features, *optional]))
     in_flight = offer.limits.max_concurrent_requests
     return ProtocolSelection(

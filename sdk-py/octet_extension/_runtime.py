@@ -83,12 +83,6 @@ class Runtime:
         self._loop.close(GRACE_SECONDS)
         return self._orderly
 
-    @property
-    def idle(self) -> bool:
-        """Whether no tool is running any more."""
-        with self._lock:
-            return self._running == 0
-
     # --- reading
 
     def _work(self) -> None:

@@ -24,6 +24,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import IO, Final
 
+from octet_extension._errors import RemoteProtocolError
 from octet_extension._extension import Extension
 from octet_extension._generated import canonical_wire, feature_wire
 from octet_extension._generated.feature_wire import Notification, ProgressOutput, ProgressStatus
@@ -160,9 +161,13 @@ class ProcessHost(HostSession):
 
     def send_bytes(self, data: bytes) -> None:
         """Sends bytes as they are."""
-        if self._process.stdin is not None:
+        if self._process.stdin is None:
+            return
+        try:
             self._process.stdin.write(data)
             self._process.stdin.flush()
+        except OSError as fault:
+            raise RemoteProtocolError(f"the extension reads no more: {fault}") from None
 
     def end_input(self) -> None:
         """Ends the input of the extension."""

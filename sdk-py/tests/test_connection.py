@@ -120,6 +120,21 @@ def test_a_cancelled_call_is_answered_exactly_once(api: str) -> None:
 
 
 @cancelling
+def test_a_late_tool_cannot_answer_a_later_call_with_its_id(api: str) -> None:
+    wire = ready(api)
+    wire.call(1, text="old")
+    old = wire.started(1)
+    wire.cancel(1)
+    wire.call(1, text="new")
+    assert not wire.connection.succeed(old, ToolResult("late"))
+    assert not wire.connection.fail_internally(old, "late")
+    if api != "0.3":
+        assert not wire.connection.progress(old, ProgressStatus(message="late"))
+    assert wire.heard() == []
+    assert wire.connection.succeed(wire.started(1), ToolResult("new"))
+
+
+@cancelling
 def test_a_cancellation_without_reason_cancels_too(api: str) -> None:
     wire = ready(api)
     wire.call("x", text="a")

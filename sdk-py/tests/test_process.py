@@ -18,6 +18,7 @@ from octet_extension.testing import ProcessHost
 PATIENCE = 20.0
 SCRIPT = """#!{python}
 import os, subprocess, sys, threading
+from concurrent.futures import ThreadPoolExecutor
 from octet_extension import Call, Extension
 {before}
 ext = Extension(api={api!r})
@@ -36,9 +37,8 @@ def stray() -> str:
 
 @ext.tool("Never ends")
 def stuck() -> str:
-    print("stuck", file=sys.stderr, flush=True)
-    threading.Event().wait()
-    return ""
+    with ThreadPoolExecutor() as pool:
+        return pool.submit(threading.Event().wait).result()
 
 if __name__ == "__main__":
     ext.run()

@@ -257,6 +257,44 @@ def test_lost_output_ends_the_session_with_input_open(api: str) -> None:
 
 
 @every_api
+def test_an_answer_that_finds_the_writer_busy_is_written_by_it(api: str) -> None:
+    ext = echoing(api)
+    side = TestHost(ext).side
+    source: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    sink: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    reading = threading.Semaphore(0)
+
+    def read() -> bytes:
+        reading.release()
+        return source.get()
+
+    def write(data: bytes) -> None:
+        if b"slow" in data:
+            # The reader answers this request while we write, and comes back for more input.
+            while reading.acquire(blocking=False):
+                pass
+            send(3, "no/such", {})
+            assert reading.acquire(timeout=PATIENCE)
+        sink.put(data)
+
+    def send(request: int, method: str, params: dict[str, object]) -> None:
+        source.put(side.spell(side.request(request, method, params)) + b"\n")
+
+    runtime = ext.runtime(read, write, lambda _: None)
+    thread = threading.Thread(target=runtime.run)
+    thread.start()
+    send(1, "initialize", side.initialize_params())
+    assert b'"id":1' in sink.get(timeout=PATIENCE)
+    assert reading.acquire(timeout=PATIENCE)
+    send(2, "tool/call", side.call_params("echo", {"text": "slow"}))
+    assert b'"id":2' in sink.get(timeout=PATIENCE)
+    assert b'"id":3' in sink.get(timeout=PATIENCE)
+    send(4, "shutdown", {})
+    assert b'"id":4' in sink.get(timeout=PATIENCE)
+    thread.join(PATIENCE)
+
+
+@every_api
 def test_coroutines_are_tools_too(api: str) -> None:
     ext = Extension(api=api)
 
