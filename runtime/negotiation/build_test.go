@@ -2,6 +2,7 @@ package negotiation
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -205,6 +206,57 @@ func TestCheckOffer_namesWhatIsUnsupported(t *testing.T) {
 	}
 	if got := strings.Join(Unsupported(&o), " "); got != "artifacts telepathy" {
 		t.Errorf("unsupported %s", got)
+	}
+}
+
+func TestValidateOffer_countsBeforeItLooks(t *testing.T) {
+	for _, c := range []struct {
+		caps, methods int
+		code          string
+	}{
+		{32, 0, "capability_mismatch"}, // unknown names, but not too many
+		{33, 0, "resource_exhausted"},
+		{0, 64, "capability_mismatch"},
+		{0, 65, "resource_exhausted"},
+	} {
+		o, err := Offer(65536, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range c.caps {
+			o.OptionalCapabilities = append(o.OptionalCapabilities, fmt.Sprintf("made.up.%d", n))
+		}
+		for n := range c.methods {
+			o.OptionalMethods = append(o.OptionalMethods, fmt.Sprintf("made/up/%d", n))
+		}
+		var m *Mismatch
+		if err := ValidateOffer(&o); !errors.As(err, &m) || m.Code.Name != c.code {
+			t.Errorf("%d capabilities and %d methods: %v, want %s", c.caps, c.methods, err, c.code)
+		}
+	}
+}
+
+func TestNegotiateFeatures_knowsTheVersionOfAFeature(t *testing.T) {
+	o, err := OfferFeatures("0.2", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.OptionalFeatures = append(o.OptionalFeatures, featurewire.FeatureRemoteUI)
+	s := SelectFeatures(&o, 0)
+	s.Features = append(s.Features, featurewire.FeatureRemoteUI)
+	var m *Mismatch
+	if _, err := NegotiateFeatures("0.2", &o, &s); !errors.As(err, &m) || m.Name != featurewire.FeatureRemoteUI {
+		t.Errorf("a feature of 0.4 selected on 0.2: %v", err)
+	}
+}
+
+func TestMismatch_namesThingRuleAndCause(t *testing.T) {
+	m := &Mismatch{Rule: "EXT03-INIT-013", Name: "core", Text: "is missing", Err: errors.New("because")}
+	if got, want := m.Error(), `negotiation: "core" is missing: because (EXT03-INIT-013)`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if errors.Unwrap(m) != m.Err {
+		t.Error("the cause must be matchable")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,16 +138,39 @@ func TestDo_cancelBeforeTheFrameIsBegun(t *testing.T) {
 func TestDo_cancelWhileTheOtherSideReadsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, frame.Host, "0.4", Options{})
+		r.conn.Install(Session{MaxConcurrent: 1000})
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
-		k := r.call(ctx, Call{Method: "tool/call", Params: Raw(`{"name":"` + strings.Repeat("x", 200<<10) + `"}`)})
-		k.fails(ErrUnsettled)
+		big := r.call(ctx, Call{Method: "tool/call", Params: Raw(`{"name":"` + strings.Repeat("x", 200<<10) + `"}`)})
 		var small []*pending
-		for range 1000 {
+		for range 200 { // 128 of them queue behind it, the others wait for room
 			small = append(small, r.call(ctx, toolCall))
 		}
+		big.fails(ErrUnsettled, context.DeadlineExceeded)
 		for _, k := range small {
-			k.fails(ErrNotSent)
+			k.fails(ErrNotSent, context.DeadlineExceeded)
+			if k.took != time.Second {
+				t.Fatalf("a call that was not begun took %v, want no grace", k.took)
+			}
+		}
+	})
+}
+
+func TestDo_knowsWhatTheOtherSideHasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, frame.Host, "0.4", Options{})
+		for n, size := range []int{10, 100 << 10, 20 << 10, 20 << 10} {
+			k := r.call(t.Context(), Call{Method: "tool/call", Params: Raw(`{"name":"` + strings.Repeat("x", size) + `"}`)})
+			if _, err := r.in.Next(); err != nil {
+				t.Fatal(err)
+			}
+			r.send(`{"jsonrpc":"2.0","id":` + strconv.Itoa(n+1) + `,"result":{}}`)
+			k.gives(`{}`)
+			r.conn.mu.Lock()
+			if sent, proven := r.conn.out.sent, r.conn.calls.proven; sent != proven || sent < int64(size) {
+				t.Errorf("call %d: %d bytes sent and %d known to be read, want all", n, sent, proven)
+			}
+			r.conn.mu.Unlock()
 		}
 	})
 }
@@ -273,6 +297,11 @@ func TestDo_waitsForAPermit(t *testing.T) {
 		third.fails(ErrDraining)
 		down.gives(`{"terminal":"shutdown"}`)
 		r.call(t.Context(), toolCall).fails(ErrDraining)
+		r.conn.mu.Lock()
+		if taken := r.conn.calls.taken; taken != 0 {
+			t.Errorf("%d permits are taken and no call is in flight", taken)
+		}
+		r.conn.mu.Unlock()
 		r.quiet()
 	})
 }

@@ -355,6 +355,34 @@ func TestDrain_answersOthersFirst(t *testing.T) {
 	}
 }
 
+// Behind a final answer nothing goes out, also while it still waits to be written.
+func TestFinal_sealsTheStream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var r *rig
+		r = newRig(t, frame.Extension, "0.4", Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
+			if q.Method == "shutdown" {
+				q.Final()
+				return Raw(`{}`), nil
+			}
+			return Raw(`"` + strings.Repeat("x", 100<<10) + `"`), nil
+		}})
+		r.send(request)
+		synctest.Wait() // its answer is in the middle of the pipe
+		r.send(shutdown, strings.Replace(request, "7", "8", 1))
+		synctest.Wait()
+		if err := r.conn.Notify(t.Context(), "notification", Raw(`{"message":"x"}`)); err != ErrClosed {
+			t.Errorf("Notify behind a final answer = %v, want %v", err, ErrClosed)
+		}
+		if _, err := r.in.Next(); err != nil {
+			t.Fatal(err)
+		}
+		r.want(`{"id":9,"jsonrpc":"2.0","result":{}}`)
+		if err := r.ended(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestServe_readsOnWhileHandlersRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen []string
