@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	goruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -103,8 +104,8 @@ func TestStart_parametersMustBeASchemaOnTheFeatureWire(t *testing.T) {
 func TestStart_cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	enough := errors.New("enough")
-	time.AfterFunc(50*time.Millisecond, func() { cancel(enough) })
-	_, err := Start(ctx, setup{api: "0.4", faults: []string{fixture.HangAtStart}}.source(t), Options{})
+	source := setup{api: "0.4", faults: []string{fixture.HangAtStart}}.source(t)
+	_, err := Start(ctx, source, Options{Stderr: func(process.Line) { cancel(enough) }})
 	wantFailure(t, err, Cancelled)
 	if !errors.Is(err, enough) {
 		t.Errorf("got %v, want the cause of the context", err)
@@ -481,6 +482,52 @@ func TestStart_capabilitiesAreLeftOutWhenEmpty(t *testing.T) {
 			t.Errorf("API %s: capabilities %v, want %v", api, got.Capabilities, want)
 		}
 	}
+}
+
+// TestClose_leavesNothing starts and ends extensions in every way and looks for goroutines and files.
+func TestClose_leavesNothing(t *testing.T) {
+	run := func() {
+		scratch := t.TempDir()
+		for _, api := range apis {
+			for _, tool := range []string{"echo", "crash", "flood"} {
+				x, err := Start(t.Context(), setup{api: api}.source(t), Options{ScratchRoot: scratch, Deadlines: fast})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, _ = callTool(t, x, tool, `{"text":"x"}`)
+				_, _ = callTool(t, x, tool, `{}`)
+				x.Close()
+			}
+			_, err := Start(t.Context(), setup{api: api, faults: []string{fixture.NoCatalog}}.source(t), Options{ScratchRoot: scratch, Deadlines: fast})
+			wantFailure(t, err, Initialize)
+		}
+		if left, err := os.ReadDir(scratch); err != nil || len(left) > 0 {
+			t.Errorf("scratch directories left: %v, %v", left, err)
+		}
+	}
+	run() // whatever is made once is made now
+	goroutines, files := goruntime.NumGoroutine(), openFiles(t)
+	run()
+	if now := goruntime.NumGoroutine(); now > goroutines {
+		stacks := make([]byte, 1<<16)
+		t.Errorf("%d goroutines before, %d after:\n%s", goroutines, now, stacks[:goruntime.Stack(stacks, true)])
+	}
+	if now := openFiles(t); now > files {
+		t.Errorf("%d files open before, %d after", files, now)
+	}
+}
+
+// openFiles counts our open files where the system shows them.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 func TestKill_endsEverything(t *testing.T) {

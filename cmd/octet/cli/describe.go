@@ -123,8 +123,12 @@ func switches(c manifest.Contributes) string {
 		name string
 		on   bool
 	}{
-		{"add context", c.Context}, {"notify", c.Notifications}, {"ask for confirmation", c.Confirmations},
-		{"present snapshots", c.Presentation}, {"offer a menu", c.Menu}, {"provide models", c.Providers},
+		{"add context", c.Context},
+		{"notify", c.Notifications},
+		{"ask for confirmation", c.Confirmations},
+		{"present snapshots", c.Presentation},
+		{"offer a menu", c.Menu},
+		{"provide models", c.Providers},
 	} {
 		if each.on {
 			on = append(on, each.name)

@@ -117,7 +117,9 @@ func (t *target) report(c *console, err error) (int, error) {
 		return exitExtension, err
 	}
 	c.errorf("%s", failure.Message)
-	if lines := failure.Stderr.Lines; len(lines) > 0 && !t.verbose {
+	// A cancelled extension that settled has nothing to explain.
+	settled := failure.Kind == extension.Cancelled && !failure.Unsettled
+	if lines := failure.Stderr.Lines; len(lines) > 0 && !t.verbose && !settled {
 		c.line("the extension's last words on standard error:")
 		for _, line := range lines[max(0, len(lines)-lastWords):] {
 			c.line("    " + plain(line.Text))
