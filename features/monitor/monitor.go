@@ -108,6 +108,9 @@ func (m *Monitor) Observe(f wire.Frame) {
 		m.asked(f)
 		return
 	}
+	if len(m.findings) >= maxFindings {
+		return
+	}
 	m.judge(f)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func inline(v any) string {
 	case map[string]any:
 		var parts []string
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, quote(key)+" = "+inline(v[key]))
+			parts = append(parts, name(key)+" = "+inline(v[key]))
 		}
 		if len(parts) == 0 {
 			return "{}"
@@ -69,6 +70,16 @@ func inline(v any) string {
 		}
 		return fmt.Sprint(v)
 	}
+}
+
+var bare = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// name writes a key, quoted only if it must be.
+func name(key string) string {
+	if bare.MatchString(key) {
+		return key
+	}
+	return quote(key)
 }
 
 // quote writes a TOML basic string, which has the escapes of JSON.

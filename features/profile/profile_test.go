@@ -76,9 +76,26 @@ func TestArguments(t *testing.T) {
 			}
 		})
 	}
-	for _, schema := range []string{`3`, `{"type":"string"}`, `{"type":"object","required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string","pattern":"^x$"}},"required":["a"]}`} {
-		if got, err := profile.Arguments(json.RawMessage(schema)); err == nil && schema != `3` {
+	for _, schema := range []string{`{"type":"string"}`, `{"type":"object","required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string","pattern":"^x$"}},"required":["a"]}`} {
+		if got, err := profile.Arguments(json.RawMessage(schema)); err == nil {
 			t.Errorf("schema %s: got %v, want an error", schema, got)
 		}
+	}
+}
+
+func TestDraft(t *testing.T) {
+	text := profile.Draft([]profile.Tool{
+		{Name: "count", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","default":"a \"b\""},"é":{"type":"array","default":[1,2.5,{"x":null}]}},"required":["text","é"]}`)},
+		{Name: "find", Parameters: json.RawMessage(`{"type":"object","properties":{"re":{"type":"string","pattern":"^x$"}},"required":["re"]}`)},
+	})
+	p, err := profile.Parse("conform.toml", text)
+	if err != nil {
+		t.Fatalf("the draft is no profile: %v\n%s", err, text)
+	}
+	if len(p.Call) != 1 || p.Call[0].Tool != "count" || p.Call[0].Arguments["text"] != `a "b"` {
+		t.Errorf("calls: got %+v", p.Call)
+	}
+	if want := "# No arguments can be made up for \"find\": re: a string has the pattern \"^x$\".\n# [[call]]\n# tool = \"find\"\n"; !strings.Contains(string(text), want) {
+		t.Errorf("got:\n%s\nwant in it:\n%s", text, want)
 	}
 }

@@ -144,11 +144,11 @@ func (r *Report) counts(level string) bool {
 
 // exit: findings weigh more than what could not be judged, and a run that judged nothing proves nothing.
 func (r *Report) exit() int {
-	n := r.Summary.Rules
+	rules, scenarios := r.Summary.Rules, r.Summary.Scenarios
 	switch {
-	case n[verdict.Fail]+n[verdict.NoAnswer] > 0:
+	case rules[verdict.Fail]+rules[verdict.NoAnswer] > 0:
 		return ExitFindings
-	case r.Summary.Scenarios[verdict.Errored] > 0 || n[verdict.Pass] == 0:
+	case scenarios[verdict.Errored] > 0, scenarios[verdict.Pass]+scenarios[verdict.Fail]+scenarios[verdict.NoAnswer] == 0:
 		return ExitUnable
 	default:
 		return ExitClean

@@ -73,6 +73,7 @@ sample: not conformant on API 0.4: rules 1 fail, 1 pass, 1 not applicable; 4 sce
 
 func TestExit(t *testing.T) {
 	must := func(c verdict.Class) verdict.Rule { return verdict.Rule{ID: "X", Level: "must", Class: c} }
+	passed := []verdict.Scenario{{Class: verdict.Pass}}
 	should := verdict.Rule{ID: "Y", Level: "should", Class: verdict.Fail}
 	tests := []struct {
 		name      string
@@ -81,14 +82,14 @@ func TestExit(t *testing.T) {
 		scenarios []verdict.Scenario
 		want      int
 	}{
-		{"clean", false, []verdict.Rule{must(verdict.Pass), must(verdict.NotApplicable)}, nil, report.ExitClean},
+		{"clean", false, []verdict.Rule{must(verdict.Pass), must(verdict.NotApplicable)}, passed, report.ExitClean},
 		{"broken", false, []verdict.Rule{must(verdict.Pass), must(verdict.Fail)}, nil, report.ExitFindings},
 		{"silent", false, []verdict.Rule{must(verdict.Pass), must(verdict.NoAnswer)}, nil, report.ExitFindings},
-		{"should", false, []verdict.Rule{must(verdict.Pass), should}, nil, report.ExitClean},
+		{"should", false, []verdict.Rule{must(verdict.Pass), should}, passed, report.ExitClean},
 		{"should, strict", true, []verdict.Rule{must(verdict.Pass), should}, nil, report.ExitFindings},
 		{"errored", false, []verdict.Rule{must(verdict.Pass)}, []verdict.Scenario{{Class: verdict.Errored}}, report.ExitUnable},
 		{"errored and broken", false, []verdict.Rule{must(verdict.Fail)}, []verdict.Scenario{{Class: verdict.Errored}}, report.ExitFindings},
-		{"nothing judged", false, []verdict.Rule{must(verdict.NotApplicable)}, nil, report.ExitUnable},
+		{"nothing judged", false, []verdict.Rule{must(verdict.NotApplicable)}, []verdict.Scenario{{Class: verdict.NotApplicable}}, report.ExitUnable},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

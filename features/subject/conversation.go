@@ -24,8 +24,9 @@ var (
 const (
 	// MaxFrame is how much of one line is read at a time. It is over any bound that a wire allows.
 	MaxFrame = 2 << 20
-	// maxInbox bounds the frames that nobody has waited for yet.
-	maxInbox = 1 << 14
+	// maxInbox and maxInboxBytes bound the frames that nobody has waited for yet.
+	maxInbox      = 1 << 14
+	maxInboxBytes = 64 << 20
 )
 
 // Observer sees every frame of both lanes in the order of the recording, and the end of the subject's
@@ -51,7 +52,8 @@ type Conversation struct {
 
 	mu     sync.Mutex // guards the fields below
 	inbox  []Message
-	lost   int // frames over maxInbox
+	held   int // payload bytes of the inbox
+	lost   int // frames over the bounds of the inbox
 	ended  bool
 	closed bool          // our side of the input
 	news   chan struct{} // closed and replaced whenever a field above changes
@@ -79,10 +81,11 @@ func (c *Conversation) read() {
 		m := read(c.record(wire.FromSubject, payload, ended))
 		c.answer(m)
 		c.change(func() {
-			if len(c.inbox) >= maxInbox {
+			if len(c.inbox) >= maxInbox || c.held+len(payload) > maxInboxBytes {
 				c.lost++
 				return
 			}
+			c.held += len(payload)
 			c.inbox = append(c.inbox, m)
 		})
 	}
@@ -203,6 +206,7 @@ func (c *Conversation) take(accept func(Message) bool) (m Message, found, ended 
 	for i, m := range c.inbox {
 		if accept(m) {
 			c.inbox = append(c.inbox[:i:i], c.inbox[i+1:]...)
+			c.held -= len(m.Frame.Bytes)
 			return m, true, c.ended, c.news
 		}
 	}

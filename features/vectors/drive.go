@@ -154,6 +154,7 @@ func (d *driver) hello() (Testee, error) {
 }
 
 func (d *driver) judge(v Vector, seq int) Result {
+	v.question.Seq = seq
 	r := Result{Vector: v, Class: verdict.NoAnswer}
 	line, err := d.next()
 	if err != nil {

@@ -42,6 +42,8 @@ type Finding struct {
 	Message string
 	Frame   int // index in the recording; -1 if the fault is in no single frame
 	Offset  int // byte in that frame; -1 if the fault has no place
+	// Silent marks a fault that is nothing but an answer that did not come in time.
+	Silent bool
 	// Missing marks a fault in what a scenario needs before it can judge its own rules.
 	Missing bool
 }
@@ -126,7 +128,7 @@ func Aggregate(known []Known, scenarios []Scenario) []Rule {
 		r.Level, r.Text = k.Level, k.Text
 		if len(r.Findings) > 0 {
 			r.Class, r.Reason = Fail, r.Findings[0].Message
-			if allSilent(r.ID, scenarios) {
+			if !slices.ContainsFunc(r.Findings, func(f Located) bool { return !f.Silent }) {
 				r.Class = NoAnswer
 			}
 		}
@@ -146,15 +148,4 @@ func (r *Rule) merge(s Scenario) {
 	if cmp.Less(rank(class), rank(r.Class)) || r.Class == class && r.Reason == "" {
 		r.Class, r.Reason = class, reason
 	}
-}
-
-// allSilent reports whether every scenario that found the rule broken got no answer.
-func allSilent(id string, scenarios []Scenario) bool {
-	for _, s := range scenarios {
-		broke := slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Rule == id })
-		if broke && s.Class != NoAnswer {
-			return false
-		}
-	}
-	return true
 }

@@ -17,7 +17,7 @@ func TestAggregate(t *testing.T) {
 		{Name: "three", Rules: []string{"B"}, Class: verdict.Fail, Reason: "C broken", Findings: finding("C")},
 		{Name: "four", Rules: []string{"C"}, Class: verdict.Pass},
 		{Name: "five", Rules: []string{"D"}, Class: verdict.NotApplicable, Reason: "no tool"},
-		{Name: "six", Rules: []string{"E"}, Class: verdict.NoAnswer, Reason: "E broken", Findings: finding("E")},
+		{Name: "six", Rules: []string{"E"}, Class: verdict.NoAnswer, Reason: "E silent", Findings: []verdict.Finding{{Rule: "E", Message: "E silent", Frame: -1, Silent: true}}},
 		{Name: "seven", Rules: []string{"F"}, Class: verdict.Errored, Reason: "disk full"},
 		{Name: "eight", Rules: []string{"F"}, Class: verdict.Pass},
 	})
@@ -29,7 +29,7 @@ func TestAggregate(t *testing.T) {
 		"B": {verdict.Pass, ""},
 		"C": {verdict.Fail, "C broken"},
 		"D": {verdict.NotApplicable, "no tool"},
-		"E": {verdict.NoAnswer, "E broken"},
+		"E": {verdict.NoAnswer, "E silent"},
 		"F": {verdict.Errored, "disk full"},
 	}
 	if len(rows) != len(want) {
