@@ -3,10 +3,8 @@ package peer
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
-	"time"
 
 	"github.com/octet-dev/octet/runtime/canonical"
 	"github.com/octet-dev/octet/runtime/envelope"
@@ -257,75 +255,6 @@ func notSent(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
 }
 
-// admit takes a permit, waiting for it in order of arrival. Shutdown needs none.
-func (c *Conn) admit(ctx context.Context, method string) (permit bool, err error) {
-	c.mu.Lock()
-	if err := c.maySendLocked(method, false); err != nil {
-		c.mu.Unlock()
-		return false, err
-	}
-	s := &c.calls
-	if method == c.profile.Shutdown || !c.profile.host() {
-		c.mu.Unlock()
-		return false, nil
-	}
-	if s.taken < s.most && len(s.waiting) == 0 {
-		s.taken++
-		c.mu.Unlock()
-		return true, nil
-	}
-	w := make(chan struct{})
-	s.waiting = append(s.waiting, w)
-	c.mu.Unlock()
-
-	select {
-	case <-w:
-		return true, nil
-	case <-c.done:
-		return false, c.endedBy()
-	case <-ctx.Done():
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for i := range s.waiting {
-		if s.waiting[i] == w {
-			s.waiting = append(s.waiting[:i], s.waiting[i+1:]...)
-			return false, notSent(ctx)
-		}
-	}
-	s.putLocked(true) // it was granted just now
-	return false, notSent(ctx)
-}
-
-func (c *Conn) endedBy() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.whyLocked()
-}
-
-func (c *Conn) giveBack(permit bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.calls.putLocked(permit)
-}
-
-// putLocked gives a permit back.
-func (s *calls) putLocked(permit bool) {
-	if permit {
-		s.taken--
-		s.admitLocked()
-	}
-}
-
-// admitLocked hands free permits to those who wait.
-func (s *calls) admitLocked() {
-	for len(s.waiting) > 0 && s.taken < s.most {
-		s.taken++
-		close(s.waiting[0])
-		s.waiting = s.waiting[1:]
-	}
-}
-
 // takeAllLocked empties the table at the end of the connection.
 func (s *calls) takeAllLocked() []*call {
 	all := make([]*call, 0, len(s.live))
@@ -363,74 +292,6 @@ func (c *Conn) settle(id string, o outcome) {
 	}
 }
 
-// abandon ends a call whose context has ended.
-func (c *Conn) abandon(ctx context.Context, k *call) outcome {
-	c.mu.Lock()
-	if c.calls.live[k.id] != k {
-		c.mu.Unlock()
-		return <-k.done
-	}
-	if !k.begun && c.withdrawLocked(k) {
-		delete(c.calls.live, k.id)
-		c.calls.putLocked(k.permit)
-		c.mu.Unlock()
-		return outcome{err: notSent(ctx)}
-	}
-	if c.profile.Cancel == "" {
-		c.buryLocked(k)
-		c.mu.Unlock()
-		return outcome{err: unsettled(ctx)}
-	}
-	f := newBuffer()
-	f.b = append(f.b, '{')
-	f.b = appendRequest(f.b, c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})
-	f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
-	c.queueLaterLocked(outgoing{frame: f})
-	c.mu.Unlock()
-
-	grace := time.NewTimer(c.opt.Grace)
-	defer grace.Stop()
-	select {
-	case o := <-k.done:
-		return o
-	case <-grace.C:
-	}
-	c.mu.Lock()
-	if c.calls.live[k.id] != k {
-		c.mu.Unlock()
-		return <-k.done
-	}
-	c.buryLocked(k)
-	c.mu.Unlock()
-	return outcome{err: unsettled(ctx)}
-}
-
-func unsettled(ctx context.Context) error {
-	return fmt.Errorf("%w: %w", ErrUnsettled, context.Cause(ctx))
-}
-
-// cancelParams is the params of $/cancelRequest: an id that is JSON already, and a reason.
-type cancelParams struct{ id, reason string }
-
-// AppendJSON implements Value.
-func (p cancelParams) AppendJSON(dst []byte) []byte {
-	dst = append(append(dst, `{"id":`...), p.id...)
-	return append(canonical.AppendString(append(dst, `,"reason":`...), p.reason), '}')
-}
-
-// reasonOf is what $/cancelRequest says of the end of ctx.
-func reasonOf(ctx context.Context) string {
-	const most = 256
-	var r Reason
-	switch cause := context.Cause(ctx); {
-	case errors.As(cause, &r) && r != "":
-		return string(r[:min(len(r), most)])
-	case errors.Is(cause, context.DeadlineExceeded):
-		return "timeout"
-	}
-	return "cancelled"
-}
-
 // response settles the call that a response names. It returns what ends the connection.
 func (c *Conn) response(e *envelope.Envelope) error {
 	c.mu.Lock()
@@ -449,62 +310,6 @@ func (c *Conn) response(e *envelope.Envelope) error {
 		return err
 	default:
 		k.settle(outcome{result: bytes.Clone(e.Result)})
-	}
-	return nil
-}
-
-// Notify sends a notification. It returns when the frame is queued; it blocks only while the writer's
-// queue is full, or writes the frame itself. Errors are those of Do before sending.
-func (c *Conn) Notify(ctx context.Context, method string, params Value) error {
-	return c.notify(ctx, method, params, nil)
-}
-
-// notify sends a notification, in front of the answer to the request it belongs to, if it does to one.
-func (c *Conn) notify(ctx context.Context, method string, params Value, of *Request) error {
-	c.mu.Lock()
-	err := c.maySendLocked(method, true)
-	p := c.profile
-	c.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	f := newBuffer()
-	f.b = append(f.b, '{')
-	f.b = appendRequest(f.b, method, params)
-	f.b = append(f.b[:1], f.b[2:]...)
-	if err = c.checkOutgoing(p, f.b); err == nil {
-		err = c.waitRoom(ctx)
-	}
-	if err != nil {
-		f.release()
-		return err
-	}
-	c.mu.Lock()
-	err = c.sealedLocked()
-	if err == nil && of != nil && c.served.live[of.ID.String()] != of {
-		err = ErrAnswered
-	}
-	if err != nil {
-		c.mu.Unlock()
-		f.release()
-		return err
-	}
-	o := outgoing{frame: f}
-	mine := c.queueLocked(o)
-	c.mu.Unlock()
-	if mine {
-		c.write(o)
-	}
-	return nil
-}
-
-// sealedLocked returns why no frame can be queued any more, or nil.
-func (c *Conn) sealedLocked() error {
-	switch {
-	case c.ended:
-		return c.whyLocked()
-	case c.out.sealed:
-		return ErrClosed
 	}
 	return nil
 }

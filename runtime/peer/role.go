@@ -57,9 +57,9 @@ func (c *Conn) keepRole() (turn uint64, kept bool) {
 	}
 	turn = o.turn.Add(1)
 	if !o.watching.Load() {
-		// The watch has ended between the two looks. Had it seen this turn, it would have stayed.
-		o.turn.Store(turn + 1)
-		return 0, false
+		// The watch has ended between the two looks; had it seen this turn, it would have stayed. Where the
+		// role is gone already, the turn says so when the request has been served.
+		return turn, !o.turn.CompareAndSwap(turn, turn+1)
 	}
 	return turn, true
 }

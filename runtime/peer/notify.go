@@ -1,0 +1,59 @@
+package peer
+
+import "context"
+
+// Notify sends a notification. It returns when the frame is queued; it blocks only while the writer's
+// queue is full, or writes the frame itself. Errors are those of Do before sending.
+func (c *Conn) Notify(ctx context.Context, method string, params Value) error {
+	return c.notify(ctx, method, params, nil)
+}
+
+// notify sends a notification, in front of the answer to the request it belongs to, if it does to one.
+func (c *Conn) notify(ctx context.Context, method string, params Value, of *Request) error {
+	c.mu.Lock()
+	err := c.maySendLocked(method, true)
+	p := c.profile
+	c.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	f := newBuffer()
+	f.b = append(f.b, '{')
+	f.b = appendRequest(f.b, method, params)
+	f.b = append(f.b[:1], f.b[2:]...)
+	if err = c.checkOutgoing(p, f.b); err == nil {
+		err = c.waitRoom(ctx)
+	}
+	if err != nil {
+		f.release()
+		return err
+	}
+	c.mu.Lock()
+	err = c.sealedLocked()
+	if err == nil && of != nil && c.served.live[of.ID.String()] != of {
+		err = ErrAnswered
+	}
+	if err != nil {
+		c.mu.Unlock()
+		f.release()
+		return err
+	}
+	o := outgoing{frame: f}
+	mine := c.queueLocked(o)
+	c.mu.Unlock()
+	if mine {
+		c.write(o)
+	}
+	return nil
+}
+
+// sealedLocked returns why no frame can be queued any more, or nil.
+func (c *Conn) sealedLocked() error {
+	switch {
+	case c.ended:
+		return c.whyLocked()
+	case c.out.sealed:
+		return ErrClosed
+	}
+	return nil
+}
