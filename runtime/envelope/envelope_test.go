@@ -40,25 +40,39 @@ func TestRead_locatesTheParts(t *testing.T) {
 		text string
 		want string
 	}{
-		{frame.Canonical, `{"id":"q\n1","jsonrpc":"2.0","method":"tool/call","params":{"a":[1]}}`,
-			`request id="q\n1" method=tool/call params={"a":[1]} asks`},
+		{
+			frame.Canonical, `{"id":"q\n1","jsonrpc":"2.0","method":"tool/call","params":{"a":[1]}}`,
+			`request id="q\n1" method=tool/call params={"a":[1]} asks`,
+		},
 		{frame.Canonical, `{"jsonrpc":"2.0","method":"x\t\u0001\\","params":7}`, "notification method=x\t\x01\\ params=7 asks"},
 		{frame.Canonical, `{"id":7,"jsonrpc":"2.0","result":[]}`, `result id=7 result=[]`},
-		{frame.Canonical, `{"error":{"code":-32603,"data":null,"message":"internal error"},"id":7,"jsonrpc":"2.0"}`,
-			`error id=7 message="internal error" data=null code=-32603`},
-		{frame.Canonical, `{"id":7,"jsonrpc":"2.0","method":"shutdown","params":{},"result":1}`,
-			`invalid (method stands beside result or error) id=7 asks`},
+		{
+			frame.Canonical, `{"error":{"code":-32603,"data":null,"message":"internal error"},"id":7,"jsonrpc":"2.0"}`,
+			`error id=7 message="internal error" data=null code=-32603`,
+		},
+		{
+			frame.Canonical, `{"id":7,"jsonrpc":"2.0","method":"shutdown","params":{},"result":1}`,
+			`invalid (method stands beside result or error) id=7 asks`,
+		},
 		{frame.Canonical, `{"id":7,"jsonrpc":"2.0","result":null}`, `invalid (a result must not be null) id=7 result=null`},
 		{frame.Canonical, `{"id":7,"jsonrpc":"2.0"}`, `invalid (neither method nor result nor error is present) id=7 asks`},
-		{frame.Canonical, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"id":7,"jsonrpc":"2.0"}`,
-			`invalid (a member beside those of the message) asks`},
-		{frame.Feature, ` { "id" : 18446744073709551615 , "jsonrpc" : "2\u002e0", "method" : "a\u0062\/", "params" : { "x" : 1.5 } } `,
-			`request id=18446744073709551615 method=ab/ params={ "x" : 1.5 } asks`},
+		{
+			frame.Canonical, `{"a":1,"b":2,"c":3,"d":4,"e":5,"f":6,"g":7,"h":8,"id":7,"jsonrpc":"2.0"}`,
+			`invalid (a member beside those of the message) asks`,
+		},
+		{
+			frame.Feature, ` { "id" : 18446744073709551615 , "jsonrpc" : "2\u002e0", "method" : "a\u0062\/", "params" : { "x" : 1.5 } } `,
+			`request id=18446744073709551615 method=ab/ params={ "x" : 1.5 } asks`,
+		},
 		{frame.Feature, `{"jsonrpc":"2.0","id":"c\u002d1","result":null}`, `result id="c-1" result=null`},
-		{frame.Feature, `{"jsonrpc":"2.0","id":null,"error":{"message":"Parse error","code":-32700}}`,
-			`error message="Parse error" code=-32700`},
-		{frame.Feature, `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"no"},"result":{}}`,
-			`invalid (result and error exclude each other) id=3`},
+		{
+			frame.Feature, `{"jsonrpc":"2.0","id":null,"error":{"message":"Parse error","code":-32700}}`,
+			`error message="Parse error" code=-32700`,
+		},
+		{
+			frame.Feature, `{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"no"},"result":{}}`,
+			`invalid (result and error exclude each other) id=3`,
+		},
 		{frame.Feature, `{"jsonrpc":"2.0","id":18446744073709551616,"method":"x"}`, `invalid (an id is a bounded string or an integer from 0) method=x asks`},
 		{frame.Feature, `{"jsonrpc":"2.0","id":1,"id":1,"method":"x"}`, `invalid (a member of the envelope stands twice) id=1 method=x asks`},
 		{frame.Feature, `{"jsonrpc":"2.0","id":"\ud800","method":"x"}`, `invalid (an id is a bounded string or an integer from 0) method=x asks`},

@@ -79,12 +79,18 @@ func TestServe_whatHandlersReturn(t *testing.T) {
 		{"own code of the feature wire", "0.4", func(context.Context, *Request) (Value, error) {
 			return nil, &Error{Code: -32000, Message: "mine\n", Data: []byte("null")}
 		}, `{"error":{"code":-32000,"data":null,"message":"mine\n"},"id":7,"jsonrpc":"2.0"}`, ""},
-		{"violation", "0.3", func(context.Context, *Request) (Value, error) { return nil, violation3 },
-			`{"error":{"code":-32602,"data":{"detail":`, ""},
-		{"violation of the feature wire", "0.4", func(context.Context, *Request) (Value, error) { return nil, violation4 },
-			`{"error":{"code":-32602,"data":{"detail":`, ""},
-		{"syntax", "0.4", func(context.Context, *Request) (Value, error) { return nil, syntax4 },
-			`{"error":{"code":-32602,"data":{"detail":`, ""},
+		{
+			"violation", "0.3", func(context.Context, *Request) (Value, error) { return nil, violation3 },
+			`{"error":{"code":-32602,"data":{"detail":`, "",
+		},
+		{
+			"violation of the feature wire", "0.4", func(context.Context, *Request) (Value, error) { return nil, violation4 },
+			`{"error":{"code":-32602,"data":{"detail":`, "",
+		},
+		{
+			"syntax", "0.4", func(context.Context, *Request) (Value, error) { return nil, syntax4 },
+			`{"error":{"code":-32602,"data":{"detail":`, "",
+		},
 		{"plain error", "0.3", func(context.Context, *Request) (Value, error) { return nil, errors.New("disk is full") }, internal3, "disk is full"},
 		{"plain error of the feature wire", "0.4", func(context.Context, *Request) (Value, error) { return nil, errors.New("disk is full") }, internal4, "disk is full"},
 		{"panic", "0.4", func(context.Context, *Request) (Value, error) { panic("at the disco") }, internal4, "panic: at the disco"},
@@ -358,8 +364,7 @@ func TestDrain_answersOthersFirst(t *testing.T) {
 // Behind a final answer nothing goes out, also while it still waits to be written.
 func TestFinal_sealsTheStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r *rig
-		r = newRig(t, frame.Extension, "0.4", Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
+		r := newRig(t, frame.Extension, "0.4", Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
 			if q.Method == "shutdown" {
 				q.Final()
 				return Raw(`{}`), nil

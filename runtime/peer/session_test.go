@@ -17,8 +17,7 @@ const (
 
 func TestInstall_appliesToBufferedBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var r *rig
-		r = newOpeningRig(t, frame.Host, "0.3", Options{})
+		r := newOpeningRig(t, frame.Host, "0.3", Options{})
 		k := r.call(t.Context(), Call{Method: "initialize", Params: Raw(`{}`), Install: func(result []byte) error {
 			if string(result) != `{"ok":1}` {
 				t.Errorf("installing %s", result)
