@@ -58,9 +58,6 @@ fail: bad (a.feature:9)
   stderr: oops
   ended: exit code 3
 
-fail: mild (a.feature:12)
-    not nice
-
 not applicable: no tool (X-A-004)
 should: X-A-003 three
     not nice

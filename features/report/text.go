@@ -28,7 +28,7 @@ func (r *Report) Text(w io.Writer, scenarios []verdict.Scenario, opts TextOption
 		t.ruleLines(r)
 	}
 	t.broken(r)
-	t.failures(scenarios)
+	t.failures(r, scenarios)
 	t.notApplicable(r)
 	t.advice(r)
 	t.headline(r)
@@ -87,10 +87,16 @@ func red(c verdict.Class) bool { return c == verdict.Fail || c == verdict.NoAnsw
 func printable(s string) string { return wire.Printable([]byte(s), 400) }
 
 // failures shows scenarios that did not pass, with both lanes.
-func (t *texter) failures(scenarios []verdict.Scenario) {
+// Those in which nothing but rules that do not count was broken are advice, not failures.
+func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
+	counted := map[string]bool{"": true}
+	for _, row := range r.Rules {
+		counted[row.ID] = r.counts(row.Level)
+	}
 	shown, more := 0, 0
 	for _, s := range scenarios {
-		if !red(s.Class) && s.Class != verdict.Errored {
+		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
+		if s.Class != verdict.Errored && (!red(s.Class) || !weighs && !t.opts.Verbose) {
 			continue
 		}
 		if shown >= maxShown && !t.opts.Verbose {
@@ -184,6 +190,9 @@ func (t *texter) headline(r *Report) {
 		if n[c] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[c], c.Text()))
 		}
+	}
+	if parts == nil {
+		parts = []string{"none"}
 	}
 	scenarios := 0
 	for _, count := range r.Summary.Scenarios {
