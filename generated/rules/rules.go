@@ -745,8 +745,8 @@ const (
 	EXT04Init004 = "EXT04-INIT-004"
 	// EXT04Init005: After an error answer to its first `initialize` the extension exits.
 	EXT04Init005 = "EXT04-INIT-005"
-	// EXT04Init006: `initialize` succeeds with an empty `host` object, and with `flag_values` either absent
-	// or an empty array.
+	// EXT04Init006: `initialize` succeeds with an empty `host` object and, on 0.2 and 0.4, with
+	// `flag_values` either absent or an empty array.
 	EXT04Init006 = "EXT04-INIT-006"
 	// EXT04Init007: The error that refuses an API version has code `-32000`.
 	EXT04Init007 = "EXT04-INIT-007"
@@ -4354,7 +4354,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "`initialize` succeeds with an empty `host` object, and with `flag_values` either absent or an empty array.",
+		Text:     "`initialize` succeeds with an empty `host` object and, on 0.2 and 0.4, with `flag_values` either absent or an empty array.",
 		Source:   "feature 4.1, feature op 6, S28",
 	},
 	{
