@@ -123,7 +123,7 @@ func (x *Extension) callFailed(ctx context.Context, r Request, err error) error 
 		return &ArgumentError{Tool: r.Tool, Err: fmt.Errorf("the call exceeds %d bytes; send less", framing.Bound)}
 	case errors.As(err, &broken) && x.conn.Err() == nil:
 		// Only this call is hurt.
-		return &Failure{Kind: Result, Cause: err, Stderr: x.process.Stderr(), Message: "the answer is refused: " + broken.Error()}
+		return &Failure{Kind: Result, Cause: err, Stderr: x.process.Stderr(), Message: "the answer is refused: " + protocolDetail(broken)}
 	default:
 		return x.ended(err)
 	}

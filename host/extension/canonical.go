@@ -31,6 +31,11 @@ func (w *canonicalWire) profile() *peer.Profile { return w.side }
 // strict: parameters and output schema may be any JSON on this wire.
 func (w *canonicalWire) strict() bool { return false }
 
+func (w *canonicalWire) farewell(answer []byte) error {
+	_, err := canonicalwire.DecodeShutdownResult(answer)
+	return err
+}
+
 func (w *canonicalWire) offer() peer.Value {
 	values := make([]canonicalwire.InitializeFlagValue, len(w.flags))
 	for i, flag := range w.flags {

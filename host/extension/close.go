@@ -72,12 +72,17 @@ func (x *Extension) askToEnd() (asked, answered bool) {
 	}
 	answer := make(chan error, 1)
 	go func() {
-		_, err := x.conn.Call(context.Background(), featurewire.MethodShutdown, featurewire.ShutdownParams{})
+		result, err := x.conn.Call(context.Background(), featurewire.MethodShutdown, featurewire.ShutdownParams{})
+		if err == nil {
+			err = x.wire.farewell(result)
+		}
 		answer <- err
 	}()
 	select {
 	case err := <-answer:
-		answered = err == nil
+		if answered = err == nil; !answered {
+			x.events.diagnostic("shutdown: " + err.Error())
+		}
 	case <-x.options.After(x.options.Deadlines.Shutdown):
 	}
 	if answered || x.conn.Err() == nil {

@@ -34,6 +34,14 @@ func (w *featureWire) profile() *peer.Profile { return w.side }
 
 func (w *featureWire) strict() bool { return true }
 
+func (w *featureWire) farewell(answer []byte) error { return farewell(answer) }
+
+// farewell judges the answer to shutdown, which all versions of the feature wire share.
+func farewell(answer []byte) error {
+	_, err := featurewire.DecodeShutdownResult(answer)
+	return err
+}
+
 func (w *featureWire) offer() peer.Value {
 	m := w.manifest()
 	params := featurewire.InitializeParams{

@@ -22,6 +22,8 @@ func (w *legacyWire) profile() *peer.Profile { return w.side }
 
 func (w *legacyWire) strict() bool { return true }
 
+func (w *legacyWire) farewell(answer []byte) error { return farewell(answer) }
+
 func (w *legacyWire) offer() peer.Value {
 	return featurewire.InitializeParamsV01{
 		APIVersion:   featurewire.ApiVersion(w.manifest().API),

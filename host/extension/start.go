@@ -178,11 +178,11 @@ func (x *Extension) initialize(ctx context.Context) error {
 		x.unserved()
 		return nil
 	case refused != nil:
-		return x.failed(Initialize, "answered initialize with what cannot be accepted: "+refused.Error(), refused)
+		return x.failed(Initialize, x.named("answered initialize with what cannot be accepted: "+refused.Error()), refused)
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errInitializeDeadline):
-		return x.failed(Initialize, fmt.Sprintf("did not answer initialize within %s", x.options.Deadlines.Initialize), err)
+		return x.failed(Initialize, x.named(fmt.Sprintf("did not answer initialize within %s", x.options.Deadlines.Initialize)), err)
 	case ctx.Err() != nil:
-		return x.failed(Cancelled, "was cancelled while it initialized", context.Cause(ctx))
+		return x.failed(Cancelled, x.named("was cancelled while it initialized"), context.Cause(ctx))
 	default:
 		return x.initializeFailed(err)
 	}
@@ -193,7 +193,7 @@ var errInitializeDeadline = errors.New("the deadline of initialize is over")
 func (x *Extension) initializeFailed(err error) error {
 	var answer *peer.Error
 	if errors.As(err, &answer) {
-		return x.failed(Initialize, fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, answer.Message), err)
+		return x.failed(Initialize, x.named(fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, answer.Message)), err)
 	}
 	return x.ended(err)
 }
@@ -249,24 +249,27 @@ func (x *Extension) Tool(name string) (*Tool, error) {
 	return nil, unknown
 }
 
+// named puts the name of the extension in front of what it did.
+func (x *Extension) named(did string) string {
+	return fmt.Sprintf("extension `%s` %s", x.source.Manifest.Name, did)
+}
+
 // failed brings the process down and reports why.
 func (x *Extension) failed(kind Kind, message string, cause error) *Failure {
 	report := x.process.End(x.stages())
-	return &Failure{
-		Kind: kind, Ended: &report, Stderr: x.process.Stderr(), Cause: cause,
-		Message: fmt.Sprintf("extension `%s` %s", x.source.Manifest.Name, message),
-	}
+	return &Failure{Kind: kind, Message: message, Ended: &report, Stderr: x.process.Stderr(), Cause: cause}
 }
 
 // ended reports the end of the connection, with what the process said about it.
 func (x *Extension) ended(err error) *Failure {
+	name := x.source.Manifest.Name
 	var broken *peer.ProtocolError
 	var framing *frame.Error
 	switch {
 	case errors.As(err, &framing) && framing.Fault == frame.TooLong:
-		return x.failed(Protocol, fmt.Sprintf("broke the protocol: extension message exceeded %d bytes (%s)", framing.Bound, framing.Rule()), err)
+		return x.failed(Protocol, fmt.Sprintf("extension message exceeded %d bytes: `%s` (%s)", framing.Bound, name, framing.Rule()), err)
 	case errors.As(err, &broken) && broken.Blame == peer.Remote:
-		return x.failed(Protocol, "broke the protocol: "+broken.Error(), err)
+		return x.failed(Protocol, fmt.Sprintf("extension protocol error: `%s`: %s", name, protocolDetail(broken)), err)
 	}
 	// The pipes of a process close a moment before the system reports its end.
 	select {
@@ -276,13 +279,25 @@ func (x *Extension) ended(err error) *Failure {
 	failure := x.failed(Closed, "", err)
 	switch {
 	case failure.Ended.Stage == process.StageSelf:
-		failure.Message = fmt.Sprintf("extension process closed: `%s` ended with %s", x.source.Manifest.Name, failure.Ended.State)
+		failure.Message = fmt.Sprintf("extension process closed: `%s` ended with %s", name, failure.Ended.State)
 	case errors.Is(err, io.EOF):
-		failure.Message = fmt.Sprintf("extension process closed: `%s` closed its output and %s", x.source.Manifest.Name, failure.Ended.Stage)
+		failure.Message = fmt.Sprintf("extension process closed: `%s` closed its output and %s", name, failure.Ended.Stage)
 	default:
-		failure.Message = fmt.Sprintf("extension process closed: `%s`: %v", x.source.Manifest.Name, err)
+		failure.Message = fmt.Sprintf("extension process closed: `%s`: %v", name, err)
 	}
 	return failure
+}
+
+// protocolDetail says what was found, without the blame: it is always the extension's here.
+func protocolDetail(e *peer.ProtocolError) string {
+	text := e.Text
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	if e.Rule != "" {
+		text += " (" + e.Rule + ")"
+	}
+	return text
 }
 
 func (x *Extension) removeScratch() {

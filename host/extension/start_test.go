@@ -74,7 +74,7 @@ func TestStart_failures(t *testing.T) {
 			{fixture.NamelessTool, Initialize, "cannot be accepted"},
 			{fixture.WrongTools, Initialize, `lacks the declared tool "count"`},
 			{fixture.Unselectable, Initialize, "cannot be accepted"},
-			{fixture.GarbageAtStart, Protocol, "broke the protocol"},
+			{fixture.GarbageAtStart, Protocol, "extension protocol error: `demo`: "},
 		} {
 			t.Run(api+" "+c.fault, func(t *testing.T) {
 				t.Parallel()
@@ -404,6 +404,7 @@ func TestClose_stages(t *testing.T) {
 			want   Ending
 		}{
 			{nil, Ending{Asked: true, Answered: true}},
+			{[]string{fixture.WrongFarewell}, Ending{Asked: true}},
 			{[]string{fixture.ExitCode}, Ending{Asked: true, Answered: true, Process: process.Report{State: process.State{Code: 7}}}},
 			{[]string{fixture.LeaveChild}, Ending{Asked: true, Answered: true, Process: process.Report{Left: 1}}},
 			{[]string{fixture.IgnoreShutdown}, Ending{Asked: true, Process: process.Report{Stage: process.StageClose}}},

@@ -21,6 +21,8 @@ type wire interface {
 	call(tool string, arguments json.RawMessage) peer.Value
 	// result judges the answer to a tool call.
 	result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error)
+	// farewell judges the answer to shutdown.
+	farewell(answer []byte) error
 	// strict says that the wire demands that schemas are schemas.
 	strict() bool
 }
