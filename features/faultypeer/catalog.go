@@ -68,14 +68,14 @@ const exotic = " \"\\\b\t\n\f\r\x01\x1f/<>&\x7f\u0085é\u2028\ufeff\U0001F427"
 func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessage) {
 	p.last = string(id)
 	p.calls++
-	if p.does("drop-second-call") && p.calls == 2 || p.broken {
+	if p.does("drop-second-call") && p.calls == 2 {
 		return
 	}
 	if p.seen[key(id)] {
 		p.failure(id, "request_cancelled", p.cancelData(nil))
 		return
 	}
-	p.live[key(id)] = &call{id: id, taken: p.taken}
+	p.live[key(id)] = &call{id: id}
 	p.order = append(p.order, key(id))
 	p.moment("call " + name)
 	switch name {
@@ -87,7 +87,6 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 			return
 		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult("it failed", true)) })
-		p.broken = p.does("break-after-failure")
 	case ToolLarge:
 		p.settle(id, func() { p.large(id) })
 	default:
@@ -97,7 +96,6 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 			p.notify(featurewire.MethodNotification, obj{"level": "info", "message": "echoed"})
 		}
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) })
-		p.moment("answered " + ToolEcho)
 	}
 }
 
@@ -157,7 +155,7 @@ func (p *peer) progress(id json.RawMessage, event obj) {
 // declares reports whether the manifest opens a contribution, as initialize told.
 func (p *peer) declares(name string) bool { return string(at(p.offer, "contributes", name)) == "true" }
 
-// cancel ends a live call on the host's wish.
+// cancel ends a live call of the canonical wire on the host's wish.
 func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 	k := key(id)
 	if p.does("cancel-by-text") {
@@ -174,10 +172,6 @@ func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 	}
 	p.moment("cancel")
 	if p.does("ignore-cancel") {
-		return
-	}
-	if p.does("drop-early-cancel") && p.taken == c.taken+1 {
-		p.settle(c.id, func() {})
 		return
 	}
 	p.settle(c.id, func() { p.failure(c.id, "request_cancelled", p.cancelData(reason)) })
@@ -206,19 +200,14 @@ func (p *peer) byText(id json.RawMessage) string {
 }
 
 func (p *peer) cancelData(reason json.RawMessage) obj {
-	data := obj{"reason": "shutdown"}
+	data := obj{"terminal": "cancelled"}
 	if reason != nil {
 		data["reason"] = reason
-	} else if p.canonical() {
-		delete(data, "reason")
-	}
-	if p.canonical() {
-		data["terminal"] = "cancelled"
 	}
 	return data
 }
 
-// shutdown answers what is owed, answers shutdown, and ends.
+// shutdown answers what is owed on the canonical wire, answers shutdown, and ends.
 func (p *peer) shutdown(id json.RawMessage) {
 	if p.does("serve-behind-shutdown") {
 		p.take(<-p.lines)
@@ -226,20 +215,10 @@ func (p *peer) shutdown(id json.RawMessage) {
 	if !p.does("leave-calls") {
 		for _, k := range slices.Clone(p.order) {
 			c := p.live[k]
-			p.settle(c.id, func() {
-				if p.frozen() && !p.does("cancel-at-shutdown") || p.does("fail-at-shutdown") {
-					p.result(featurewire.MethodToolCall, c.id, p.toolResult("interrupted", true))
-					return
-				}
-				p.failure(c.id, "request_cancelled", p.cancelData(nil))
-			})
+			p.settle(c.id, func() { p.failure(c.id, "request_cancelled", p.cancelData(nil)) })
 		}
 	}
-	answer := obj{}
-	if p.canonical() {
-		answer["terminal"] = "shutdown"
-	}
-	p.result(featurewire.MethodShutdown, id, answer)
+	p.result(featurewire.MethodShutdown, id, obj{"terminal": "shutdown"})
 	p.moment("shutdown answered")
 	code := exitDone
 	if p.does("fail-after-shutdown") {

@@ -19,9 +19,9 @@ func Faults() []Fault {
 	return slices.Concat(slices.Concat(featureAreas...), slices.Concat(canonicalAreas...))
 }
 
-// Find returns a fault by name.
+// Find returns a fault or a variant by name.
 func Find(name string) (Fault, bool) {
-	all := Faults()
+	all := slices.Concat(Faults(), Variants())
 	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
 	if i < 0 {
 		return Fault{}, false
@@ -29,8 +29,5 @@ func Find(name string) (Fault, bool) {
 	return all[i], true
 }
 
-// One list per area of a wire, each in a file of its own.
-var (
-	featureAreas   = [][]Fault{featureFrameFaults, featureEnvelopeFaults, featureInitFaults, featureCallFaults, featureCancelFaults, featureEndFaults}
-	canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults}
-)
+// One list per area of the canonical wire.
+var canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults}

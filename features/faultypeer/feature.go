@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 )
 
-// takeFeature reads one line of the feature wire, which tolerates more.
+// nullID answers a line whose id nobody can read.
+var nullID = json.RawMessage("null")
+
+// takeFeature reads one line of the feature wire, which tolerates more than the canonical one.
 func (p *peer) takeFeature(l line) {
 	if l.size > featurewire.MaxLineBytes && !p.ignores("frame-bound") {
 		fmt.Fprintln(p.log, "a line over the bound")
@@ -18,171 +20,173 @@ func (p *peer) takeFeature(l line) {
 	}
 	payload := bytes.TrimSpace(l.payload)
 	if len(payload) == 0 {
-		return
-	}
-	if !json.Valid(payload) {
-		if !p.does("drop-malformed") {
-			p.failure(json.RawMessage("null"), "parse_error", nil)
+		if p.does("answer-blank-line") {
+			p.failure(nullID, "parse_error", nil)
 		}
 		return
 	}
 	m := members(payload)
-	if m == nil {
-		p.failure(json.RawMessage("null"), "invalid_request", nil)
-		return
+	switch {
+	case !json.Valid(payload):
+		p.malformed()
+	case m == nil:
+		p.failure(nullID, "invalid_request", nil)
+	default:
+		p.envelopeFeature(payload, m)
+	}
+}
+
+// malformed answers a line that is not JSON.
+func (p *peer) malformed() {
+	switch {
+	case p.does("drop-malformed"):
+	case p.does("end-at-malformed"):
+		p.end(exitRefused)
+	default:
+		p.failure(nullID, p.instead("vague-malformed", "invalid_request", "parse_error"), nil)
+	}
+}
+
+// envelopeFeature tells requests from notifications. A response is for nobody: this peer asks nothing
+// that it waits for.
+func (p *peer) envelopeFeature(payload []byte, m map[string]json.RawMessage) {
+	if p.does("fold-case") {
+		m = folded(payload)
 	}
 	id, hasID := m["id"]
-	method, isText := text(m["method"])
+	method, named := text(m["method"])
 	version, _ := text(m["jsonrpc"])
+	bad := version != "2.0" && !p.ignores("envelope-version") || !named && !p.ignores("envelope-method")
 	switch {
-	case (version != "2.0" || !isText) && hasID && m["result"] == nil && m["error"] == nil:
-		if !p.ignores("envelope-value") {
-			p.failure(id, "invalid_request", nil)
-			return
-		}
-		if isText {
-			p.dispatchFeature(id, method, m["params"])
-		}
-	case !isText:
-	case !hasID:
+	case p.does("strict-envelope") && len(m) > 4:
+		p.failure(id, "invalid_request", nil)
+	case hasID && bad && m["result"] == nil && m["error"] == nil:
+		p.failure(id, p.instead("vague-envelope", "internal_error", "invalid_request"), nil)
+	case !named, p.does("take-empty-method-for-response") && method == "":
+	case !hasID, p.does("take-zero-for-no-id") && string(id) == "0":
 		p.notifiedFeature(method, m["params"])
+	case p.does("need-params") && m["params"] == nil:
 	default:
 		p.dispatchFeature(id, method, m["params"])
 	}
 }
 
-func (p *peer) notifiedFeature(method string, params json.RawMessage) {
-	if method == featurewire.MethodCancelRequest && !p.frozen() {
-		p.cancel(bytes.TrimSpace(at(params, "id")), at(params, "reason"))
-		return
+// instead returns the wrong value for a peer that commits an act, and the right one for any other.
+func (p *peer) instead(act, wrong, right string) string {
+	if p.does(act) {
+		return wrong
 	}
-	if p.does("answer-notifications") {
-		p.failure(json.RawMessage("null"), "invalid_request", nil)
+	return right
+}
+
+// folded reads the members of an envelope as decoders do that do not tell cases apart.
+func folded(payload []byte) map[string]json.RawMessage {
+	var e struct {
+		ID      json.RawMessage `json:"id"`
+		Version json.RawMessage `json:"jsonrpc"`
+		Method  json.RawMessage `json:"method"`
+		Params  json.RawMessage `json:"params"`
+	}
+	// The text is known to be an object.
+	_ = json.Unmarshal(payload, &e)
+	m := map[string]json.RawMessage{}
+	for name, v := range map[string]json.RawMessage{"id": e.ID, "jsonrpc": e.Version, "method": e.Method, "params": e.Params} {
+		if v != nil {
+			m[name] = v
+		}
+	}
+	return m
+}
+
+func (p *peer) notifiedFeature(method string, params json.RawMessage) {
+	switch {
+	case method == featurewire.MethodCancelRequest && !p.frozen():
+		p.cancelFeature(bytes.TrimSpace(at(params, "id")), at(params, "reason"))
+	case p.does("answer-notifications"):
+		p.failure(nullID, "invalid_request", nil)
+	case p.does("run-calls-without-id") && method == featurewire.MethodToolCall:
+		p.toolCallFeature(nullID, params)
+	case p.does("end-at-unknown-notification"):
+		p.end(exitRefused)
 	}
 }
 
 func (p *peer) dispatchFeature(id json.RawMessage, method string, params json.RawMessage) {
-	if p.live[key(id)] != nil && !p.ignores("live-id") {
-		if p.does("drop-live-id") {
-			return
-		}
-		name := "invalid_request"
-		if p.does("vague-live-id") {
-			name = "internal_error"
-		}
-		p.failure(id, name, nil)
+	p.burst = p.burst && method == featurewire.MethodToolCall
+	if p.live[key(id)] != nil {
+		p.usedAgain(id)
 		return
 	}
 	switch {
 	case method == featurewire.MethodInitialize && (!p.ready || p.ignores("second-initialize")):
 		p.initializeFeature(id, params)
 	case method == featurewire.MethodInitialize:
-		p.failure(id, "invalid_request", nil)
-		if p.does("end-after-second-initialize") {
-			p.end(exitRefused)
-		}
+		p.initializedAlready(id)
 	case !p.ready && !p.ignores("first-request"):
-		p.failure(id, "invalid_request", nil)
-		if p.does("end-after-early-request") {
-			p.end(exitRefused)
-		}
+		p.tooEarlyFeature(id)
 	case method == featurewire.MethodToolCall:
 		p.toolCallFeature(id, params)
 	case method == featurewire.MethodShutdown:
-		p.shutdown(id)
+		p.shutdownFeature(id)
+	default:
+		p.unknownFeature(id, method)
+	}
+}
+
+// maxNamed bounds how much of an unknown name an error repeats: a name can fill a line.
+const maxNamed = 256
+
+// unknownFeature refuses a method that the peer does not have.
+func (p *peer) unknownFeature(id json.RawMessage, method string) {
+	if len(method) > maxNamed && !p.does("repeat-whole-name") {
+		method = method[:maxNamed]
+	}
+	switch {
 	case p.does("drop-unknown"):
 	case p.does("serve-anything"):
 		p.result(method, id, obj{})
 	default:
-		p.failure(id, "unknown_method", obj{"method": method})
-	}
-}
-
-func (p *peer) initializeFeature(id, params json.RawMessage) {
-	p.offer = params
-	if fault, data := p.refusal(params); fault != "" {
-		p.refuseInitialize(id, fault, data)
-		return
-	}
-	p.moment("initialize")
-	if p.does("drop-initialize") {
-		return
-	}
-	result := obj{"api_version": p.api, "tools": p.catalog(), "commands": []any{}}
-	if p.negotiates() {
-		offered := texts(at(params, "protocol", "optional_features"))
-		p.features = texts(at(params, "protocol", "required_features"))
-		if slices.Contains(offered, featurewire.FeatureRequestProgress) {
-			p.features = append(p.features, featurewire.FeatureRequestProgress)
-		}
-		version, _ := text(at(params, "protocol", "version"))
-		result["protocol"] = obj{"version": version, "features": list(p.features...), "limits": obj{"max_concurrent_requests": 8}}
-	}
-	p.ready = true
-	p.result(featurewire.MethodInitialize, id, result)
-	p.moment("initialized")
-}
-
-// refusal names why an initialize is refused, or nothing.
-func (p *peer) refusal(params json.RawMessage) (string, any) {
-	version, _ := text(at(params, "api_version"))
-	if version != p.api && !p.ignores("api-version") {
-		return "unsupported API version", nil
-	}
-	if p.frozen() && at(params, "protocol") != nil && !p.ignores("frozen-protocol") {
-		return "protocol is not part of this API version", nil
-	}
-	known := []string{featurewire.FeatureRequestCancellation, featurewire.FeatureContentParts, featurewire.FeatureRequestProgress}
-	var unsupported []any
-	for _, name := range texts(at(params, "protocol", "required_features")) {
-		if !slices.Contains(known, name) {
-			unsupported = append(unsupported, name)
+		p.failure(id, p.instead("vague-unknown-method", "invalid_request", "unknown_method"), obj{"method": method})
+		if p.does("end-after-error") {
+			p.end(exitRefused)
 		}
 	}
-	if len(unsupported) > 0 && !p.ignores("required-features") {
-		return "required features are unsupported", obj{"unsupported_features": unsupported}
-	}
-	if p.does("need-host-state") && at(params, "host", "session_id") == nil {
-		return "the host state is empty", nil
-	}
-	return "", nil
 }
 
-func (p *peer) refuseInitialize(id json.RawMessage, why string, data any) {
-	e := obj{"code": featurewire.CodeServerError, "message": why}
-	if p.does("vague-refusal") {
-		e["code"] = featurewire.CodeInternalError
+// usedAgain refuses a request under the id of a running call.
+func (p *peer) usedAgain(id json.RawMessage) {
+	switch {
+	case p.does("drop-live-id"):
+		return
+	case p.does("replace-live-id"):
+		p.settle(id, func() { p.failure(id, "unknown_method", obj{"method": "of a used id"}) })
+		return
 	}
-	if data != nil && !p.does("unnamed-features") {
-		e["data"] = data
+	p.failure(id, p.instead("vague-live-id", "internal_error", "invalid_request"), nil)
+	if p.does("forget-first-of-id") {
+		p.settle(id, func() {})
 	}
-	p.write("error", obj{"id": id, "error": e})
-	if !p.does("survive-refusal") {
+}
+
+// initializedAlready refuses a second initialize.
+func (p *peer) initializedAlready(id json.RawMessage) {
+	if p.does("drop-second-initialize") {
+		return
+	}
+	p.failure(id, p.instead("vague-second-initialize", "server_error", "invalid_request"), nil)
+	if p.does("end-after-second-initialize") {
 		p.end(exitRefused)
 	}
 }
 
-func (p *peer) toolCallFeature(id, params json.RawMessage) {
-	name, named := text(at(params, "name"))
-	arguments := at(params, "arguments")
-	switch {
-	case (!named || members(arguments) == nil) && !p.ignores("call-model"):
-		p.failure(id, "invalid_params", nil)
-		return
-	case at(params, "catalog_revision") != nil && !p.ignores("catalog-revision"):
-		p.failure(id, "invalid_params", nil)
-		return
-	case !slices.Contains([]string{ToolEcho, ToolFail, ToolLarge, ToolSlow}, name) && !p.ignores("tool-name"):
-		p.failure(id, "unknown_method", obj{"method": name})
-		return
-	case p.does("need-owner") && at(params, "context", "resource_owner") == nil:
-		p.failure(id, "invalid_params", nil)
-		return
-	case p.does("strict-params") && at(params, "conform_extra") != nil:
-		p.failure(id, "invalid_params", nil)
-		return
-	case p.does("low-concurrency") && p.calls >= 1:
+// tooEarlyFeature refuses what comes before initialize.
+func (p *peer) tooEarlyFeature(id json.RawMessage) {
+	if p.does("drop-early") {
 		return
 	}
-	p.callTool(id, name, arguments)
+	p.failure(id, p.instead("vague-early", "server_error", "invalid_request"), nil)
+	if p.does("end-after-early-request") {
+		p.end(exitRefused)
+	}
+	p.spoiled = p.does("refuse-initialize-after-early-request")
 }

@@ -7,7 +7,6 @@
 package faultypeer
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,6 +90,8 @@ type quirk struct {
 	tolerates func(line []byte) []byte
 	// refuses finds fault with lines that a correct peer reads.
 	refuses func(line []byte) bool
+	// stream changes what the peer reads before lines are told apart.
+	stream func(io.Reader) io.Reader
 	// acts runs at a moment of the conversation.
 	acts func(p *peer, moment string)
 	// contributes adds to what the manifest of the peer declares.
@@ -112,13 +113,14 @@ type peer struct {
 	order      []string         // their ids, oldest first
 	last       string           // id of the request that is being answered
 	served     int              // requests answered
-	taken      int              // lines read
-	broken     bool             // it answers no further call
 	calls      int              // tool calls taken
 	most       int              // requests at a time, as selected
 	lines      chan line
 	seen       map[string]bool // ids of cancellations without effect; kept by one fault only
 	cancelling json.RawMessage // id of the cancellation in progress
+	burst      bool            // the last request was a tool call
+	failed     bool            // the failing tool has been called
+	spoiled    bool            // initialize is refused because of what came before it
 	ended      bool
 	code       int
 }
@@ -126,7 +128,6 @@ type peer struct {
 // call is a tool call that has not been answered.
 type call struct {
 	id       json.RawMessage
-	taken    int // lines read when it came
 	sequence int
 }
 
@@ -156,8 +157,11 @@ type line struct {
 // serve reads until the peer has a reason to end.
 func (p *peer) serve(stdin io.Reader) int {
 	p.moment("start")
+	if p.stream != nil {
+		stdin = p.stream(stdin)
+	}
 	p.lines = make(chan line)
-	go read(p.ctx, p.chunked(stdin), p.lines, 2*featurewire.MaxLineBytes)
+	go read(p.ctx, stdin, p.lines, 2*featurewire.MaxLineBytes)
 	for !p.ended {
 		select {
 		case <-p.ctx.Done():
@@ -175,36 +179,6 @@ func (p *peer) serve(stdin io.Reader) int {
 	}
 	p.moment("leaving")
 	return p.code
-}
-
-// chunked spoils the input for peers that take the reads of a pipe for something they are not.
-func (p *peer) chunked(r io.Reader) io.Reader {
-	switch {
-	case p.does("chunk-frames"):
-		return chunks{r, func(b []byte) []byte {
-			return append(bytes.TrimSuffix(bytes.ReplaceAll(b, []byte{'\n'}, nil), []byte{'\n'}), '\n')
-		}}
-	case p.does("chunk-decode"):
-		return chunks{r, func(b []byte) []byte { return bytes.ToValidUTF8(b, []byte("?")) }}
-	}
-	return r
-}
-
-// pageBytes is the unit in which pipes deliver long lines.
-const pageBytes = 4096
-
-// chunks changes every read by itself.
-type chunks struct {
-	r      io.Reader
-	change func([]byte) []byte
-}
-
-func (c chunks) Read(b []byte) (int, error) {
-	n, err := c.r.Read(b[:min(len(b)-1, pageBytes)])
-	if n == 0 {
-		return n, err
-	}
-	return copy(b, c.change(b[:n:n])), err
 }
 
 // end stops reading behind the present line.
@@ -249,7 +223,6 @@ func read(ctx context.Context, r io.Reader, lines chan<- line, keep int) {
 
 // take looks at one line of the input.
 func (p *peer) take(l line) {
-	p.taken++
 	if p.tolerates != nil {
 		l.payload = p.tolerates(l.payload)
 	}
@@ -293,6 +266,7 @@ func (p *peer) result(what string, id json.RawMessage, v any) {
 	p.served++
 	p.last = string(id)
 	p.write(what, obj{"id": id, "result": v})
+	p.moment("answered " + what)
 }
 
 // failure answers a request with a row of the error table.

@@ -88,7 +88,7 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 	if r.behind && !isCancelled {
 		m.report(m.rules.behindShutdown, f, -1, "request %s came behind shutdown and was answered otherwise than as cancelled", t.get("id").raw)
 	}
-	if r.leftover && r.method == dialect.ToolCall && !isCancelled && (ok || t.at("/result/is_error").truth()) {
+	if r.leftover && r.method == dialect.ToolCall && !isCancelled && !t.get("error").absent() {
 		m.report(m.rules.interrupted, f, -1, "call %s was interrupted by shutdown and answered otherwise than as cancelled", t.get("id").raw)
 	}
 	if isCancelled {
@@ -120,6 +120,7 @@ func (m *Monitor) settle(f wire.Frame, t tree) *issued {
 		return nil
 	}
 	r.answered++
+	m.heard = max(m.heard, r.number)
 	if r.answered > r.asked {
 		m.report(m.rules.twice, f, -1, "a second response to request %s", id.raw)
 		return nil
@@ -132,7 +133,7 @@ func (m *Monitor) settle(f wire.Frame, t tree) *issued {
 func (m *Monitor) nullID(f wire.Frame, t tree) {
 	code, ok := t.at("/error/code").integer()
 	name := m.setup.Dialect.ErrorName(code)
-	if ok && !m.setup.Dialect.Canonical() && (name == "parse_error" || name == "invalid_request") {
+	if ok && !m.setup.Dialect.Canonical() && m.unreadable && (name == "parse_error" || name == "invalid_request") {
 		return
 	}
 	m.report(m.rules.nullID, f, -1, "a response with the id %s", orNothing(t.get("id")))

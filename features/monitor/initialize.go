@@ -167,13 +167,7 @@ func (m *Monitor) selection(f wire.Frame, p tree) {
 	if twice := repeated(got); len(twice) > 0 {
 		m.report(m.rules.featuresTwice, f, -1, "features has %s twice", named(twice))
 	}
-	for _, name := range got {
-		if row := featurewire.LookupFeature(name); row != nil {
-			if miss := without(row.DependsOn, got); len(miss) > 0 {
-				m.report(m.rules.featureAlone, f, -1, "features has %q without %s", name, named(miss))
-			}
-		}
-	}
+	m.features(f, got)
 	if n, ok := p.at("/limits/max_concurrent_requests").integer(); !ok || n < 1 {
 		m.report(m.rules.concurrency, f, -1, "max_concurrent_requests is %s, want an integer from 1", orNothing(p.at("/limits/max_concurrent_requests")))
 	}

@@ -68,8 +68,7 @@ func (m *Monitor) ownRequest(f wire.Frame, id tree, method string) {
 	}
 }
 
-// open reports whether an extension may send a method at all. Services that the spec does not describe
-// yet hang on a running request by their parameters, and are none of the monitor's business.
+// open reports whether an extension may send a method at all.
 func (m *Monitor) open(method string, params tree) bool {
 	if m.setup.Dialect.Canonical() {
 		return m.setup.Dialect.FromExtension(method) && slices.Contains(m.result.at("/contract/methods").texts(), method)
@@ -77,13 +76,7 @@ func (m *Monitor) open(method string, params tree) bool {
 	if m.setup.Dialect.Knows(method) {
 		return m.setup.Dialect.FromExtension(method)
 	}
-	contributes := m.offer.get("contributes")
-	for _, name := range []string{"context", "confirmations", "presentation"} {
-		if contributes.get(name).truth() {
-			return true
-		}
-	}
-	return len(contributes.get("ui").items()) > 0 || m.setup.Dialect.Negotiates() && !params.get("parent_request_id").absent()
+	return m.opened(method, params)
 }
 
 func (m *Monitor) selected(feature string) bool {
@@ -199,7 +192,8 @@ func (m *Monitor) cancelSent(f wire.Frame, p tree) {
 		m.report(m.rules.frozenCancel, f, -1, "a cancellation on an API without it")
 		return
 	}
-	if o := m.own[p.get("id").spelled()]; o == nil || o.answered {
+	// An answer that crosses the cancellation on the wire is nobody's fault.
+	if o := m.own[p.get("id").spelled()]; o == nil || o.answered && m.heard > o.at {
 		m.report(m.rules.foreignCancel, f, -1, "the extension cancelled %s, which is no open request of its own", orNothing(p.get("id")))
 	}
 }

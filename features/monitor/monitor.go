@@ -49,14 +49,17 @@ type Monitor struct {
 	stopped  bool
 	findings []verdict.Finding
 
-	partial []byte             // what the host wrote behind its last line feed
-	initID  string             // id of the initialize in progress
-	offer   tree               // params of the last initialize
-	result  tree               // of initialize
-	issued  map[string]*issued // host requests by id as spelled on the wire
-	closing bool               // shutdown was sent, or the input ended
-	own     map[string]*owned  // the extension's requests by id
-	waiting int                // of them, without an answer
+	partial    []byte             // what the host wrote behind its last line feed
+	initID     string             // id of the initialize in progress
+	offer      tree               // params of the last initialize
+	result     tree               // of initialize
+	issued     map[string]*issued // host requests by id as spelled on the wire
+	closing    bool               // shutdown was sent, or the input ended
+	requests   int                // host requests sent
+	heard      int                // the newest host request that was answered, and so was read
+	unreadable bool               // a line was sent whose id nobody can read
+	own        map[string]*owned  // the extension's requests by id
+	waiting    int                // of them, without an answer
 }
 
 // issued is a host request id. An id can be used more than once by a host that tests for it.
@@ -69,6 +72,7 @@ type issued struct {
 	reasoned  bool // a reason was given
 	leftover  bool // live when shutdown was sent
 	behind    bool // sent behind shutdown
+	number    int  // of the host's requests, from 1
 	sequence  int64
 	progress  bool // at least one progress came
 }
@@ -76,7 +80,10 @@ type issued struct {
 func (i *issued) live() bool { return i.answered < i.asked }
 
 // owned is a request of the extension.
-type owned struct{ answered bool }
+type owned struct {
+	answered bool
+	at       int // host requests sent before the answer
+}
 
 // New makes a monitor for one conversation.
 func New(setup Setup) *Monitor {
@@ -136,8 +143,10 @@ func (m *Monitor) asked(f wire.Frame) {
 	if !f.Ended {
 		return
 	}
-	t := parse(m.partial)
+	line := m.partial
 	m.partial = nil
+	t := parse(line)
+	m.unreadable = m.unreadable || unreadable(line, t)
 	if t.kind() != object {
 		return
 	}
@@ -164,6 +173,8 @@ func (m *Monitor) issue(t tree, method string) {
 		m.issued[id] = r
 	}
 	r.asked++
+	m.requests++
+	r.number = m.requests
 	r.behind = m.closing
 	switch method {
 	case dialect.Initialize:
@@ -204,7 +215,7 @@ func count(r *issued) int {
 
 func (m *Monitor) settled(id string) {
 	if o := m.own[id]; o != nil && !o.answered {
-		o.answered = true
+		o.answered, o.at = true, m.requests
 		m.waiting--
 	}
 }
@@ -241,6 +252,9 @@ func (m *Monitor) spelled(f wire.Frame) bool {
 		rule := m.rules.spelling[d.Class]
 		switch d.Class {
 		case spelling.NotJSON:
+			if !m.setup.Dialect.Canonical() && json.Valid(f.Bytes) {
+				continue // deeper than the scanner goes, which is no fault on this wire
+			}
 			readable = false
 			if d.Offset == 0 {
 				rule = m.rules.stray

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -135,7 +136,7 @@ func (m *Monitor) structured(f wire.Frame, r tree, tool string) {
 		return
 	}
 	if declared {
-		if err := validate(schema, content); err != nil {
+		if err := validate(schema, content); err != nil && !errors.Is(err, errNoSchema) {
 			m.report(m.rules.structuredSchema, f, -1, "structured_content of tool %q: %v", tool, err)
 		}
 	}
@@ -145,10 +146,13 @@ func (m *Monitor) structured(f wire.Frame, r tree, tool string) {
 	}
 }
 
+// errNoSchema means that a schema cannot be used, which is judged where it is announced.
+var errNoSchema = errors.New("the schema cannot be used")
+
 func validate(schema, value tree) error {
 	s, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.raw))
 	if err != nil {
-		return err
+		return errNoSchema
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(value.raw))
 	if err != nil {
@@ -156,12 +160,12 @@ func validate(schema, value tree) error {
 	}
 	c := jsonschema.NewCompiler()
 	c.UseLoader(nowhere{})
-	if err := c.AddResource("mem:output", s); err != nil {
-		return err
+	if c.AddResource("mem:output", s) != nil {
+		return errNoSchema
 	}
 	compiled, err := c.Compile("mem:output")
 	if err != nil {
-		return err
+		return errNoSchema
 	}
 	return compiled.Validate(v)
 }

@@ -31,7 +31,7 @@ type ruleset struct {
 	initShape, initVersion, initNames, catalog, toolMembers, toolName, toolTwice string
 	toolDescription, toolParameters, outputSchema, outputSchemaSize, command     string
 	protocolVersion, featuresMissing, featuresUnoffered, featuresTwice           string
-	concurrency, lifecycleEvents, featureAlone                                   string
+	concurrency, lifecycleEvents, featureAlone, featureUnknown                   string
 	contractMembers, contractIdentity, capabilityMissing, capabilityUnoffered    string
 	methodMissing, methodUnoffered, selectedTwice, methodOwner, hookPair         string
 	hooksWanted, hooksUnwanted, limits, limitOver                                string
@@ -126,7 +126,7 @@ var featureRules = ruleset{
 	toolDescription: "EXT04-TOOL-002", toolParameters: "EXT04-TOOL-003", outputSchema: "EXT04-TOOL-004", outputSchemaSize: "EXT04-TOOL-005",
 	command:         "EXT04-TOOL-006",
 	protocolVersion: "EXT04-NEG-001", featuresMissing: "EXT04-NEG-002", featuresUnoffered: "EXT04-NEG-003", featuresTwice: "EXT04-NEG-004",
-	concurrency: "EXT04-NEG-005", lifecycleEvents: "EXT04-NEG-006", featureAlone: "EXT04-NEG-020",
+	concurrency: "EXT04-NEG-005", lifecycleEvents: "EXT04-NEG-006", featureAlone: "EXT04-NEG-020", featureUnknown: "EXT04-NEG-007",
 
 	resultMembers: "EXT04-RESULT-004", content: "EXT04-RESULT-001", isError: "EXT04-RESULT-004", metadata: "EXT04-RESULT-008",
 	partType: "EXT04-RESULT-002", partArtifact: "EXT04-RESULT-003",

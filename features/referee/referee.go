@@ -129,8 +129,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 // finish ends a scenario's subject and turns the end of its steps into a verdict.
 func (r *run) finish(ctx context.Context, w *steps.World, s features.Scenario, err error) {
 	began, _ := ctx.Value(startedKey{}).(time.Time)
-	skipped := errors.Is(err, godog.ErrSkip)
-	findings := w.Stop(err == nil && !skipped)
+	findings := w.Stop()
 	result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: findings, Duration: time.Since(began)}
 	w.Judge(&result, err)
 	if result.Class != verdict.Pass && result.Class != verdict.NotApplicable {

@@ -1,5 +1,5 @@
 // Package selftest proves that the referee's checks can fail: every faulty peer must be caught under the
-// rule it breaks, and the peer without a fault must be found flawless.
+// rule it breaks, and the peers that break none must be found flawless.
 package selftest
 
 import (
@@ -44,8 +44,8 @@ const (
 	Caught  Verdict = "caught"        // by the rule it breaks
 	Other   Verdict = "caught_other"  // by other rules only
 	Missed  Verdict = "missed"        // by none
-	Clean   Verdict = "clean"         // the peer without a fault, and nothing was found
-	Alarmed Verdict = "false_finding" // the peer without a fault, and something was found
+	Clean   Verdict = "clean"         // a sound peer, and nothing was found
+	Alarmed Verdict = "false_finding" // a sound peer, and something was found
 )
 
 // Text is the verdict as people read it.
@@ -62,21 +62,22 @@ func (v Verdict) Text() string {
 
 // Result is what became of one peer.
 type Result struct {
-	Fault   string // empty: the peer without a fault
-	Rule    string // expected
+	Fault   string // empty: the peer without any peculiarity
+	Rule    string // expected; empty for a sound peer
 	API     string
 	Verdict Verdict
 	Reason  string // of the expected rule, or the first finding
 	Others  []string
 }
 
-// Run judges every peer of the table, and the peer without a fault on every API version. The results
-// come in the order of the table.
+// Run judges the peer without a fault on every API version, the sound variants of it, and every peer of
+// the table, in this order.
 func Run(ctx context.Context, opts Options) ([]Result, error) {
 	var cases []faultypeer.Fault
 	for _, api := range dialect.Versions() {
 		cases = append(cases, faultypeer.Fault{API: api})
 	}
+	cases = append(cases, faultypeer.Variants()...)
 	cases = append(cases, faultypeer.Faults()...)
 	cases = slices.DeleteFunc(cases, func(f faultypeer.Fault) bool {
 		return f.Process && opts.Command.Path == "" || f.Name != "" && opts.Only != nil && !opts.Only(f)
@@ -117,14 +118,20 @@ func (p *progress) tick(total int, f func(done, total int)) {
 	}
 }
 
-// judge runs the scenarios that prove the expected rule; all of them for the peer without a fault.
+// soundPatience multiplies the waits for a sound peer: it answers, so that they cost nothing, and a busy
+// machine must not accuse it.
+const soundPatience = 10
+
+// judge runs the scenarios that prove the expected rule; all of them for a sound peer.
 func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
 	setup, err := Setup(f, opts)
 	if err != nil {
 		return Result{}, err
 	}
 	run := referee.Options{Setup: setup, Jobs: 1}
-	if f.Name != "" {
+	if f.Rule == "" {
+		setup.Patience = setup.Patience.Scale(soundPatience)
+	} else {
 		run.Select = func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) }
 		run.Until = func(s verdict.Scenario) bool {
 			return slices.ContainsFunc(s.Findings, func(found verdict.Finding) bool { return found.Rule == f.Rule && !found.Missing })
@@ -149,13 +156,13 @@ func known() []verdict.Known {
 // can judge does not count: it would turn every rule red.
 func weigh(f faultypeer.Fault, rows []verdict.Rule) Result {
 	r := Result{Fault: f.Name, Rule: f.Rule, API: f.API, Verdict: Missed}
-	if f.Name == "" {
+	if f.Rule == "" {
 		r.Verdict = Clean
 	}
 	for _, row := range rows {
 		red := row.Class == verdict.Fail || row.Class == verdict.NoAnswer
 		switch {
-		case f.Name == "" && (red || row.Class == verdict.Errored):
+		case f.Rule == "" && (red || row.Class == verdict.Errored):
 			r.Verdict = Alarmed
 			r.Others = append(r.Others, row.ID)
 			if r.Reason == "" {

@@ -16,7 +16,10 @@ import (
 func (w *World) declares(what string) error {
 	contributes := w.setup.Extension.Contributes
 	hooks, _ := contributes["hooks"].([]any)
-	if what == "session hooks" && len(hooks) == 0 || what == "notifications" && contributes["notifications"] != true {
+	switch flags := w.setup.Extension.FlagValues; {
+	case what == "no flags" && len(flags) > 0:
+		return notApplicable("the manifest declares flags")
+	case what == "session hooks" && len(hooks) == 0, what == "notifications" && contributes["notifications"] != true:
 		return notApplicable("the manifest declares no %s", what)
 	}
 	return nil

@@ -23,22 +23,19 @@ func (w *World) sendsLine(text string) error {
 	return w.send(b)
 }
 
-// remember makes the id of a line the one that expectations are about, if it has one. What no reader can
-// make sense of is answered with the id null, if at all.
+// remember makes the id of a line the one that expectations are about, if it has one: null for a line
+// that no reader can make sense of.
 func (w *World) remember(line []byte) {
-	var m struct {
-		ID     json.RawMessage `json:"id"`
-		Method any             `json:"method"`
-	}
-	if json.Unmarshal(line, &m) != nil {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(line, &members) != nil {
 		w.last = "null"
 		return
 	}
-	if m.ID != nil {
-		w.last = string(m.ID)
+	if id := members["id"]; id != nil {
+		w.last = string(id)
 		w.reused = slices.Contains(w.running, w.last)
 	}
-	if m.Method == dialect.Cancel {
+	if string(members["method"]) == `"`+dialect.Cancel+`"` {
 		w.hurried = true
 	}
 }
@@ -93,13 +90,13 @@ func (w *World) goesOn(silently string) error {
 
 // eachLine sends line by line and expects the same of the extension every time.
 func (w *World) eachLine(want string, table *godog.Table) error {
-	names, answered := strings.CutPrefix(want, "answered with the error ")
+	answer, answered := strings.CutPrefix(want, "answered with ")
 	for i, row := range table.Rows {
 		err := w.sendsLine(row.Cells[0].Value)
 		switch {
 		case err != nil:
 		case answered:
-			err = w.answersError(names, false)
+			err = w.answersWith(answer)
 		default:
 			err = w.goesOn("silently")
 		}

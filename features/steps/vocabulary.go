@@ -23,7 +23,7 @@ func (p Phrase) Matches(text string) bool {
 func Vocabulary() []Phrase {
 	return []Phrase{
 		{`the host offers (\S+) = (.+)`, (*World).offers},
-		{`the extension declares (session hooks|notifications)`, (*World).declares},
+		{`the extension declares (session hooks|notifications|no flags)`, (*World).declares},
 		{`the variable (\S+) is (?:not set|set to (\S+))`, (*World).variable},
 		{`the working directory is not its own`, (*World).elsewhere},
 		{`the extension has been started`, (*World).started},
@@ -42,7 +42,7 @@ func Vocabulary() []Phrase {
 		{`the host has an ordinary conversation`, (*World).ordinaryConversation},
 
 		{`the extension answers with (a result|an error|a result or an error|(?:a result or )?the error \S+(?: or \S+)*)`, (*World).answersWith},
-		{`each of these lines is (answered with the error \S+(?: or \S+)*|met with silence)`, (*World).eachLine},
+		{`each of these lines is (answered with an error|answered with the error \S+(?: or \S+)*|met with silence)`, (*World).eachLine},
 		{`the answer has (\S+) (=|~) (.+)`, (*World).answerHas},
 		{`the extension (stays silent and )?goes on serving`, (*World).goesOn},
 		{`the running call is (answered|undisturbed)`, (*World).runningCall},

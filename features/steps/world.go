@@ -77,11 +77,11 @@ type World struct {
 func NewWorld(setup *Setup, rules []string) *World { return &World{setup: setup, rules: rules} }
 
 // Stop ends the subject, if there is one, and returns what the monitor found. It is the last call.
-func (w *World) Stop(passed bool) []verdict.Finding {
+func (w *World) Stop() []verdict.Finding {
 	if w.conv == nil {
 		return nil
 	}
-	if passed && w.ended == nil {
+	if w.ended == nil {
 		w.part()
 	}
 	w.mon.Stop()
@@ -97,7 +97,9 @@ func (w *World) Stop(passed bool) []verdict.Finding {
 func (w *World) part() {
 	w.conv.CloseInput()
 	// Whether it ends in time is the business of scenarios about ending.
-	_ = w.conv.AwaitEnd(w.setup.Patience.Answer / 5)
+	if w.conv.AwaitEnd(w.setup.Patience.Answer/5) == nil {
+		_, _ = w.conv.Await(subject.None, w.setup.Patience.Answer/5)
+	}
 }
 
 // Evidence fills in what a report shows of a scenario that did not pass.

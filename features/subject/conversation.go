@@ -72,6 +72,7 @@ func Converse(run Running, rec *wire.Recorder, observer Observer, respond Respon
 func (c *Conversation) read() {
 	defer close(c.readDone)
 	lines := wire.NewSplitter(c.run.Stdout(), MaxFrame)
+	var asked []Message // since everything that had been read was answered
 	for {
 		payload, ended, err := lines.Next()
 		if err != nil {
@@ -79,7 +80,13 @@ func (c *Conversation) read() {
 			return
 		}
 		m := read(c.record(wire.FromSubject, payload, ended))
-		c.answer(m)
+		if asked = append(asked, m); !lines.Waiting() {
+			// Not before: a slow host would find all of them unanswered, too.
+			for _, m := range asked {
+				c.answer(m)
+			}
+			asked = asked[:0]
+		}
 		c.change(func() {
 			if len(c.inbox) >= maxInbox || c.held+len(payload) > maxInboxBytes {
 				c.lost++

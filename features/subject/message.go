@@ -53,5 +53,8 @@ func Answers(id string) func(Message) bool {
 	return func(m Message) bool { return m.IsResponse() && m.ID == id }
 }
 
+// None accepts no frame: whoever waits for it waits for the end of the output.
+func None(Message) bool { return false }
+
 // Any accepts every frame.
 func Any(Message) bool { return true }

@@ -20,6 +20,9 @@ func NewSplitter(r io.Reader, bound int) *Splitter {
 	return &Splitter{r: r, bound: bound, buf: make([]byte, 32<<10)}
 }
 
+// Waiting reports whether a whole line has been read and not been handed out, so that Next will not block.
+func (s *Splitter) Waiting() bool { return bytes.IndexByte(s.have, '\n') >= 0 }
+
 // Next returns the payload of the next line without its line feed, and whether a line feed ended it. A
 // piece of a line over the bound and what EOF leaves behind have none. The payload is the caller's. At the
 // end of the stream Next returns the reader's error, io.EOF included.

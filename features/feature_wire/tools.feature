@@ -1,0 +1,16 @@
+Feature: Definitions of tools and commands
+  What the answer to initialize says about each tool and command. The host refuses a catalog with one bad definition.
+
+  @0.1 @0.2 @0.4 @EXT04-TOOL-002 @EXT04-TOOL-003 @EXT04-TOOL-006
+  Scenario: Every tool and every command is described
+    Given the extension has been started
+    When the host sends initialize
+    And the extension answers with a result
+    Then no frame breaks a rule of this scenario
+
+  @0.2 @0.4 @EXT04-TOOL-004 @EXT04-TOOL-005
+  Scenario: Output schemas stay simple
+    Given the extension has been started
+    When the host sends initialize
+    And the extension answers with a result
+    Then no frame breaks a rule of this scenario
