@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
@@ -137,17 +138,14 @@ func (d Dialect) Models(method string) (params, result string) {
 	return shape.Params, shape.Result
 }
 
-// Violations returns what breaks a model in a value, at most limit of them.
-func (d Dialect) Violations(model string, data []byte, limit int) []wirejson.Violation {
-	var out []wirejson.Violation
-	each := featurewire.EachViolation
+// Violation returns the first way in which a value breaks a model. Text that is no strict JSON breaks none:
+// its own rules see to it.
+func (d Dialect) Violation(model string, data []byte) (*wirejson.Violation, bool) {
+	validate := featurewire.ValidateModel
 	if d.Canonical() {
-		each = canonicalwire.EachViolation
+		validate = canonicalwire.ValidateModel
 	}
-	// Text that is no strict JSON breaks no model; its own rules see to it.
-	_ = each(model, data, func(v *wirejson.Violation) bool {
-		out = append(out, *v)
-		return len(out) < limit
-	})
-	return out
+	var v *wirejson.Violation
+	broken := errors.As(validate(model, data), &v)
+	return v, broken
 }

@@ -47,8 +47,7 @@ func (m *Monitor) ownRequest(f wire.Frame, id tree, method string) {
 		m.report(m.rules.notificationID, f, -1, "%q with an id", method)
 		return
 	}
-	whole, err := strconv.ParseUint(string(id.raw), 10, 64)
-	_ = whole
+	_, err := strconv.ParseUint(string(id.raw), 10, 64)
 	switch {
 	case id.kind() == number && err == nil:
 		m.report(m.rules.numericID, f, -1, "the id %s of a request of the extension is a number", id.raw)

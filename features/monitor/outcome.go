@@ -26,6 +26,28 @@ const (
 // outcome judges a result against the method it answers.
 func (m *Monitor) outcome(f wire.Frame, t tree, r *issued) {
 	result := t.get("result")
+	before := len(m.findings)
+	m.byMethod(f, result, r)
+	if len(m.findings) == before {
+		m.model(f, r.method, result)
+	}
+}
+
+// model judges a result by its generated model, for whatever the rules above did not name.
+func (m *Monitor) model(f wire.Frame, method string, result tree) {
+	rule := map[string]string{
+		dialect.Initialize: m.rules.initShape, dialect.ToolCall: m.rules.resultMembers, dialect.Shutdown: m.rules.shutdownResult,
+	}[method]
+	_, model := m.setup.Dialect.Models(method)
+	if rule == "" || model == "" {
+		return
+	}
+	if v, broken := m.setup.Dialect.Violation(model, result.raw); broken {
+		m.report(rule, f, -1, "the result breaks its model: %s", v.Error())
+	}
+}
+
+func (m *Monitor) byMethod(f wire.Frame, result tree, r *issued) {
 	switch {
 	case r.method == dialect.Shutdown:
 		m.farewell(f, result)

@@ -64,8 +64,10 @@ func TestArguments(t *testing.T) {
 		{"no properties", `{"type":"object"}`, map[string]any{}},
 		{"required only", `{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["b"]}`, map[string]any{"b": "octet"}},
 		{"default first", `{"type":"object","properties":{"a":{"type":"integer","default":7,"examples":[8]}},"required":["a"]}`, map[string]any{"a": 7.0}},
-		{"bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":5},"s":{"type":"string","maxLength":2},"l":{"type":"array","minItems":2,"items":{"type":"boolean"}}},"required":["l","n","s"]}`,
-			map[string]any{"n": 5, "s": "oc", "l": []any{false, false}}},
+		{
+			"bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":5},"s":{"type":"string","maxLength":2},"l":{"type":"array","minItems":2,"items":{"type":"boolean"}}},"required":["l","n","s"]}`,
+			map[string]any{"n": 5, "s": "oc", "l": []any{false, false}},
+		},
 		{"nullable", `{"type":"object","properties":{"x":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["x"]}`, map[string]any{"x": "octet"}},
 	}
 	for _, tt := range tests {

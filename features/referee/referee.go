@@ -14,6 +14,7 @@ import (
 	"github.com/cucumber/godog"
 
 	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/verdict"
 )
@@ -168,6 +169,15 @@ func (r *run) collect(plan []features.Scenario) []verdict.Scenario {
 			result = verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Errored, Reason: "the run ended before it"}
 		}
 		out = append(out, result)
+	}
+	return out
+}
+
+// Known lists the rules of the spec as an aggregation wants them.
+func Known() []verdict.Known {
+	var out []verdict.Known
+	for _, r := range rulebook.All() {
+		out = append(out, verdict.Known{ID: r.ID, Level: string(r.Level), Text: r.Text})
 	}
 	return out
 }

@@ -4,41 +4,30 @@ package rulebook
 import (
 	"slices"
 	"strings"
+
+	"github.com/octet-dev/octet/generated/rules"
 )
 
 // Rule is one normative sentence.
-type Rule struct {
-	ID       string
-	Wire     string
-	Area     string
-	Level    string   // "must", "should" or "may"
-	Role     string   // "extension", "host" or "manifest"
-	Wires    []string // API versions it binds
-	Text     string
-	Source   string
-	NoPeer   string // why no faulty extension can turn it red; empty where one must
-	ProvenBy string
-}
-
-// Binds reports whether the rule binds this API version.
-func (r Rule) Binds(api string) bool { return slices.Contains(r.Wires, api) }
-
-// Judged reports whether an extension run is expected to prove the rule: a scenario and a faulty peer
-// must exist for it.
-func (r Rule) Judged() bool { return r.Role == "extension" && r.Level != "may" && r.NoPeer == "" }
+type Rule = rules.Rule
 
 // All returns every rule in the order of the spec.
-func All() []Rule { return table() }
+func All() []Rule { return rules.All }
 
 // Find returns a rule by id.
 func Find(id string) (Rule, bool) {
-	for _, r := range table() {
-		if r.ID == id {
-			return r, true
-		}
+	if r := rules.Lookup(id); r != nil {
+		return *r, true
 	}
 	return Rule{}, false
 }
+
+// Binds reports whether a rule binds an API version.
+func Binds(r Rule, api string) bool { return slices.Contains(r.Versions, api) }
+
+// Judged reports whether an extension run is expected to prove a rule: a scenario and a faulty peer must
+// exist for it.
+func Judged(r Rule) bool { return r.Role == "extension" && r.Level != rules.May && r.NoPeer == "" }
 
 // maxNear bounds the suggestions for an unknown id.
 const maxNear = 3
@@ -51,7 +40,7 @@ func Near(id string) []string {
 	}
 	var all []candidate
 	id = strings.ToUpper(id)
-	for _, r := range table() {
+	for _, r := range rules.All {
 		if d := distance(id, r.ID); d <= 1+len(id)/4 {
 			all = append(all, candidate{r.ID, d})
 		}

@@ -44,10 +44,10 @@ func TestRules_areProven(t *testing.T) {
 		if r.NoPeer != "" && r.ProvenBy == "" {
 			t.Errorf("%s has no faulty peer and names no other proof", r.ID)
 		}
-		if !r.Judged() {
+		if !rulebook.Judged(r) {
 			continue
 		}
-		for _, api := range r.Wires {
+		for _, api := range r.Versions {
 			if !slices.Contains(proven[r.ID], api) {
 				t.Errorf("%s is proven by no scenario on API %s: %s", r.ID, api, r.Text)
 			}
@@ -73,7 +73,7 @@ func TestScenarios_nameKnownRules(t *testing.T) {
 				t.Errorf("%s: rule %s binds the %s", s.Key(), id, r.Role)
 			}
 			for _, api := range s.APIs {
-				if ok && !r.Binds(api) {
+				if ok && !rulebook.Binds(r, api) {
 					t.Errorf("%s: rule %s does not bind API %s", s.Key(), id, api)
 				}
 			}
@@ -147,7 +147,7 @@ func TestFaults_areSound(t *testing.T) {
 		switch {
 		case !ok:
 			t.Errorf("fault %q expects rule %s, which does not exist", f.Name, f.Rule)
-		case !r.Binds(f.API):
+		case !rulebook.Binds(r, f.API):
 			t.Errorf("fault %q shows on API %s, which rule %s does not bind", f.Name, f.API, f.Rule)
 		}
 		if f.Doc == "" {

@@ -14,7 +14,6 @@ import (
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/profile"
 	"github.com/octet-dev/octet/features/referee"
-	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
@@ -141,15 +140,7 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 	if err != nil {
 		return Result{}, err
 	}
-	return weigh(f, verdict.Aggregate(known(), scenarios)), nil
-}
-
-func known() []verdict.Known {
-	var out []verdict.Known
-	for _, r := range rulebook.All() {
-		out = append(out, verdict.Known{ID: r.ID, Level: r.Level, Text: r.Text})
-	}
-	return out
+	return weigh(f, verdict.Aggregate(referee.Known(), scenarios)), nil
 }
 
 // weigh compares what was found with what was expected. A finding about what a scenario needs before it

@@ -13,7 +13,6 @@ import (
 
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/report"
-	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/verdict"
 )
@@ -127,19 +126,11 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	rep := report.New(report.Input{
 		Subject:   target.subject,
 		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
-		Rules:     verdict.Aggregate(known(), scenarios),
+		Rules:     verdict.Aggregate(referee.Known(), scenarios),
 		Scenarios: scenarios,
 		Duration:  time.Since(began),
 	})
 	return rep, scenarios, nil
-}
-
-func known() []verdict.Known {
-	var out []verdict.Known
-	for _, r := range rulebook.All() {
-		out = append(out, verdict.Known{ID: r.ID, Level: r.Level, Text: r.Text})
-	}
-	return out
 }
 
 // publish writes the report wherever it was asked for.

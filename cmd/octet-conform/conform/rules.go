@@ -35,11 +35,11 @@ func (inv *invocation) list() int {
 	fmt.Fprintln(w, "RULE\tLEVEL\tROLE\tAPI\tSCENARIOS\tTEXT")
 	n := 0
 	for _, r := range rulebook.All() {
-		if *api != "" && !r.Binds(*api) || *level != "" && r.Level != *level || *role != "" && r.Role != *role || !chosen(r, f.Args()) {
+		if *api != "" && !rulebook.Binds(r, *api) || *level != "" && string(r.Level) != *level || *role != "" && r.Role != *role || !chosen(r, f.Args()) {
 			continue
 		}
 		n++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, r.Role, strings.Join(r.Wires, ","), count[r.ID], r.Text)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, r.Role, strings.Join(r.Versions, ","), count[r.ID], r.Text)
 	}
 	if n == 0 {
 		return inv.wrong("no rule matches; 'octet-conform list' shows all")
@@ -80,7 +80,7 @@ func (inv *invocation) explain() int {
 	if err != nil {
 		return inv.unable(err)
 	}
-	fmt.Fprintf(inv.stdout, "%s  %s, binds the %s on API %s\n\n%s\n\nSource: %s\n", r.ID, r.Level, r.Role, strings.Join(r.Wires, ", "), r.Text, r.Source)
+	fmt.Fprintf(inv.stdout, "%s  %s, binds the %s on API %s\n\n%s\n\nSource: %s\n", r.ID, r.Level, r.Role, strings.Join(r.Versions, ", "), r.Text, r.Source)
 	inv.proofs(r, scenarios)
 	return report.ExitClean
 }
