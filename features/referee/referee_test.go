@@ -1,0 +1,128 @@
+package referee_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+func setup(t *testing.T, start subject.Starter) *steps.Setup {
+	t.Helper()
+	d, err := dialect.For("0.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &steps.Setup{
+		Dialect:   d,
+		Extension: dialect.Extension{Name: "peer", Version: "1.0.0", Contributes: faultypeer.Fault{}.Contributes()},
+		Starter:   start,
+		Patience:  steps.DefaultPatience,
+	}
+}
+
+var sound = subject.Func(func(ctx context.Context, env []string, in io.Reader, out, log io.Writer) int {
+	return faultypeer.Run(ctx, faultypeer.Config{API: "0.4", Environment: env}, in, out, log)
+})
+
+func keys(scenarios []verdict.Scenario) []string {
+	var out []string
+	for _, s := range scenarios {
+		out = append(out, features.Scenario{File: s.File, Line: s.Line}.Key())
+	}
+	return out
+}
+
+func TestRun_keepsTheOrderOfThePlan(t *testing.T) {
+	opts := referee.Options{Setup: setup(t, sound), Select: referee.Matches([]string{"shutdown"}), Jobs: 3, Seed: 5}
+	plan, err := referee.Plan(opts)
+	if err != nil || len(plan) < 3 {
+		t.Fatalf("%d scenarios, %v", len(plan), err)
+	}
+	progress := 0
+	opts.Progress = func(done, total int) {
+		if progress++; done != progress || total != len(plan) {
+			t.Errorf("progress: %d of %d at call %d", done, total, progress)
+		}
+	}
+	results, err := referee.Run(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, s := range plan {
+		want = append(want, s.Key())
+	}
+	if got := keys(results); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	for _, s := range results {
+		if s.Class != verdict.Pass && s.Class != verdict.NotApplicable {
+			t.Errorf("%s: %s: %s", s.Name, s.Class, s.Reason)
+		}
+	}
+}
+
+func TestRun_endsEarly(t *testing.T) {
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, run := range map[string]func() ([]verdict.Scenario, error){
+		"context": func() ([]verdict.Scenario, error) {
+			return referee.Run(done, referee.Options{Setup: setup(t, sound), Select: referee.Matches([]string{"shutdown"})})
+		},
+		"until": func() ([]verdict.Scenario, error) {
+			return referee.Run(t.Context(), referee.Options{Setup: setup(t, sound), Select: referee.Matches([]string{"shutdown"}), Until: func(verdict.Scenario) bool { return true }})
+		},
+	} {
+		results, err := run()
+		if err != nil || len(results) < 3 {
+			t.Fatalf("%s: %d results, %v", name, len(results), err)
+		}
+		if last := results[len(results)-1]; last.Class != verdict.Errored || last.Reason == "" {
+			t.Errorf("%s: a scenario that did not run is %s: %q", name, last.Class, last.Reason)
+		}
+	}
+}
+
+func TestRun_ofWhatCannotStart(t *testing.T) {
+	results, err := referee.Run(t.Context(), referee.Options{Setup: setup(t, subject.Command{Path: "/nowhere/at/all"}), Select: referee.Matches([]string{"EXT04-SHUT-001"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range results {
+		if s.Class != verdict.Errored {
+			t.Errorf("%s: %s, want errored: that it does not start says nothing about the extension", s.Name, s.Class)
+		}
+	}
+}
+
+func TestRun_ofNothing(t *testing.T) {
+	if _, err := referee.Run(t.Context(), referee.Options{Setup: setup(t, sound), Select: referee.Matches([]string{"EXT09-*"})}); !errors.Is(err, referee.ErrNothing) {
+		t.Errorf("got %v, want ErrNothing", err)
+	}
+}
+
+func TestMatches(t *testing.T) {
+	s := features.Scenario{Name: "A call is cancelled twice", File: "feature_wire/cancel.feature", Line: 9, Rules: []string{"EXT04-CANCEL-004"}}
+	for pattern, want := range map[string]bool{
+		"EXT04-CANCEL-004": true, "ext04-cancel-004": true, "EXT04-CANCEL-*": true, "*-004": true, "cancel": true, "cancelled twice": true, "A call*": true,
+		"feature_wire/cancel.feature": true, "feature_wire/cancel.feature:9": true, "*": true,
+		"EXT04-CANCEL-00": false, "EXT03-*": false, "shutdown": false, "feature_wire/cancel.feature:8": false, "*-005": false,
+	} {
+		if got := referee.Matches([]string{pattern})(s); got != want {
+			t.Errorf("%q: got %v, want %v", pattern, got, want)
+		}
+	}
+	if referee.Matches(nil) != nil {
+		t.Error("no pattern is a selection")
+	}
+}
