@@ -207,6 +207,16 @@ func TestServe_hostBoundsWhatOneExtensionAsks(t *testing.T) {
 	})
 }
 
+func TestProtocolError_namesBlameCauseAndRule(t *testing.T) {
+	e := &ProtocolError{Rule: "EXT03-ENV-002", Blame: Remote, Text: "malformed frame", Err: errors.New("because")}
+	if got, want := e.Error(), "remote protocol error: malformed frame: because (EXT03-ENV-002)"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := (&ProtocolError{Blame: Local, Text: "x"}).Error(), "local protocol error: x"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 // A side that floods and never reads is cut off, in bounded memory.
 func TestFault_floodOfRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

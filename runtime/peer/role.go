@@ -23,8 +23,7 @@ const (
 	watchTick  = 500 * time.Microsecond
 	watchIdle  = 40                     // ticks without a request until the watch ends
 	eagerRun   = 64                     // requests handed over at once behind a slow one
-	slowServe  = time.Millisecond       // a slow request
-	busyServe  = 100 * time.Microsecond // a slow request when others wait already
+	busyServe  = 100 * time.Microsecond // too slow to keep the role while others wait already
 	roleServes = 1                      // the lowest bit of a turn
 )
 
@@ -37,9 +36,11 @@ func (c *Conn) serveHolding(r *Request) bool {
 	start := time.Now()
 	c.serve(r)
 	took := time.Since(start)
-	kept = kept && c.role.turn.CompareAndSwap(turn, turn+1)
-	c.judgePace(took, kept)
-	return kept
+	if !kept || !c.role.turn.CompareAndSwap(turn, turn+1) {
+		return false
+	}
+	c.judgePace(took)
+	return true
 }
 
 // keepRole marks the holder as serving, unless the request is to be handed over at once. It returns
@@ -64,14 +65,13 @@ func (c *Conn) keepRole() (turn uint64, kept bool) {
 	return turn, true
 }
 
-// judgePace decides from how long a request took how the next ones are served. Only the holder of the
-// role may ask the source whether some wait already.
-func (c *Conn) judgePace(took time.Duration, holder bool) {
+// judgePace hands the next requests over at once when this one took long enough to be worth it and
+// others wait already. The caller holds the role, so it may ask the source.
+func (c *Conn) judgePace(took time.Duration) {
 	if took < busyServe {
 		return
 	}
-	waiting, ok := c.opt.Source.(interface{ Buffered() bool })
-	if took >= slowServe || ok && holder && waiting.Buffered() {
+	if waiting, ok := c.opt.Source.(interface{ Buffered() bool }); ok && waiting.Buffered() {
 		c.role.eager.Store(eagerRun)
 	}
 }

@@ -127,3 +127,57 @@ func TestRole_quickRequestsStayOnOneGoroutine(t *testing.T) {
 		r.quiet()
 	})
 }
+
+func TestRole_busyRequestsAreHandedOver(t *testing.T) {
+	for _, c := range []struct {
+		took    time.Duration
+		waiting bool
+		eager   bool
+	}{
+		{busyServe, true, true},
+		{busyServe - 1, true, false},
+		{busyServe, false, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t, frame.Extension, "0.4", Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
+				if q.ID.String() == "7" {
+					time.Sleep(c.took)
+				}
+				return echo(ctx, q)
+			}})
+			r.warm()
+			frames := []string{request}
+			if c.waiting {
+				frames = append(frames, strings.Replace(request, "7", "8", 1))
+			}
+			r.send(frames...)
+			for range frames {
+				if _, err := r.in.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			synctest.Wait()
+			if got := r.conn.role.eager.Load() > 0; got != c.eager {
+				t.Errorf("a request of %v, others waiting %v: the next are handed over %v, want %v", c.took, c.waiting, got, c.eager)
+			}
+			r.quiet()
+		})
+	}
+}
+
+func TestRole_watchStaysWhileRequestsCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, frame.Extension, "0.4", Options{Handle: echo})
+		r.warm()
+		before := r.conn.role.turn.Load()
+		for range 3 * watchIdle {
+			r.send(request)
+			r.want(`{"id":7,"jsonrpc":"2.0","result":{"name":"t"}}`)
+			time.Sleep(2 * watchTick)
+		}
+		if turns := r.conn.role.turn.Load() - before; turns != 2*3*watchIdle {
+			t.Errorf("%d turns for %d requests, want two each", turns, 3*watchIdle)
+		}
+		r.quiet()
+	})
+}
