@@ -209,7 +209,7 @@ func record(w *writer, m *model.Model, parents []string) error {
 		base = "_Envelope"
 	}
 	w.blank(2)
-	w.line("@dataclasses.dataclass(slots=True, kw_only=True)")
+	w.line("@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)")
 	w.line("class %s(%s):", m.Name, base)
 	modelDoc(w, m)
 	if len(m.Fields) > 0 || !m.Closed {

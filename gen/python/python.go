@@ -27,10 +27,7 @@ func (emitter) Name() string { return "python" }
 
 // Emit returns the package file, the support modules and one module per wire that has a Python name.
 func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
-	files := []emit.File{{
-		Path: path.Join(folder, "__init__.py"),
-		Data: []byte("# " + emit.Marker("spec") + "\n\"\"\"Bindings of the wires: models, methods, errors, limits and tables.\"\"\"\n"),
-	}}
+	files := []emit.File{{Path: path.Join(folder, "__init__.py"), Data: packageFile(spec)}}
 	sources, err := support.ReadDir("support")
 	if err != nil {
 		return nil, fmt.Errorf("support modules of the Python bindings: %w", err)
@@ -54,4 +51,24 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 		files = append(files, emit.File{Path: path.Join(folder, wire.Module.Python+".py"), Data: data})
 	}
 	return files, nil
+}
+
+// packageFile returns the file that names the wires and their versions without loading their modules.
+func packageFile(spec *model.Spec) []byte {
+	var w writer
+	w.line("# %s", emit.Marker("spec/wires.json"))
+	w.doc("", "Bindings of the wires: models, methods, errors, limits and tables.")
+	w.blank(1)
+	w.line("from collections.abc import Mapping")
+	w.line("from typing import Final")
+	w.blank(1)
+	w.line("WIRE_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {")
+	for _, wire := range spec.Wires {
+		if wire.Module.Python != "" {
+			w.line("    %s: %s,", quoted(wire.Module.Python), tuple(wire.Versions))
+		}
+	}
+	w.line("}")
+	w.doc("", "API versions of each wire, by the module of its bindings.")
+	return []byte(w.b.String())
 }

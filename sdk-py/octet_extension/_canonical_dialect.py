@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, NoReturn, cast
 
-from octet_extension import _canonical, _envelope, _negotiation
+from octet_extension import _canonical, _canonical_envelope, _contract
 from octet_extension._dialect import Dialect, Invocation, Opening, Refusal, Session, ToolSpec, check_structured
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import LocalProtocolError
@@ -13,6 +13,7 @@ from octet_extension._generated import canonical_wire as wire
 from octet_extension._generated._json import Violation
 from octet_extension._generated._rows import ErrorCode
 from octet_extension._generated._shapes import ABSENT
+from octet_extension._negotiation import Mismatch
 from octet_extension._results import ToolResult, plain, text_of
 
 __all__ = ["CanonicalDialect"]
@@ -46,10 +47,10 @@ class CanonicalDialect(Dialect):
         return _canonical.encode(message)
 
     def classify(self, value: object) -> Message:
-        return _envelope.classify_canonical(value)
+        return _canonical_envelope.classify(value)
 
     def answerable(self, value: object) -> tuple[bool, Id | None]:
-        if not isinstance(value, dict) or not _envelope.legal_id(wire.CancelRequestParams, value.get("id")):
+        if not isinstance(value, dict) or not _canonical_envelope.legal_id(value.get("id")):
             return False, None
         response = "method" not in value and ("result" in value or "error" in value)
         return not response, cast(Id, value["id"])
@@ -128,12 +129,12 @@ class CanonicalDialect(Dialect):
             raise Refusal(wire.ERROR_VERSION_MISMATCH, f"the host speaks API {asked[:80]!r}", data)
         try:
             opened = wire.InitializeRequest.from_json(params)
-            _negotiation.check_offer(opened.contract)
+            _contract.check_offer(opened.contract)
         except Violation as found:
             raise _invalid(found) from None
-        except _negotiation.Mismatch as found:
+        except Mismatch as found:
             self._mismatch(found, opened.contract)
-        selection = _negotiation.select_contract(opened.contract, concurrency=concurrency)
+        selection = _contract.select_contract(opened.contract, concurrency=concurrency)
         if len(tools) > selection.limits.max_tools:
             detail = f"the catalog has {len(tools)} tools, the host takes {selection.limits.max_tools}"
             raise _detailed(wire.ERROR_RESOURCE_EXHAUSTED, detail)
@@ -154,10 +155,10 @@ class CanonicalDialect(Dialect):
         )
         return Opening(result, session)
 
-    def _mismatch(self, found: _negotiation.Mismatch, offer: wire.ContractOffer) -> NoReturn:
+    def _mismatch(self, found: Mismatch, offer: wire.ContractOffer) -> NoReturn:
         row = wire.ERRORS[found.error]
         if row is wire.ERROR_VERSION_MISMATCH:
-            data = {"expected": _negotiation.CONTRACT_SCHEMA, "received": offer.schema[:400]}
+            data = {"expected": _contract.CONTRACT_SCHEMA, "received": offer.schema[:400]}
             raise Refusal(row, found.detail, data) from None
         raise _detailed(row, found.detail) from None
 

@@ -1,7 +1,7 @@
 """What kind of message a value is: request, notification, result or error.
 
-classify_* judge a whole envelope as a host or a test would; the connection reads more forgivingly where the
-feature wire allows it, with scan.
+classify judges a whole envelope as a host would; scan reads the feature wire as forgivingly as an extension must.
+The envelopes of API 0.3 are judged in a module of their own.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Final, TypeAlias, cast
 
-from octet_extension._generated import canonical_wire, feature_wire
+from octet_extension._generated import feature_wire
 from octet_extension._generated._json import Violation
 from octet_extension._generated._models import Model
 
@@ -22,9 +22,10 @@ __all__ = [
     "EnvelopeFault",
     "Id",
     "Message",
-    "classify_canonical",
-    "classify_feature",
+    "classify",
+    "kind_of",
     "legal_id",
+    "message_of",
     "scan",
 ]
 
@@ -35,13 +36,7 @@ NOTIFICATION: Final = "notification"
 RESULT: Final = "result"
 ERROR: Final = "error"
 
-_CANONICAL_MODELS: Final[Mapping[str, type[Model]]] = {
-    REQUEST: canonical_wire.JsonRpcRequest,
-    NOTIFICATION: canonical_wire.JsonRpcNotification,
-    RESULT: canonical_wire.JsonRpcSuccessResponse,
-    ERROR: canonical_wire.JsonRpcErrorResponse,
-}
-_FEATURE_MODELS: Final[Mapping[str, type[Model]]] = {
+_MODELS: Final[Mapping[str, type[Model]]] = {
     REQUEST: feature_wire.JsonRpcRequest,
     NOTIFICATION: feature_wire.JsonRpcNotification,
     RESULT: feature_wire.JsonRpcSuccessResponse,
@@ -54,7 +49,6 @@ _KINDS: Final = {
     (True, False, True, False): RESULT,
     (True, False, False, True): ERROR,
 }
-_FIXED_MESSAGES: Final = {row.code: row.message for row in canonical_wire.ERRORS.values()}
 _VERSION: Final = feature_wire.JsonRpcNotification(method="-").jsonrpc
 
 
@@ -77,16 +71,17 @@ class Message:
     """Parameters, result or error object; an empty object where the feature wire left parameters out."""
 
 
-def legal_id(model: type[canonical_wire.CancelRequestParams | feature_wire.CancelRequestParams], value: object) -> bool:
-    """Reports whether value could be the id of a request on the wire that the model belongs to."""
+def legal_id(value: object) -> bool:
+    """Reports whether value could be the id of a request."""
     try:
-        model.from_json({"id": value})
+        feature_wire.CancelRequestParams.from_json({"id": value})
     except Violation:
         return False
     return True
 
 
-def _kind(value: object) -> tuple[str, dict[str, object]]:
+def kind_of(value: object) -> tuple[str, dict[str, object]]:
+    """Returns the kind and members of a message by the members that are there alone. Raises EnvelopeFault."""
     if not isinstance(value, dict):
         raise EnvelopeFault("a message is an object")
     kind = _KINDS.get(("id" in value, "method" in value, "result" in value, "error" in value))
@@ -95,38 +90,20 @@ def _kind(value: object) -> tuple[str, dict[str, object]]:
     return kind, value
 
 
-def _message(kind: str, members: Mapping[str, object]) -> Message:
+def message_of(kind: str, members: Mapping[str, object]) -> Message:
     """Takes the parts of an envelope whose members have been judged."""
     body = members.get({RESULT: "result", ERROR: "error"}.get(kind, "params"), {})
     return Message(kind, cast("Id | None", members.get("id")), cast(str, members.get("method", "")), body)
 
 
-def classify_canonical(value: object) -> Message:
-    """Judges an envelope of API 0.3: members, kind of a known method, error table. Raises EnvelopeFault."""
-    kind, members = _kind(value)
-    try:
-        _CANONICAL_MODELS[kind].from_json(members)
-    except Violation as found:
-        raise EnvelopeFault(str(found)) from None
-    message = _message(kind, members)
-    known = canonical_wire.METHODS.get(message.method)
-    if known is not None and known.notification != (kind == NOTIFICATION):
-        raise EnvelopeFault(f"{message.method} is a {'notification' if known.notification else 'request'}")
-    if kind == ERROR:
-        error = canonical_wire.ErrorObject.from_json(message.body)
-        if _FIXED_MESSAGES.get(error.code) != error.message:
-            raise EnvelopeFault(f"the error table has no row {error.code} {error.message!r}")
-    return message
-
-
-def classify_feature(value: object) -> Message:
+def classify(value: object) -> Message:
     """Judges an envelope of API 0.1, 0.2 or 0.4. Raises EnvelopeFault."""
-    kind, members = _kind(value)
+    kind, members = kind_of(value)
     try:
-        _FEATURE_MODELS[kind].from_json(members)
+        _MODELS[kind].from_json(members)
     except Violation as found:
         raise EnvelopeFault(str(found)) from None
-    return _message(kind, members)
+    return message_of(kind, members)
 
 
 def scan(value: Mapping[str, object]) -> Message:
@@ -134,11 +111,11 @@ def scan(value: Mapping[str, object]) -> Message:
 
     Raises EnvelopeFault when the version, the method or the id is not what a message has.
     """
-    kind, members = _kind(value)
+    kind, members = kind_of(value)
     if members.get("jsonrpc") != _VERSION:
         raise EnvelopeFault(f"jsonrpc must be {_VERSION!r}")
     if kind in {REQUEST, NOTIFICATION} and not isinstance(members["method"], str):
         raise EnvelopeFault("method must be a string")
-    if kind == REQUEST and not legal_id(feature_wire.CancelRequestParams, members["id"]):
+    if kind == REQUEST and not legal_id(members["id"]):
         raise EnvelopeFault("id must be a string or an unsigned integer within its bound")
-    return _message(kind, members)
+    return message_of(kind, members)

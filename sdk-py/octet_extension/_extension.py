@@ -9,20 +9,20 @@ from collections.abc import Callable, Mapping
 from typing import Final, NoReturn, TypeVar
 
 from octet_extension import _stdio
-from octet_extension._canonical_dialect import CanonicalDialect
 from octet_extension._connection import Connection
 from octet_extension._dialect import Dialect
 from octet_extension._errors import LocalProtocolError
 from octet_extension._feature_dialect import FeatureDialect
-from octet_extension._generated import canonical_wire, feature_wire
+from octet_extension._generated import WIRE_VERSIONS, feature_wire
 from octet_extension._runtime import Runtime
 from octet_extension._tools import Handler, Tool, make_tool
 
 __all__ = ["API_VERSIONS", "CURRENT_API", "Extension"]
 
+_CANONICAL_VERSIONS: Final = WIRE_VERSIONS["canonical_wire"]
 CURRENT_API: Final = feature_wire.VERSIONS[-1]
 """The API version that new extensions declare."""
-API_VERSIONS: Final = tuple(sorted((*feature_wire.VERSIONS, *canonical_wire.VERSIONS)))
+API_VERSIONS: Final = tuple(sorted((*feature_wire.VERSIONS, *_CANONICAL_VERSIONS)))
 """The API versions that an extension can be written for."""
 
 EXIT_OK: Final = 0
@@ -90,7 +90,12 @@ class Extension:
         return register
 
     def _dialect(self) -> Dialect:
-        return CanonicalDialect(self._api) if self._api in canonical_wire.VERSIONS else FeatureDialect(self._api)
+        if self._api not in _CANONICAL_VERSIONS:
+            return FeatureDialect(self._api)
+        # Loaded where it is needed: the models of the other wire would double the time a start takes.
+        from octet_extension._canonical_dialect import CanonicalDialect  # noqa: PLC0415
+
+        return CanonicalDialect(self._api)
 
     def connect(self) -> Connection:
         """Returns a fresh session without any input or output."""

@@ -67,7 +67,7 @@ class FeatureDialect(Dialect):
         if "id" not in value:
             return False, None
         found = value["id"]
-        if _envelope.legal_id(wire.CancelRequestParams, found):
+        if _envelope.legal_id(found):
             response = "method" not in value and ("result" in value or "error" in value)
             return not response, cast(Id, found)
         return True, None

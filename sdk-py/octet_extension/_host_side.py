@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar, cast
 
-from octet_extension import _canonical, _envelope, _negotiation
+from octet_extension import _canonical, _canonical_envelope, _contract, _envelope, _negotiation
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import RemoteProtocolError
 from octet_extension._generated import _json, canonical_wire, feature_wire
@@ -119,7 +119,7 @@ class FeatureHost(HostSide):
 
     def read(self, payload: bytes) -> Message:
         try:
-            return _envelope.classify_feature(_json.parse(payload, max_depth=feature_wire.MAX_JSON_DEPTH))
+            return _envelope.classify(_json.parse(payload, max_depth=feature_wire.MAX_JSON_DEPTH))
         except (JsonSyntaxError, _envelope.EnvelopeFault) as fault:
             raise RemoteProtocolError(f"the extension wrote {payload[:200]!r}: {fault}") from None
 
@@ -232,7 +232,7 @@ class CanonicalHost(HostSide):
 
     def read(self, payload: bytes) -> Message:
         try:
-            return _envelope.classify_canonical(_canonical.check(payload))
+            return _canonical_envelope.classify(_canonical.check(payload))
         except (JsonSyntaxError, _envelope.EnvelopeFault) as fault:
             raise RemoteProtocolError(f"the extension wrote {payload[:200]!r}: {fault}") from None
 
@@ -261,8 +261,8 @@ class CanonicalHost(HostSide):
 
     def _offer(self) -> canonical_wire.ContractOffer:
         return canonical_wire.ContractOffer(
-            schema=_negotiation.CONTRACT_SCHEMA,
-            encoding=_negotiation.CONTRACT_ENCODING,
+            schema=_contract.CONTRACT_SCHEMA,
+            encoding=_contract.CONTRACT_ENCODING,
             required_capabilities=_offered(canonical_wire.CAPABILITIES, "required"),
             optional_capabilities=[],
             required_methods=_offered(canonical_wire.METHODS, "required"),
@@ -277,7 +277,7 @@ class CanonicalHost(HostSide):
     def install(self, result: object) -> None:
         opened = _judged(canonical_wire.InitializeResponse, result)
         try:
-            selection = _negotiation.negotiate_contract(self._offer().to_json(), opened.contract.to_json())
+            selection = _contract.negotiate_contract(self._offer().to_json(), opened.contract.to_json())
         except _negotiation.Mismatch as fault:
             raise RemoteProtocolError(str(fault)) from None
         _check_catalog(self.setting.tools, [tool.name for tool in opened.tools])

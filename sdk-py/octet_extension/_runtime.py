@@ -14,12 +14,10 @@ no other could take the lead. The main thread does none of this: it waits for th
 
 from __future__ import annotations
 
-import asyncio
-import concurrent.futures
 import threading
 import traceback
-from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, Final, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from octet_extension._call import Call
 from octet_extension._connection import Call as LiveCall
@@ -27,7 +25,10 @@ from octet_extension._connection import CallEnded, CallStarted, Closed, Connecti
 from octet_extension._errors import CallCancelled, LocalProtocolError, ToolError
 from octet_extension._results import ToolResult
 from octet_extension._schema import Misfit
-from octet_extension._tools import Tool
+from octet_extension._tools import Outcome, Tool
+
+if TYPE_CHECKING:
+    from octet_extension._coroutines import Loop
 
 __all__ = ["DRAIN_SECONDS", "GRACE_SECONDS", "Runtime"]
 
@@ -41,7 +42,6 @@ _MAX_FAILURE_TEXT: Final = 4000  # characters of an exception that reach the mod
 
 _Read: TypeAlias = Callable[[], bytes]
 _Write: TypeAlias = Callable[[bytes], None]
-_Outcome: TypeAlias = ToolResult | BaseException
 
 
 class Runtime:
@@ -58,7 +58,6 @@ class Runtime:
         self._read = read
         self._write = write
         self._log = log
-        self._loop = _Loop()
         self._leading = threading.Lock()  # held by the worker that reads
         self._writing = threading.Lock()  # held by the thread that writes; taken before _lock, never inside it
         # _lock guards what follows; _changed is its condition: a call was answered or a tool returned.
@@ -66,6 +65,7 @@ class Runtime:
         self._changed = threading.Condition(self._lock)
         self._connection = connection
         self._calls: dict[LiveCall, Call] = {}
+        self._loop: Loop | None = None
         self._free_workers = 0
         self._running = 0
         self._orderly = False
@@ -80,7 +80,8 @@ class Runtime:
         with self._lock:
             self._changed.wait_for(lambda: self._running == 0, GRACE_SECONDS)
         self._flush(GRACE_SECONDS)
-        self._loop.close(GRACE_SECONDS)
+        if self._loop is not None:
+            self._loop.close(GRACE_SECONDS)
         return self._orderly
 
     # --- reading
@@ -175,13 +176,16 @@ class Runtime:
             self._free_workers += 1
 
     def _start_coroutine(self, tool: Tool, live: LiveCall, call: Call, keywords: dict[str, object]) -> None:
-        future = self._loop.submit(_invoke_later(tool, keywords))
-        future.add_done_callback(
-            lambda done: self._settle(live, CallCancelled() if done.cancelled() else done.result())
-        )
-        call.when_ended(future.cancel)
+        # Loaded where it is needed: asyncio would take half of the time of a start.
+        from octet_extension._coroutines import Loop, invoke  # noqa: PLC0415
 
-    def _settle(self, live: LiveCall, outcome: _Outcome) -> None:
+        with self._lock:
+            if self._loop is None:
+                self._loop = Loop()
+            loop = self._loop
+        call.when_ended(loop.submit(invoke(tool, keywords), lambda outcome: self._settle(live, outcome)))
+
+    def _settle(self, live: LiveCall, outcome: Outcome) -> None:
         with self._lock:
             remark = self._answer(live, outcome)
             del self._calls[live]
@@ -191,7 +195,7 @@ class Runtime:
             self._log(remark)
         self._flush(_FOREVER)
 
-    def _answer(self, live: LiveCall, outcome: _Outcome) -> str:
+    def _answer(self, live: LiveCall, outcome: Outcome) -> str:
         """Answers a call if it is still open. Returns a remark for people, or nothing."""
         match outcome:
             case ToolResult():
@@ -204,7 +208,7 @@ class Runtime:
                 return ""
             case LocalProtocolError():
                 self._connection.fail_internally(live, str(outcome))
-            case CallCancelled() | asyncio.CancelledError():
+            case CallCancelled():
                 return self._succeed(live, ToolResult("the tool gave up", is_error=True))
             case _:
                 kind, message = type(outcome).__name__, _shown(outcome)
@@ -262,22 +266,10 @@ class Runtime:
         self._finish(orderly=False)
 
 
-def _invoke(tool: Tool, keywords: dict[str, object]) -> _Outcome:
+def _invoke(tool: Tool, keywords: dict[str, object]) -> Outcome:
     try:
         return tool.result(tool.handler(**keywords))
     except BaseException as fault:  # noqa: BLE001 - whatever an author's tool raises is the outcome of its call
-        return fault
-
-
-async def _invoke_later(tool: Tool, keywords: dict[str, object]) -> _Outcome:
-    try:
-        return tool.result(await cast("Coroutine[Any, Any, object]", tool.handler(**keywords)))
-    except asyncio.CancelledError as fault:
-        task = asyncio.current_task()
-        if task is not None and task.cancelling():
-            raise
-        return fault
-    except BaseException as fault:  # noqa: BLE001 - as above, and an exit must not end the loop of the others
         return fault
 
 
@@ -288,43 +280,3 @@ def _shown(fault: BaseException) -> str:
     except Exception:  # noqa: BLE001 - an exception of the author that cannot be shown
         message = ""
     return message[:_MAX_FAILURE_TEXT].encode("utf-8", "replace").decode("utf-8")
-
-
-class _Loop:
-    """One event loop in a thread of its own, for tools that are coroutines. It starts when first needed."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._ready = threading.Event()
-        self._thread: threading.Thread | None = None
-        # Set by the thread before _ready.
-        self._loop: asyncio.AbstractEventLoop
-        self._stop: asyncio.Event
-
-    def submit(self, work: Coroutine[Any, Any, _Outcome]) -> concurrent.futures.Future[_Outcome]:
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(
-                    target=asyncio.run, args=(self._live(),), name="octet-async", daemon=True
-                )
-                self._thread.start()
-        self._ready.wait()
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def _run(self) -> None:
-        asyncio.run(self._live())
-
-    async def _live(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._stop = asyncio.Event()
-        self._ready.set()
-        await self._stop.wait()
-
-    def close(self, timeout: float) -> None:
-        """Cancels what still runs and waits for it, at most timeout seconds."""
-        with self._lock:
-            thread = self._thread
-        if thread is not None:
-            self._ready.wait()
-            self._loop.call_soon_threadsafe(self._stop.set)
-            thread.join(timeout)

@@ -16,10 +16,12 @@ from octet_extension._hints import Hint, hint_of, members_of, resolve
 from octet_extension._results import ToolResult, plain
 from octet_extension._schema import validate
 
-__all__ = ["Handler", "Tool", "make_tool"]
+__all__ = ["Handler", "Outcome", "Tool", "make_tool"]
 
 Handler: TypeAlias = Callable[..., object]
 """A plain function or a coroutine function."""
+Outcome: TypeAlias = ToolResult | BaseException
+"""What a tool returned, or what it raised."""
 
 _TEXT: Final = (str, type(None), None)
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 
-from octet_extension import _canonical, _envelope, _negotiation
+from octet_extension import _canonical, _canonical_envelope, _contract, _envelope, _negotiation
 from octet_extension._envelope import EnvelopeFault, Message
 from octet_extension._frames import FrameFault, FrameReader
 from octet_extension._generated import _json, canonical_wire, feature_wire, manifest_doc
@@ -93,8 +93,8 @@ def _model(request: _Request) -> _Answer:
 def _envelope_kind(request: _Request) -> _Answer:
     wire, text = request.get("wire"), request.get("text")
     classify: Callable[[object], Message] | None = {
-        _FEATURE: _envelope.classify_feature,
-        _CANONICAL: _envelope.classify_canonical,
+        _FEATURE: _envelope.classify,
+        _CANONICAL: _canonical_envelope.classify,
     }.get(cast(str, wire))
     if classify is None or not isinstance(text, str):
         return _UNSUPPORTED
@@ -108,7 +108,7 @@ def _negotiate(request: _Request) -> _Answer:
     api, offer, selection = request.get("api"), request.get("offer"), request.get("selection")
     try:
         if api in canonical_wire.VERSIONS:
-            _negotiation.negotiate_contract(offer, selection)
+            _contract.negotiate_contract(offer, selection)
         elif isinstance(api, str) and api in _negotiation.FEATURE_VERSIONS:
             _negotiation.negotiate_features(api, offer, selection)
         else:

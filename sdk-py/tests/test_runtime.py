@@ -370,7 +370,6 @@ FAILURES: list[tuple[Callable[[], BaseException], str]] = [
     (lambda: SystemExit(3), "SystemExit: 3"),
     (Odd, "Odd"),
     (lambda: CallCancelled("by itself"), "the tool gave up"),
-    (asyncio.CancelledError, "the tool gave up"),
     (lambda: RuntimeError("x" * 9000), "RuntimeError: " + "x" * 4000),
 ]
 
@@ -396,7 +395,21 @@ def test_a_failing_tool_gives_an_error_result_and_serves_on(
         assert result.text == text
         assert host.call("echo", text="still here").text == "still here"
     told = [line for line in host.log if "Traceback" in line]
-    assert bool(told) is not isinstance(fault(), (ToolError, CallCancelled, asyncio.CancelledError))
+    assert bool(told) is not isinstance(fault(), (ToolError, CallCancelled))
+
+
+@every_api
+def test_a_coroutine_that_cancels_itself_gave_up(api: str) -> None:
+    ext = echoing(api)
+
+    @ext.tool("Gives up")
+    async def give_up() -> str:
+        raise asyncio.CancelledError
+
+    with TestHost(ext) as host:
+        result = host.call("give_up")
+        assert (result.is_error, result.text) == (True, "the tool gave up")
+        assert host.call("echo", text="still here").text == "still here"
 
 
 @every_api

@@ -687,7 +687,7 @@ class BusLifecycleParams(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcRequest(_Envelope):
     """A message that asks for one answer.
 
@@ -704,7 +704,7 @@ class JsonRpcRequest(_Envelope):
     """Parameters; their own model is judged later."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcNotification(_Envelope):
     """A message that is never answered.
 
@@ -719,7 +719,7 @@ class JsonRpcNotification(_Envelope):
     """Parameters; their own model is judged later."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcSuccessResponse(_Envelope):
     """The answer to a request that succeeded.
 
@@ -734,7 +734,7 @@ class JsonRpcSuccessResponse(_Envelope):
     """Result; its own model is judged later."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcErrorResponse(_Envelope):
     """The answer to a request that failed.
 
@@ -749,7 +749,7 @@ class JsonRpcErrorResponse(_Envelope):
     """What failed."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ErrorObject(_Envelope):
     """Code and message of a row of the error table; detail travels in data only.
 
@@ -764,7 +764,7 @@ class ErrorObject(_Envelope):
     """Free detail. Absent and null are different facts."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CancelRequestParams(_Model):
     """Asks that a request its sender issued be given up.
 
@@ -777,7 +777,7 @@ class CancelRequestParams(_Model):
     """Why, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CancelRequestResult(_Model):
     """Describes the outcome of a cancelled request. Never sent as an answer to the notification; it may travel
     as error data.
@@ -791,7 +791,7 @@ class CancelRequestResult(_Model):
     """Why, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProtocolLimits(_Model):
     """The three negotiable bounds.
 
@@ -806,7 +806,7 @@ class ProtocolLimits(_Model):
     """Tools in the complete catalog; 1 to the API maximum."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ContractOffer(_Model):
     """What the host can bind for this process.
 
@@ -829,7 +829,7 @@ class ContractOffer(_Model):
     """Offered bounds."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ContractSelection(_Model):
     """What the extension takes of the offer.
 
@@ -848,7 +848,7 @@ class ContractSelection(_Model):
     """Selected bounds, none above the offer."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeFlagValue(_Model):
     """One resolved command-line flag of the extension.
 
@@ -861,7 +861,7 @@ class InitializeFlagValue(_Model):
     """Boolean, string or integer, as declared."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeRequest(_Model):
     """Parameters of initialize, the first frame of a session.
 
@@ -888,7 +888,7 @@ class InitializeRequest(_Model):
     """The offer."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeResponse(_Model):
     """Result of initialize: ends negotiation and installs the contract.
 
@@ -903,7 +903,7 @@ class InitializeResponse(_Model):
     """The selection."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolDefinition(_Model):
     """One tool of the catalog.
 
@@ -920,7 +920,7 @@ class ToolDefinition(_Model):
     """JSON Schema of the structured content."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallParams(_Model):
     """Calls one tool.
 
@@ -935,7 +935,7 @@ class ToolCallParams(_Model):
     """Execution context, opaque here."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallResult(_Model):
     """What a tool returned. A failure of the tool is a result; a failure of the protocol is an error answer.
 
@@ -952,7 +952,7 @@ class ToolCallResult(_Model):
     """Structured result."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class TextPart(ContentPart):
     """Text.
 
@@ -965,7 +965,7 @@ class TextPart(ContentPart):
     """The text."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ImagePart(ContentPart):
     """An image that was published as an artifact; deferred on this wire.
 
@@ -982,7 +982,7 @@ class ImagePart(ContentPart):
     """Text alternative."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class AudioPart(ContentPart):
     """A sound that was published as an artifact; deferred on this wire.
 
@@ -999,7 +999,7 @@ class AudioPart(ContentPart):
     """Text alternative."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ShutdownParams(_Model):
     """No parameters.
 
@@ -1007,7 +1007,7 @@ class ShutdownParams(_Model):
     """
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ShutdownResult(_Model):
     """The last frame of a session.
 
@@ -1018,7 +1018,7 @@ class ShutdownResult(_Model):
     """Always shutdown."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionCreateParams(_Model):
     """No parameters.
 
@@ -1026,7 +1026,7 @@ class SessionCreateParams(_Model):
     """
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionForkParams(_Model):
     """No parameters.
 
@@ -1034,7 +1034,7 @@ class SessionForkParams(_Model):
     """
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionReloadParams(_Model):
     """No parameters.
 
@@ -1042,7 +1042,7 @@ class SessionReloadParams(_Model):
     """
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionSwitchParams(_Model):
     """Makes another session active.
 
@@ -1053,7 +1053,7 @@ class SessionSwitchParams(_Model):
     """Existing session of the same workspace."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionLifecycleResult(_Model):
     """The session concerned.
 
@@ -1064,7 +1064,7 @@ class SessionLifecycleResult(_Model):
     """Durable session id."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionBinding(_Model):
     """Names one binding of an extension process to a session.
 
@@ -1079,7 +1079,7 @@ class SessionBinding(_Model):
     """Generation of the process."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionStart(_Model):
     """A binding became active.
 
@@ -1090,7 +1090,7 @@ class SessionStart(_Model):
     """The binding."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionEnd(_Model):
     """A binding settled.
 
@@ -1107,7 +1107,7 @@ class SessionEnd(_Model):
     """Milliseconds since the start."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionStartHook(SessionHookParams):
     """Start of a binding.
 
@@ -1120,7 +1120,7 @@ class SessionStartHook(SessionHookParams):
     """What started."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionEndHook(SessionHookParams):
     """End of a binding.
 
@@ -1133,7 +1133,7 @@ class SessionEndHook(SessionHookParams):
     """What ended."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class SessionHookResult(_Model):
     """The opinion of the extension; recorded, never a veto.
 
@@ -1144,7 +1144,7 @@ class SessionHookResult(_Model):
     """The opinion."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Disposition(_Model):
     """An opinion with its reason; deny and defer require a reason.
 
@@ -1157,7 +1157,7 @@ class Disposition(_Model):
     """Why, for people; not empty."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationDetectParams(_Model):
     """Asks whether a setup can be imported.
 
@@ -1168,7 +1168,7 @@ class MigrationDetectParams(_Model):
     """Absolute directory to look in."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationDiagnostic(_Model):
     """A source that could not be read as it is.
 
@@ -1183,7 +1183,7 @@ class MigrationDiagnostic(_Model):
     """What is wrong, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationDetectResult(_Model):
     """What detection found.
 
@@ -1198,7 +1198,7 @@ class MigrationDetectResult(_Model):
     """Findings."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationImportParams(_Model):
     """Reads the files detection reported.
 
@@ -1211,7 +1211,7 @@ class MigrationImportParams(_Model):
     """Files to read, relative to the root."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationModel(_Model):
     """A model choice.
 
@@ -1226,7 +1226,7 @@ class MigrationModel(_Model):
     """Model name."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationSkill(_Model):
     """A skill text.
 
@@ -1241,7 +1241,7 @@ class MigrationSkill(_Model):
     """Skill body."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationMcpServer(_Model):
     """A tool server to start. Environment, headers and credentials have no field.
 
@@ -1258,7 +1258,7 @@ class MigrationMcpServer(_Model):
     """Arguments."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class MigrationImportResult(_Model):
     """What was read.
 
@@ -1275,7 +1275,7 @@ class MigrationImportResult(_Model):
     """Findings."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderAuthRequirement(_Model):
     """What a provider needs from the host. Credentials have no field.
 
@@ -1290,7 +1290,7 @@ class ProviderAuthRequirement(_Model):
     """What is asked for."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderDefinition(_Model):
     """One provider.
 
@@ -1305,7 +1305,7 @@ class ProviderDefinition(_Model):
     """Authorization."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderModelCapabilities(_Model):
     """What a model can do.
 
@@ -1322,7 +1322,7 @@ class ProviderModelCapabilities(_Model):
     """Shows reasoning."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderModelDefinition(_Model):
     """One model of a provider.
 
@@ -1345,7 +1345,7 @@ class ProviderModelDefinition(_Model):
     """Name for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderRegisterParams(_Model):
     """First declaration of a provider with its whole model set.
 
@@ -1358,7 +1358,7 @@ class ProviderRegisterParams(_Model):
     """Its whole model set."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderUpdateParams(_Model):
     """Replaces an owned provider and its whole model set.
 
@@ -1371,7 +1371,7 @@ class ProviderUpdateParams(_Model):
     """Its whole model set."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderUnregisterParams(_Model):
     """Removes an owned provider.
 
@@ -1382,7 +1382,7 @@ class ProviderUnregisterParams(_Model):
     """Provider."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderCatalogCompleteParams(_Model):
     """No parameters: the initial batch is done.
 
@@ -1390,7 +1390,7 @@ class ProviderCatalogCompleteParams(_Model):
     """
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderCatalogResult(_Model):
     """The host registry after a change.
 
@@ -1405,7 +1405,7 @@ class ProviderCatalogResult(_Model):
     """Models as provider id, slash, model id; ascending."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderStreamRequest(_Model):
     """Starts one inference stream.
 
@@ -1424,7 +1424,7 @@ class ProviderStreamRequest(_Model):
     """Opaque lease."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderStreamAccepted(_Model):
     """Whether the stream will run.
 
@@ -1439,7 +1439,7 @@ class ProviderStreamAccepted(_Model):
     """Why not, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderStreamEvent(_Model):
     """One event of a stream.
 
@@ -1456,7 +1456,7 @@ class ProviderStreamEvent(_Model):
     """Event payload, opaque here."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderStreamCancelParams(_Model):
     """Asks that a stream stop.
 
@@ -1469,7 +1469,7 @@ class ProviderStreamCancelParams(_Model):
     """Why, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderAuthorizationRequest(_Model):
     """Asks the host for a lease or gives one back.
 
@@ -1486,7 +1486,7 @@ class ProviderAuthorizationRequest(_Model):
     """What is asked for."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderAuthorizationResult(_Model):
     """Outcome; a lease is opaque and not a secret.
 
@@ -1499,7 +1499,7 @@ class ProviderAuthorizationResult(_Model):
     """Opaque lease, only with ready."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ThemeSelectParams(_Model):
     """Chooses a theme for a role.
 
@@ -1516,7 +1516,7 @@ class ThemeSelectParams(_Model):
     """Reach."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ThemeSelectResult(_Model):
     """Outcome; the theme id only with selected.
 
@@ -1531,7 +1531,7 @@ class ThemeSelectResult(_Model):
     """Why not, for people."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusFieldSpec(_Model):
     """One field of a topic.
 
@@ -1554,7 +1554,7 @@ class BusFieldSpec(_Model):
     """Greatest integer."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusDeclareParams(_Model):
     """Declares a topic.
 
@@ -1569,7 +1569,7 @@ class BusDeclareParams(_Model):
     """Fields of its payloads."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusTopicParams(_Model):
     """Names a topic.
 
@@ -1582,7 +1582,7 @@ class BusTopicParams(_Model):
     """Topic."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusAck(_Model):
     """Done.
 
@@ -1593,7 +1593,7 @@ class BusAck(_Model):
     """Bus incarnation."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusPublishParams(_Model):
     """Publishes one payload.
 
@@ -1608,7 +1608,7 @@ class BusPublishParams(_Model):
     """An object with the declared fields."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusPublishResult(_Model):
     """Admitted, not processed.
 
@@ -1623,7 +1623,7 @@ class BusPublishResult(_Model):
     """Unix milliseconds, host clock."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusEventParams(_Model):
     """Delivers one payload.
 
@@ -1648,7 +1648,7 @@ class BusEventParams(_Model):
     """The payload."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusSubscribePending(BusSubscribeResult):
     """The topic is not declared yet.
 
@@ -1663,7 +1663,7 @@ class BusSubscribePending(BusSubscribeResult):
     """Bus-wide revision."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusSubscribeActive(BusSubscribeResult):
     """Events will follow.
 
@@ -1682,7 +1682,7 @@ class BusSubscribeActive(BusSubscribeResult):
     """Publisher generation."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusBindingNotice(BusLifecycleParams):
     """A new incarnation of the bus.
 
@@ -1697,7 +1697,7 @@ class BusBindingNotice(BusLifecycleParams):
     """Grows by one per reset, from 1."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusTopicAvailable(BusLifecycleParams):
     """A topic was declared.
 
@@ -1718,7 +1718,7 @@ class BusTopicAvailable(BusLifecycleParams):
     """Publisher generation."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class BusTopicUnavailable(BusLifecycleParams):
     """A topic went away.
 

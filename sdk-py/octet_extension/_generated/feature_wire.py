@@ -486,7 +486,7 @@ class ProgressEvent(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcRequest(_Envelope):
     """A message that asks for one answer.
 
@@ -505,7 +505,7 @@ class JsonRpcRequest(_Envelope):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcNotification(_Envelope):
     """A message that is never answered.
 
@@ -522,7 +522,7 @@ class JsonRpcNotification(_Envelope):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcSuccessResponse(_Envelope):
     """The answer to a request that succeeded.
 
@@ -539,7 +539,7 @@ class JsonRpcSuccessResponse(_Envelope):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcErrorResponse(_Envelope):
     """The answer to a request that failed. The id is null only where the request could not be read.
 
@@ -556,7 +556,7 @@ class JsonRpcErrorResponse(_Envelope):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ErrorObject(_Envelope):
     """Code, text and detail of a failure.
 
@@ -573,7 +573,7 @@ class ErrorObject(_Envelope):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ExtensionIdentity(_Model):
     """Who the extension is, as the host sees it.
 
@@ -592,7 +592,7 @@ class ExtensionIdentity(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CapabilityGrants(_Model):
     """Capabilities the manifest declares; consent metadata, not a sandbox.
 
@@ -611,7 +611,7 @@ class CapabilityGrants(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Contributes(_Model):
     """Contributions the manifest declares.
 
@@ -642,7 +642,7 @@ class Contributes(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ContributesV01(_Model):
     """Contributions a manifest of API 0.1 declares.
 
@@ -669,7 +669,7 @@ class ContributesV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class FlagValue(_Model):
     """One resolved command-line flag.
 
@@ -684,7 +684,7 @@ class FlagValue(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ActiveSkill(_Model):
     """A skill in use.
 
@@ -701,7 +701,7 @@ class ActiveSkill(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class HostState(_Model):
     """What the host is doing. Readers tolerate missing members.
 
@@ -722,7 +722,7 @@ class HostState(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProtocolOfferLimits(_Model):
     """Bounds the host offers.
 
@@ -735,7 +735,7 @@ class ProtocolOfferLimits(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProtocolOffer(_Model):
     """What the host requires and offers.
 
@@ -754,7 +754,7 @@ class ProtocolOffer(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeParams(_Model):
     """Parameters of initialize, the first message of a session.
 
@@ -783,7 +783,7 @@ class InitializeParams(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeParamsV01(_Model):
     """Parameters of initialize on API 0.1, which negotiates nothing.
 
@@ -808,7 +808,7 @@ class InitializeParamsV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProtocolSelectionLimits(_Model):
     """Bounds the extension selects.
 
@@ -821,7 +821,7 @@ class ProtocolSelectionLimits(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProtocolSelection(_Model):
     """What the extension takes of the offer.
 
@@ -840,7 +840,7 @@ class ProtocolSelection(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CommandDefinition(_Model):
     """One slash command.
 
@@ -857,7 +857,7 @@ class CommandDefinition(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolDefinition(_Model):
     """One tool of the catalog.
 
@@ -876,7 +876,7 @@ class ToolDefinition(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolDefinitionV01(_Model):
     """One tool of the catalog on API 0.1.
 
@@ -893,7 +893,7 @@ class ToolDefinitionV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeResult(_Model):
     """Result of initialize.
 
@@ -912,7 +912,7 @@ class InitializeResult(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class InitializeResultV01(_Model):
     """Result of initialize on API 0.1.
 
@@ -929,7 +929,7 @@ class InitializeResultV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ResourceOwner(_Model):
     """Fences everything an extension keeps for a session.
 
@@ -946,7 +946,7 @@ class ResourceOwner(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ExecutionContext(_Model):
     """Where and for whom a request runs.
 
@@ -965,7 +965,7 @@ class ExecutionContext(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ExecutionContextV01(_Model):
     """Where a request runs on API 0.1, which has no owners.
 
@@ -982,7 +982,7 @@ class ExecutionContextV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallParams(_Model):
     """Calls one tool.
 
@@ -1001,7 +1001,7 @@ class ToolCallParams(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallParamsV01(_Model):
     """Calls one tool on API 0.1.
 
@@ -1018,7 +1018,7 @@ class ToolCallParamsV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class TextPart(ContentPart):
     """Text.
 
@@ -1031,7 +1031,7 @@ class TextPart(ContentPart):
     """The text."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ImagePart(ContentPart):
     """An image that was published as an artifact; needs the feature artifacts.
 
@@ -1048,7 +1048,7 @@ class ImagePart(ContentPart):
     """Text alternative."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class AudioPart(ContentPart):
     """A sound that was published as an artifact; needs the feature artifacts.
 
@@ -1065,7 +1065,7 @@ class AudioPart(ContentPart):
     """Text alternative."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallResult(_Model):
     """What a tool returned; at least one part is text. A failure of the tool is a result; a failure of the
     protocol is an error answer.
@@ -1083,7 +1083,7 @@ class ToolCallResult(_Model):
     """Host-side detail, never shown to the model."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ToolCallResultV01(_Model):
     """What a tool returned on API 0.1.
 
@@ -1100,7 +1100,7 @@ class ToolCallResultV01(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class CancelRequestParams(_Model):
     """Asks that a request be given up.
 
@@ -1115,7 +1115,7 @@ class CancelRequestParams(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProgressParams(_Model):
     """Reports how far a request is. Nothing of it is kept or shown to the model.
 
@@ -1132,7 +1132,7 @@ class ProgressParams(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProgressStatus(ProgressEvent):
     """Where the work stands.
 
@@ -1153,7 +1153,7 @@ class ProgressStatus(ProgressEvent):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProgressOutput(ProgressEvent):
     """Output of the work as it appears.
 
@@ -1172,7 +1172,7 @@ class ProgressOutput(ProgressEvent):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Notification(_Model):
     """A message to the person.
 
@@ -1189,7 +1189,7 @@ class Notification(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ShutdownParams(_Model):
     """No parameters.
 
@@ -1200,7 +1200,7 @@ class ShutdownParams(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ShutdownResult(_Model):
     """No members.
 

@@ -297,7 +297,7 @@ class RuntimeSharing(_Scalar):
 RuntimeSharingValue: TypeAlias = Literal["isolated", "workspace"]
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Manifest(_Model):
     """The whole document extension.toml.
 
@@ -324,7 +324,7 @@ class Manifest(_Model):
     """How long it lives."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Entrypoint(_Model):
     """How to start the extension; no shell is involved.
 
@@ -339,7 +339,7 @@ class Entrypoint(_Model):
     """Added to the environment; no NUL."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Capabilities(_Model):
     """Consent metadata; it enforces nothing.
 
@@ -358,7 +358,7 @@ class Capabilities(_Model):
     """Reviewed variables it wants from the host."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Flag(_Model):
     """One command-line flag.
 
@@ -375,7 +375,7 @@ class Flag(_Model):
     """Help text."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Shortcut(_Model):
     """One keyboard shortcut.
 
@@ -390,7 +390,7 @@ class Shortcut(_Model):
     """What it does."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Contributes(_Model):
     """What the extension adds to the host.
 
@@ -425,7 +425,7 @@ class Contributes(_Model):
     """Offers model providers."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Runtime(_Model):
     """How long the process lives and who shares it.
 

@@ -105,7 +105,7 @@ class Part(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Tree(_Model):
     """A tree, with a description that is long enough to need a second line when it is written down as a
     docstring.
@@ -149,7 +149,7 @@ class Tree(_Model):
     """Members outside the list, kept and written back."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Call(_Envelope):
     """An envelope."""
 
@@ -157,7 +157,7 @@ class Call(_Envelope):
     """A member."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Leaf(Part):
     """A leaf."""
 
@@ -165,7 +165,7 @@ class Leaf(Part):
     """Always leaf."""
 
 
-@dataclasses.dataclass(slots=True, kw_only=True)
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Twig(Part):
     """A twig."""
 
