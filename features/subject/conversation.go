@@ -45,8 +45,8 @@ type Conversation struct {
 	rec      *wire.Recorder
 	observer Observer
 	respond  Responder
-	pending  sync.WaitGroup // responses that are being written
-	answered int            // belongs to the reader
+	replies  replies
+	answered int // belongs to the reader
 
 	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
 
@@ -65,6 +65,11 @@ type Conversation struct {
 // conversation must be closed.
 func Converse(run Running, rec *wire.Recorder, observer Observer, respond Responder) *Conversation {
 	c := &Conversation{run: run, rec: rec, observer: observer, respond: respond, news: make(chan struct{}), readDone: make(chan struct{})}
+	c.replies.write = func(frame []byte) {
+		c.record(wire.ToSubject, frame, true)
+		// A subject that does not read its input will be found out by a request that it owes.
+		_, _ = c.run.Stdin().Write(append(frame, '\n'))
+	}
 	go c.read()
 	return c
 }
@@ -111,11 +116,7 @@ func (c *Conversation) answer(m Message) {
 		return
 	}
 	c.answered++
-	c.record(wire.ToSubject, frame, true)
-	c.pending.Go(func() {
-		// A subject that does not read its input will be found out by a request that it owes.
-		_, _ = c.run.Stdin().Write(append(frame, '\n'))
-	})
+	c.replies.send(frame)
 }
 
 func (c *Conversation) record(lane wire.Lane, payload []byte, ended bool) wire.Frame {
@@ -138,28 +139,38 @@ func (c *Conversation) change(f func()) {
 // can arrive before the write returns. An input that the subject has closed is no error: what follows
 // from it shows in what the subject writes or in its end.
 func (c *Conversation) Send(payload []byte, limit time.Duration) error {
-	c.record(wire.ToSubject, payload, true)
-	return c.write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'), limit)
+	return c.write(limit, len(payload), func() {
+		c.record(wire.ToSubject, payload, true)
+		// A broken pipe is the subject's doing and visible elsewhere.
+		_, _ = c.run.Stdin().Write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'))
+	})
 }
 
 // SendBytes writes bytes as they are, in one write. They are recorded as the lines they hold; what stands
 // behind the last line feed is a frame without one.
 func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
-	rest := b
-	for len(rest) > 0 {
-		line, behind, ended := bytes.Cut(rest, []byte{'\n'})
-		c.record(wire.ToSubject, line, ended)
-		rest = behind
+	err := c.write(limit, len(b), func() {
+		c.replies.hold()
+		rest := b
+		for len(rest) > 0 {
+			line, behind, ended := bytes.Cut(rest, []byte{'\n'})
+			c.record(wire.ToSubject, line, ended)
+			rest = behind
+		}
+		_, _ = c.run.Stdin().Write(b)
+	})
+	if err == nil && bytes.HasSuffix(b, []byte{'\n'}) {
+		c.replies.release()
 	}
-	return c.write(b, limit)
+	return err
 }
 
-func (c *Conversation) write(b []byte, limit time.Duration) error {
+// write does the writing of so many bytes within a limit.
+func (c *Conversation) write(limit time.Duration, size int, writing func()) error {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// A broken pipe is the subject's doing and visible elsewhere.
-		_, _ = c.run.Stdin().Write(b)
+		writing()
 	}()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -169,7 +180,7 @@ func (c *Conversation) write(b []byte, limit time.Duration) error {
 	case <-timer.C:
 		c.CloseInput()
 		<-done
-		return fmt.Errorf("%d bytes were not taken within %v: %w", len(b), limit, ErrStuck)
+		return fmt.Errorf("%d bytes were not taken within %v: %w", size, limit, ErrStuck)
 	}
 }
 
@@ -273,6 +284,6 @@ func (c *Conversation) StopReading() {
 func (c *Conversation) Close() Ended {
 	ended := c.run.End()
 	<-c.readDone
-	c.pending.Wait()
+	c.replies.running.Wait()
 	return ended
 }
