@@ -29,37 +29,39 @@ func TestReader_cutsFrames(t *testing.T) {
 	long := strings.Repeat("x", 100)
 	for _, c := range []struct {
 		name  string
+		rule  string // that binds a host who reads so, or empty
 		wire  Wire
 		text  string
 		bound int
 		want  []string
 		fault Fault // 0: the stream ends well
 	}{
-		{"one frame", Canonical, "{\"a\":1}\n", 100, []string{`{"a":1}`}, 0},
-		{"two frames", Canonical, "1\n22\n", 100, []string{"1", "22"}, 0},
-		{"nothing", Canonical, "", 100, nil, 0},
-		{"at the bound", Canonical, "{\"a\":1}\n", 7, []string{`{"a":1}`}, 0},
-		{"one over", Canonical, "{\"a\":1}\n", 6, nil, TooLong},
-		{"one over without LF", Canonical, "1234567", 6, nil, TooLong},
-		{"second over", Canonical, "1\n" + long + "\n2\n", 99, []string{"1"}, TooLong},
-		{"no LF", Canonical, "{\"a\":1}", 100, nil, Cut},
-		{"no LF behind a frame", Canonical, "1\n2", 100, []string{"1"}, Cut},
-		{"lone space", Canonical, " ", 100, nil, Cut},
-		{"empty line", Canonical, "1\n\n2\n", 100, []string{"1"}, Empty},
-		{"CR LF", Canonical, "1\r\n2\n", 100, nil, EndsCR},
-		{"CR LF alone", Canonical, "\r\n", 100, nil, EndsCR},
-		{"CR LF over the bound", Canonical, "12\r\n", 2, nil, TooLong},
-		{"leading space is the caller's", Canonical, " 1\n", 100, []string{" 1"}, 0},
-		{"feature frame", Feature, "{}\n{ }\n", 100, []string{"{}", "{ }"}, 0},
-		{"feature slack", Feature, "\n\r\n  \n\t{} \r\n\n", 100, []string{"{}"}, 0},
-		{"feature CR inside the trimmed end", Feature, "{}\r \r\n", 100, []string{"{}"}, 0},
-		{"feature no LF", Feature, "{}\n{}", 100, []string{"{}"}, Cut},
-		{"feature blanks at the end", Feature, "{}\n \r\t", 100, []string{"{}"}, 0},
-		{"feature at the bound", Feature, "123\n", 3, []string{"123"}, 0},
-		{"feature over the bound by white space", Feature, "123 \n", 3, nil, TooLong},
-		{"feature over the bound by CR", Feature, "123\r\n", 3, nil, TooLong},
-		{"feature form feed stays", Feature, "{}\f\n", 100, []string{"{}\f"}, 0},
+		{"one frame", "EXT03-FRAME-015", Canonical, "{\"a\":1}\n", 100, []string{`{"a":1}`}, 0},
+		{"two frames", "", Canonical, "1\n22\n", 100, []string{"1", "22"}, 0},
+		{"nothing", "EXT03-FRAME-015", Canonical, "", 100, nil, 0},
+		{"at the bound", "EXT03-FRAME-010", Canonical, "{\"a\":1}\n", 7, []string{`{"a":1}`}, 0},
+		{"one over", "", Canonical, "{\"a\":1}\n", 6, nil, TooLong},
+		{"one over without LF", "EXT03-FRAME-011", Canonical, "1234567", 6, nil, TooLong},
+		{"second over", "", Canonical, "1\n" + long + "\n2\n", 99, []string{"1"}, TooLong},
+		{"no LF", "EXT03-FRAME-014", Canonical, "{\"a\":1}", 100, nil, Cut},
+		{"no LF behind a frame", "EXT03-FRAME-014", Canonical, "1\n2", 100, []string{"1"}, Cut},
+		{"lone space", "EXT03-FRAME-014", Canonical, " ", 100, nil, Cut},
+		{"empty line", "EXT03-FRAME-013", Canonical, "1\n\n2\n", 100, []string{"1"}, Empty},
+		{"CR LF", "EXT03-FRAME-012", Canonical, "1\r\n2\n", 100, nil, EndsCR},
+		{"CR LF alone", "EXT03-FRAME-012", Canonical, "\r\n", 100, nil, EndsCR},
+		{"CR LF over the bound", "", Canonical, "12\r\n", 2, nil, TooLong},
+		{"leading space is the caller's", "", Canonical, " 1\n", 100, []string{" 1"}, 0},
+		{"feature frame", "", Feature, "{}\n{ }\n", 100, []string{"{}", "{ }"}, 0},
+		{"feature slack", "", Feature, "\n\r\n  \n\t{} \r\n\n", 100, []string{"{}"}, 0},
+		{"feature CR inside the trimmed end", "", Feature, "{}\r \r\n", 100, []string{"{}"}, 0},
+		{"feature no LF", "EXT04-FRAME-014", Feature, "{}\n{}", 100, []string{"{}"}, Cut},
+		{"feature blanks at the end", "", Feature, "{}\n \r\t", 100, []string{"{}"}, 0},
+		{"feature at the bound", "", Feature, "123\n", 3, []string{"123"}, 0},
+		{"feature over the bound by white space", "EXT04-FRAME-014", Feature, "123 \n", 3, nil, TooLong},
+		{"feature over the bound by CR", "", Feature, "123\r\n", 3, nil, TooLong},
+		{"feature form feed stays", "", Feature, "{}\f\n", 100, []string{"{}\f"}, 0},
 	} {
+		c.name = strings.TrimSpace(c.rule + " " + c.name)
 		for style, src := range map[string]io.Reader{
 			"whole":  strings.NewReader(c.text),
 			"bytes":  iotest.OneByteReader(strings.NewReader(c.text)),
@@ -152,6 +154,7 @@ func TestReader_boundMaySwitchDuringRead(t *testing.T) {
 	}
 }
 
+// EXT03-FRAME-011: at the first byte over the bound, and no later one is kept.
 func TestReader_givesUpWithoutReadingOn(t *testing.T) {
 	src := &scripted{pieces: []string{"1234", "5", "6789", "\n1\n"}}
 	r := NewReader(src, Canonical, Extension, 4)
@@ -159,8 +162,8 @@ func TestReader_givesUpWithoutReadingOn(t *testing.T) {
 	if e := (*Error)(nil); !errors.As(err, &e) || e.Fault != TooLong {
 		t.Fatalf("got %v, want the line refused at its fifth byte", err)
 	}
-	if _, again := r.Next(); again != err || src.reads != 2 {
-		t.Errorf("after the refusal: %v and %d reads, want the same error and 2", again, src.reads)
+	if _, again := r.Next(); again != err || src.reads != 2 || r.buf != nil {
+		t.Errorf("after the refusal: %v, %d reads and %d bytes kept, want the same error, 2 and none", again, src.reads, len(r.buf))
 	}
 }
 
@@ -176,15 +179,19 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestReader_holdsNoMoreThanTheBound(t *testing.T) {
-	src := &endless{}
-	r := NewReader(src, Canonical, Extension, 1<<20)
-	if _, err := r.Next(); err == nil {
-		t.Fatal("an endless line must be refused")
+	for wire, rule := range map[Wire]string{Feature: "EXT04-FRAME-014", Canonical: "EXT03-FRAME-011"} {
+		t.Run(rule, func(t *testing.T) {
+			src := &endless{}
+			_, err := NewReader(src, wire, Extension, 1048576).Next()
+			if e := (*Error)(nil); !errors.As(err, &e) || e.Fault != TooLong {
+				t.Fatalf("an endless line gives %v, want it refused", err)
+			}
+			if src.read != 1048577 {
+				t.Errorf("read %d bytes, want the bound and one more", src.read)
+			}
+		})
 	}
-	if src.read != 1<<20+1 {
-		t.Errorf("read %d bytes, want the bound and one more", src.read)
-	}
-	r = NewReader(strings.NewReader("1\n"), Canonical, Extension, 1<<30)
+	r := NewReader(strings.NewReader("1\n"), Canonical, Extension, 1<<30)
 	if _, err := r.Next(); err != nil || len(r.buf) > firstBuffer {
 		t.Errorf("a small frame under a large bound takes a buffer of %d bytes, want at most %d", len(r.buf), firstBuffer)
 	}
