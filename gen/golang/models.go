@@ -138,6 +138,10 @@ func (p *pkg) record(s *source, m *model.Model) {
 		kind += " It always carries " + strings.Join(constants, ", ") + "."
 	}
 	s.doc("", m.Name+": "+m.Doc, kind, p.sourceNote(m.Source, m.Versions))
+	if m.Closed && !slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return shapeOf(f) != hidden }) {
+		s.p("type %s struct{}", m.Name)
+		return
+	}
 	s.p("type %s struct {", m.Name)
 	fields := newScope(p.errs, "struct "+m.Name)
 	fields.reserve("AppendJSON", "MarshalJSON", "UnmarshalJSON", "Validate")

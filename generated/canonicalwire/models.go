@@ -451,8 +451,7 @@ type AudioPart struct {
 // Unlisted members are refused.
 //
 // Source: canonical 5.7.
-type ShutdownParams struct {
-}
+type ShutdownParams struct{}
 
 // ShutdownTerminal: Terminal word of a session.
 //
@@ -490,24 +489,21 @@ type ShutdownResult struct {
 // Unlisted members are refused.
 //
 // Source: canonical 5.7.
-type SessionCreateParams struct {
-}
+type SessionCreateParams struct{}
 
 // SessionForkParams: No parameters.
 //
 // Unlisted members are refused.
 //
 // Source: canonical 5.7.
-type SessionForkParams struct {
-}
+type SessionForkParams struct{}
 
 // SessionReloadParams: No parameters.
 //
 // Unlisted members are refused.
 //
 // Source: canonical 5.7.
-type SessionReloadParams struct {
-}
+type SessionReloadParams struct{}
 
 // SessionSwitchParams: Makes another session active.
 //
@@ -988,8 +984,7 @@ type ProviderUnregisterParams struct {
 // Unlisted members are refused.
 //
 // Source: canonical 5.11.
-type ProviderCatalogCompleteParams struct {
-}
+type ProviderCatalogCompleteParams struct{}
 
 // ProviderCatalogResult: The host registry after a change.
 //
