@@ -157,6 +157,9 @@ var featureOrderFaults = []Fault{
 	on(current, "EXT04-ORDER-005", "registers-tools-unasked", "registers a tool without the feature for it", moment("initialized", func(p *peer) {
 		p.ask("c-1", "tools/register", obj{"tools": []any{}})
 	})),
+	on(middle, "EXT04-ORDER-005", "sends-empty-method", "sends a notification with an empty method", moment("call "+ToolEcho, func(p *peer) {
+		p.notify("", obj{})
+	})),
 	on(middle, "EXT04-ORDER-006", "vague-about-used-id", "refuses a used id with internal_error", acting("vague-live-id")),
 	on(frozen, "EXT04-ORDER-007", "ends-at-early-request", "ends behind a request before initialize", acting("end-after-early-request")),
 	on(current, "EXT04-ORDER-007", "spoiled-by-early-request", "refuses initialize behind a request that came before it", acting("refuse-initialize-after-early-request")),

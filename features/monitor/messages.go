@@ -19,7 +19,7 @@ const (
 
 // message judges a request or a notification of the extension.
 func (m *Monitor) message(f wire.Frame, t tree) {
-	if t.get("method").kind() != text || t.get("method").text() == "" {
+	if name := t.get("method"); name.kind() != text || name.text() == "" && m.setup.Dialect.Canonical() {
 		m.report(m.rules.kind, f, -1, "the method is %s, want a string that is not empty", orNothing(t.get("method")))
 		return
 	}

@@ -698,7 +698,7 @@ const (
 	// EXT04Env004: The `id` of a response equals, in JSON type and value, the id of a request that the host
 	// has sent.
 	EXT04Env004 = "EXT04-ENV-004"
-	// EXT04Env005: Every host request gets a response.
+	// EXT04Env005: Every host request gets a response as long as stdin is open.
 	EXT04Env005 = "EXT04-ENV-005"
 	// EXT04Env006: No host request, cancelled or not, gets a second response.
 	EXT04Env006 = "EXT04-ENV-006"
@@ -1054,13 +1054,13 @@ const (
 	// EXT04Err003: A line that is not JSON is answered with error `-32700` and `id` null, and the next line
 	// is served.
 	EXT04Err003 = "EXT04-ERR-003"
-	// EXT04Err004: An object with an id whose `jsonrpc` is not `2.0` or whose `method` is not a string is
-	// answered with error `-32600`.
+	// EXT04Err004: An object with an id and neither `result` nor `error`, whose `jsonrpc` is not `2.0` or
+	// whose `method` is not a string, is answered with error `-32600`.
 	EXT04Err004 = "EXT04-ERR-004"
 	// EXT04Err005: An error code is one of the table, or from `-32099` to `-32000`.
 	EXT04Err005 = "EXT04-ERR-005"
 	// EXT04Limit001: As many requests as the bound in force allows, 64 or the lower selection, are all
-	// answered when they are in flight together.
+	// answered when they are in flight together, none of them refused for lack of room.
 	EXT04Limit001 = "EXT04-LIMIT-001"
 	// EXT04Limit002: At most 128 requests of the extension are unanswered at one time.
 	EXT04Limit002 = "EXT04-LIMIT-002"
@@ -1087,7 +1087,8 @@ const (
 	// EXT04Shut005: Within 2 s after its answer to `shutdown` the process has exited, with its stdin still
 	// open.
 	EXT04Shut005 = "EXT04-SHUT-005"
-	// EXT04Shut006: A call that `shutdown` interrupts is answered with error `-32800`.
+	// EXT04Shut006: A call that `shutdown` interrupts is answered with error `-32800` or a result, not with
+	// another error.
 	EXT04Shut006 = "EXT04-SHUT-006"
 	// EXT04Shut007: The host asks for an orderly end with `shutdown`, not by closing stdin, and sends no
 	// request after it.
@@ -4154,7 +4155,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "Every host request gets a response.",
+		Text:     "Every host request gets a response as long as stdin is open.",
 		Source:   "feature 13.1, feature 14.3",
 	},
 	{
@@ -5638,7 +5639,7 @@ var All = []Rule{
 		Level:    Should,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "An object with an id whose `jsonrpc` is not `2.0` or whose `method` is not a string is answered with error `-32600`.",
+		Text:     "An object with an id and neither `result` nor `error`, whose `jsonrpc` is not `2.0` or whose `method` is not a string, is answered with error `-32600`.",
 		Source:   "feature 15, S15",
 	},
 	{
@@ -5658,7 +5659,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "As many requests as the bound in force allows, 64 or the lower selection, are all answered when they are in flight together.",
+		Text:     "As many requests as the bound in force allows, 64 or the lower selection, are all answered when they are in flight together, none of them refused for lack of room.",
 		Source:   "feature 2, feature 3.2",
 	},
 	{
@@ -5776,7 +5777,7 @@ var All = []Rule{
 		Level:    Should,
 		Role:     "extension",
 		Versions: []string{"0.2", "0.4"},
-		Text:     "A call that `shutdown` interrupts is answered with error `-32800`.",
+		Text:     "A call that `shutdown` interrupts is answered with error `-32800` or a result, not with another error.",
 		Source:   "S14",
 	},
 	{
