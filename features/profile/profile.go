@@ -4,6 +4,7 @@ package profile
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -163,12 +164,16 @@ func (l located) check() string {
 	return ""
 }
 
-// Schema is the JSON Schema of a profile.
-func Schema() *jsonschema.Schema {
+// SchemaFile is the name of the published schema of a profile, beside this file.
+const SchemaFile = "profile.schema.json"
+
+// Schema is the JSON Schema of a profile, read as JSON.
+func Schema() ([]byte, error) {
 	r := &jsonschema.Reflector{DoNotReference: true}
 	s := r.Reflect(&Profile{})
 	s.ID = ""
 	s.Title = "octet-conform profile"
 	s.Description = "How octet-conform may exercise an extension: conform.toml beside its manifest."
-	return s
+	text, err := json.MarshalIndent(s, "", "  ")
+	return append(text, '\n'), err
 }

@@ -1,8 +1,11 @@
 package profile_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -99,5 +102,26 @@ func TestDraft(t *testing.T) {
 	}
 	if want := "# No arguments can be made up for \"find\": re: a string has the pattern \"^x$\".\n# [[call]]\n# tool = \"find\"\n"; !strings.Contains(string(text), want) {
 		t.Errorf("got:\n%s\nwant in it:\n%s", text, want)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the published schema")
+
+func TestSchema_isCurrent(t *testing.T) {
+	want, err := profile.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(profile.SchemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(profile.SchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say; run 'go test ./features/profile -update'", profile.SchemaFile)
 	}
 }

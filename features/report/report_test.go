@@ -17,7 +17,7 @@ import (
 	"github.com/octet-dev/octet/features/wire"
 )
 
-var update = flag.Bool("update", false, "rewrite the published schemas")
+var update = flag.Bool("update", false, "rewrite the published schema")
 
 func sample(strict bool) (*report.Report, []verdict.Scenario) {
 	scenarios := []verdict.Scenario{
@@ -99,11 +99,11 @@ func TestExit(t *testing.T) {
 }
 
 func TestJSON_keepsItsSchema(t *testing.T) {
-	files, err := report.SchemaFiles()
+	text, err := report.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(files["report.schema.json"]))
+	schema, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,23 +156,21 @@ func TestJUnit(t *testing.T) {
 	}
 }
 
-func TestSchemas_areCurrent(t *testing.T) {
-	files, err := report.SchemaFiles()
+func TestSchema_isCurrent(t *testing.T) {
+	want, err := report.Schema()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range files {
-		if *update {
-			if err := os.WriteFile(name, want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		got, err := os.ReadFile(name)
-		if err != nil {
+	if *update {
+		if err := os.WriteFile(report.SchemaFile, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%s is not what the types say; run 'go test ./features/report -update'", name)
-		}
+	}
+	got, err := os.ReadFile(report.SchemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say; run 'go test ./features/report -update'", report.SchemaFile)
 	}
 }

@@ -82,6 +82,36 @@ func (w *World) misfit() (profile.Call, error) {
 	return call, notApplicable("the schema of tool %q forbids nothing", call.Tool)
 }
 
+// known are the calls that a session makes: all that the profile names, or one that is made up, if any.
+func (w *World) known() ([]profile.Call, error) {
+	var calls []profile.Call
+	if p := w.setup.Profile; p != nil {
+		calls = append(calls, p.Call...)
+		if p.Failing != nil {
+			calls = append(calls, *p.Failing)
+		}
+	}
+	if len(calls) > 0 {
+		return calls, nil
+	}
+	call, err := w.sample()
+	if skip(err) {
+		return nil, nil
+	}
+	return []profile.Call{call}, err
+}
+
+// outcome says how the call whose answer was taken last has ended.
+func (w *World) outcome() profile.Expect {
+	if w.answer.IsError() {
+		return profile.Error
+	}
+	if failed, ok := lookup(w.answer.Fields["result"], "/is_error"); ok && string(failed) == "true" {
+		return profile.ToolError
+	}
+	return profile.OK
+}
+
 // call finds a call by the word that features use for it.
 func (w *World) call(kind string) (profile.Call, error) {
 	switch kind {

@@ -114,24 +114,24 @@ func (w *World) eachLine(want string, table *godog.Table) error {
 }
 
 // ordinaryConversation does what a host does in a normal session, with everything that makes an
-// extension write: calls, refusals, a cancellation.
+// extension write: calls, refusals, a cancellation. Calls of the profile have to end as it says.
 func (w *World) ordinaryConversation() error {
 	if err := w.probe(); err != nil {
 		return missing(err)
 	}
-	for _, kind := range []string{"sample", "failing"} {
-		call, err := w.call(kind)
-		if skip(err) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
+	calls, err := w.known()
+	if err != nil {
+		return err
+	}
+	for _, call := range calls {
 		if err := w.makeCall(call); err != nil {
 			return err
 		}
 		if err := w.anyAnswer(); err != nil {
 			return missing(err)
+		}
+		if got := w.outcome(); call.Expect != "" && got != call.Expect {
+			return missing(failAt(w.answer, "the call of %q ended with %q; the profile expects %q", call.Tool, got, call.Expect))
 		}
 	}
 	if err := w.callUnknownTool(); err != nil {

@@ -10,6 +10,8 @@ import (
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/vectors"
+	"github.com/octet-dev/octet/spec"
 )
 
 // list prints one rule a line.
@@ -114,4 +116,29 @@ func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
 		}
 		fmt.Fprintf(w, "  %s: a peer that %s\n", f.Name, f.Doc)
 	}
+	inv.vectorsOf(r)
+}
+
+// maxIDs bounds the ids of vectors in one line.
+const maxIDs = 5
+
+// vectorsOf prints which vectors show a rule.
+func (inv *invocation) vectorsOf(r rulebook.Rule) {
+	all, err := vectors.Load(spec.Files)
+	if err != nil {
+		fmt.Fprintf(inv.stderr, "octet-conform: %v\n", err)
+		return
+	}
+	var ids []string
+	for _, v := range vectors.Select(all, []string{r.ID}) {
+		ids = append(ids, v.ID)
+	}
+	if len(ids) == 0 {
+		return
+	}
+	text := strings.Join(ids[:min(len(ids), maxIDs)], ", ")
+	if len(ids) > maxIDs {
+		text += fmt.Sprintf(" and %d more", len(ids)-maxIDs)
+	}
+	fmt.Fprintf(inv.stdout, "\nVectors: %s\n", text)
 }
