@@ -165,7 +165,6 @@ def test_lost_output_ends_the_process_with_input_open(make: Make, api: str) -> N
     process.stderr.close()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are another thing there")
 def test_an_interrupt_ends_quietly(make: Make) -> None:
     host = ProcessHost(make("0.4"))
     host.start()
