@@ -23,15 +23,16 @@ PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
 .PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts conform vectors selftest fuzz bench cross clean
+        test-go test-py test-ts vectors selftest selftest-repeat fuzz bench cross clean
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Build the three commands and judge the example extensions of all three languages.
-	@for dir in $(EXAMPLES); do $(RUN_ENV) $(BIN)/octet-conform extension "$$dir" || exit $$?; done
+	@status=0; for dir in $(EXAMPLES); do \
+	  echo; echo "== $$dir"; $(RUN_ENV) $(BIN)/octet-conform extension "$$dir" || status=$$?; done; exit $$status
 
-test: lint test-go test-py test-ts conform vectors selftest ## Run every check there is.
+test: lint test-go test-py test-ts vectors selftest ## Run every check there is.
 
 generate: ## Turn spec/ into bindings, tables and the reference.
 	$(GO) run ./cmd/octet-gen generate
@@ -90,8 +91,6 @@ test-py: $(VENV)/.ready ## Run the Python tests.
 test-ts: build-ts ## Run the TypeScript tests.
 	cd sdk-ts && $(NPM) test --silent
 
-conform: demo
-
 vectors: build ## Run every vector through the Go, Python and TypeScript testees.
 	$(BIN)/octet-conform vectors -- $(GO_TESTEE)
 	$(BIN)/octet-conform vectors -- $(PY_TESTEE)
@@ -99,6 +98,9 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest $(foreach dir,$(EXAMPLES),--example $(dir))
+
+selftest-repeat: build ## The same, with every example judged twenty times.
+	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat 20 $(foreach dir,$(EXAMPLES),--example $(dir))
 
 TIME ?= 10s
 fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
