@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/monitor"
@@ -130,14 +131,23 @@ func (w *World) send(frame []byte) error {
 
 // exits expects the process to end by itself.
 func (w *World) exits() error {
-	limit := w.setup.Patience.End
-	if w.hurried {
-		limit = w.setup.Patience.Grace
-	}
+	limit := w.endLimit()
 	if err := w.conv.AwaitEnd(limit); err != nil {
 		return fail("the extension still runs %v after it should have exited", limit)
 	}
 	return nil
+}
+
+// endLimit is how long the end may take. A subject that has not said anything may still be starting.
+func (w *World) endLimit() time.Duration {
+	switch p := w.setup.Patience; {
+	case w.answer.Fields == nil:
+		return max(p.Initialize, p.End)
+	case w.hurried:
+		return p.Grace
+	default:
+		return p.End
+	}
 }
 
 // exitStatus expects the process to end by itself with a certain status.
@@ -173,14 +183,14 @@ func (w *World) close() subject.Ended {
 
 // endsSilently expects the subject to end its output without a frame that nobody has asked for.
 func (w *World) endsSilently() error {
-	m, err := w.conv.Await(subject.Any, w.setup.Patience.End)
+	m, err := w.conv.Await(subject.Any, w.endLimit())
 	switch {
 	case err == nil:
 		return failAt(m, "the extension wrote a frame instead of ending")
 	case errors.Is(err, subject.ErrEnded):
 		return w.exits()
 	case errors.Is(err, subject.ErrNoAnswer):
-		return fail("the extension neither ended nor answered within %v", w.setup.Patience.End)
+		return fail("the extension neither ended nor answered within %v", w.endLimit())
 	}
 	return w.wait("waiting for the end", err)
 }

@@ -35,9 +35,7 @@ func (w *World) remember(line []byte) {
 		w.last = string(id)
 		w.reused = slices.Contains(w.running, w.last)
 	}
-	if string(members["method"]) == `"`+dialect.Cancel+`"` {
-		w.hurried = true
-	}
+	w.hurried = string(members["method"]) == `"`+dialect.Cancel+`"`
 }
 
 // sendsBytes writes bytes as they stand in the feature, with no line feed added.

@@ -20,7 +20,7 @@ func (w *World) makesCall(kind string) error {
 }
 
 func (w *World) makeCall(call profile.Call) error {
-	w.last = w.nextID()
+	w.last, w.hurried = w.nextID(), false
 	w.running = append(w.running, w.last)
 	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments)))
 }

@@ -159,6 +159,8 @@ func (w *World) wait(what string, err error) error {
 	case errors.Is(err, subject.ErrNoAnswer):
 		return &Outcome{Class: verdict.NoAnswer, Frame: -1, Text: fmt.Sprintf("%s: nothing came within the deadline", what)}
 	case errors.Is(err, subject.ErrEnded):
+		// An exit closes the output first. How it went is worth a moment.
+		_ = w.conv.AwaitEnd(w.setup.Patience.Answer / 5)
 		return fail("%s: the extension ended its output instead (%s)", what, w.ending())
 	case errors.Is(err, subject.ErrStuck):
 		return &Outcome{Class: verdict.NoAnswer, Frame: -1, Text: fmt.Sprintf("%s: %v", what, err)}
