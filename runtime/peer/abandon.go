@@ -16,7 +16,7 @@ func (c *Conn) abandon(ctx context.Context, k *call) outcome {
 		c.mu.Unlock()
 		return <-k.done
 	}
-	if !k.begun && c.withdrawLocked(k) {
+	if c.withdrawLocked(k) {
 		delete(c.calls.live, k.id)
 		c.calls.putLocked(k.permit)
 		c.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/octet-dev/octet/generated/rules"
 	"github.com/octet-dev/octet/runtime/canonical"
 	"github.com/octet-dev/octet/runtime/envelope"
 )
@@ -55,7 +56,6 @@ func (s *calls) init(most int) {
 type call struct {
 	id      string
 	done    chan outcome // takes the one outcome
-	begun   bool
 	permit  bool
 	install func([]byte) error
 	offset  int64 // of out.sent, behind its frame
@@ -79,6 +79,18 @@ func (s *calls) newLocked() *call {
 		return k
 	}
 	return &call{done: make(chan outcome, 1)}
+}
+
+// nextLocked returns the number of the next id. An extension on the feature wire runs out of them.
+func (s *calls) nextLocked(p *Profile) (uint64, error) {
+	if !p.host() && p.MaxIDs > 0 && s.last >= uint64(p.MaxIDs) {
+		return 0, &ProtocolError{
+			Rule: rules.EXT04Limit003, Blame: Local,
+			Text: fmt.Sprintf("all %d request ids of this extension are used; start it anew", p.MaxIDs),
+		}
+	}
+	s.last++
+	return s.last, nil
 }
 
 // release makes a call fit for reuse. Only the goroutine that received its one outcome, or that never
@@ -139,9 +151,13 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 		return nil, err
 	}
 	c.mu.Lock()
-	c.calls.last++
-	n := c.calls.last
 	p := c.profile
+	n, err := c.calls.nextLocked(p)
+	if err != nil {
+		c.calls.putLocked(permit)
+		c.mu.Unlock()
+		return nil, err
+	}
 	k := c.calls.newLocked()
 	c.mu.Unlock()
 

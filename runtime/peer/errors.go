@@ -14,8 +14,9 @@ var (
 	ErrClosed = errors.New("peer: closed")
 	// ErrAnswered is what Request.Notify returns once the request has been answered.
 	ErrAnswered = errors.New("peer: the request has been answered")
-	// ErrDraining is what calls return behind the call of shutdown: the host sends no request after it.
-	ErrDraining = errors.New("peer: shutting down, no further request is sent")
+	// ErrDraining is what calls return behind the call of shutdown, and notifications of a host but
+	// $/cancelRequest: the host starts nothing after it.
+	ErrDraining = errors.New("peer: shutting down, nothing further is started")
 	// ErrNotSent is what a call returns whose context ended before its frame was begun: the request
 	// never happened. It comes wrapped together with the cause of the context.
 	ErrNotSent = errors.New("peer: cancelled before the request was sent")

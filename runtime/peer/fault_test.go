@@ -14,46 +14,92 @@ import (
 	"github.com/octet-dev/octet/runtime/frame"
 )
 
-// Frames that end the stream, without an answer, and the rule that their writer broke.
+// Frames that end the stream, without an answer: the rule that their writer broke, and that of the host
+// who must end it.
 func TestFault_endsTheStream(t *testing.T) {
 	for _, c := range []struct {
 		side    frame.Side // that reads
 		version string
+		binds   string // a rule of the canonical wire's host, or empty
 		text    string
 		rule    string
 	}{
-		{frame.Host, "0.3", `{"a": 1}`, "EXT03-CANON-001"},
-		{frame.Host, "0.3", `{"b":1,"a":1}`, "EXT03-CANON-002"},
-		{frame.Host, "0.3", `{"a":1,"a":1}`, "EXT03-CANON-003"},
-		{frame.Host, "0.3", "{\"a\":\"\t\"}", "EXT03-CANON-005"},
-		{frame.Host, "0.3", `{"a":"\/"}`, "EXT03-CANON-006"},
-		{frame.Host, "0.3", `{"a":"\ud800"}`, "EXT03-CANON-007"},
-		{frame.Host, "0.3", `{"a":1.0}`, "EXT03-CANON-008"},
-		{frame.Host, "0.3", strings.Repeat("[", 34) + strings.Repeat("]", 34), "EXT03-CANON-010"},
-		{frame.Host, "0.3", `nonsense`, "EXT03-CANON-011"},
-		{frame.Host, "0.3", `{}{}`, "EXT03-FRAME-004"},
-		{frame.Host, "0.3", "{\"a\":\"\xff\"}", "EXT03-FRAME-007"},
-		{frame.Host, "0.3", "\xef\xbb\xbf{}", "EXT03-FRAME-008"},
-		{frame.Host, "0.3", `{"id":1,"jsonrpc":"2.0","result":null}`, "EXT03-ENV-005"},
-		{frame.Host, "0.3", `{"error":{"code":-32603,"message":"boo"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-002"},
-		{frame.Host, "0.3", `{"error":{"code":1,"message":"boo"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-001"},
-		{frame.Host, "0.3", `[]`, "EXT03-ENV-001"},
-		{frame.Host, "0.3", `{"id":1,"jsonrpc":"2.0","result":{}}`, "EXT03-ORDER-007"},
-		{frame.Host, "0.3", `{"jsonrpc":"2.0","method":"bus/event","params":{}}`, "EXT03-ORDER-004"},
-		{frame.Host, "0.3", `{"jsonrpc":"2.0","method":"no/such","params":{}}`, "EXT03-ORDER-004"},
-		{frame.Extension, "0.3", `{"a": 1}`, "EXT03-CANON-013"},
-		{frame.Extension, "0.3", `{"id":1,"jsonrpc":"2.0","result":{}}`, "EXT03-ENV-018"},
-		{frame.Host, "0.4", `nonsense`, "EXT04-FRAME-001"},
-		{frame.Host, "0.4", `[]`, "EXT04-FRAME-001"},
-		{frame.Host, "0.4", "{\"a\":\"\xff\"}", "EXT04-FRAME-001"},
+		{frame.Host, "0.3", "EXT03-READ-025", `nonsense`, "EXT03-CANON-011"},
+		{frame.Host, "0.3", "EXT03-READ-025", `{"id":1,"jsonrpc":"2.0","result":{}`, "EXT03-CANON-011"},
+		{frame.Host, "0.3", "EXT03-READ-025", `{"id":1,"jsonrpc":"2.0","result":{},}`, "EXT03-CANON-011"},
+		{frame.Host, "0.3", "EXT03-READ-025", "{\"a\":\"\t\"}", "EXT03-CANON-005"},
+		{frame.Host, "0.3", "EXT03-READ-025", `{}{}`, "EXT03-FRAME-004"},
+		{frame.Host, "0.3", "EXT03-READ-025", "\xef\xbb\xbf{}", "EXT03-FRAME-008"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"a": 1}`, "EXT03-CANON-001"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"a":1} `, "EXT03-CANON-001"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"b":1,"a":1}`, "EXT03-CANON-002"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"id":7,"jsonrpc":"2.0","params":{},"method":"theme/select"}`, "EXT03-CANON-002"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"a":"\/"}`, "EXT03-CANON-006"},
+		{frame.Host, "0.3", "EXT03-READ-026", `{"a":"\u001F"}`, "EXT03-CANON-006"},
+		{frame.Host, "0.3", "EXT03-READ-027", `{"a":1,"a":1}`, "EXT03-CANON-003"},
+		{frame.Host, "0.3", "EXT03-READ-027", `{"id":7,"jsonrpc":"2.0","method":"theme/select","params":{"a":[{"b":1,"c":2,"b":3}]}}`, "EXT03-CANON-003"},
+		{frame.Host, "0.3", "EXT03-READ-027", `{"\t":1,"\u001f":2,"\t":1}`, "EXT03-CANON-003"},
+		{frame.Host, "0.3", "EXT03-READ-027", `{"a":1,"\u0061":1}`, "EXT03-CANON-006"}, // the second key is misspelt before it is the first again
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":1.0}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":1e2}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":-0}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":01}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":9007199254740992}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-028", `{"a":-9007199254740992}`, "EXT03-CANON-008"},
+		{frame.Host, "0.3", "EXT03-READ-029", "{\"a\":\"\xff\"}", "EXT03-FRAME-007"},
+		{frame.Host, "0.3", "EXT03-READ-029", "{\"a\":\"\xed\xa0\x80\"}", "EXT03-FRAME-007"},
+		{frame.Host, "0.3", "EXT03-READ-029", `{"a":"\ud800"}`, "EXT03-CANON-007"},
+		{frame.Host, "0.3", "EXT03-READ-029", `{"a":"\udc27"}`, "EXT03-CANON-007"},
+		{frame.Host, "0.3", "EXT03-READ-030", strings.Repeat("[", 33) + "0" + strings.Repeat("]", 33), "EXT03-CANON-010"},
+		{frame.Host, "0.3", "EXT03-READ-030", strings.Repeat("[", 34) + strings.Repeat("]", 34), "EXT03-CANON-010"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `[]`, "EXT03-ENV-001"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":1,"jsonrpc":"1.0","result":{}}`, "EXT03-ENV-001"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":7,"jsonrpc":"2.0","method":"theme/select"}`, "EXT03-ENV-002"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":7,"jsonrpc":"2.0","method":"theme/select","params":{},"x":1}`, "EXT03-ENV-002"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":7,"jsonrpc":"2.0","method":"theme/select","params":{},"result":{}}`, "EXT03-ENV-002"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"error":{"code":-32603,"message":"internal error"},"id":1,"jsonrpc":"2.0","result":{}}`, "EXT03-ENV-003"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":7,"jsonrpc":"2.0"}`, "EXT03-ENV-004"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":1,"jsonrpc":"2.0","result":null}`, "EXT03-ENV-005"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":null,"jsonrpc":"2.0","result":{}}`, "EXT03-ENV-006"},
+		{frame.Host, "0.3", "EXT03-ENV-019", `{"id":-1,"jsonrpc":"2.0","method":"theme/select","params":{}}`, "EXT03-ENV-006"},
+		{frame.Host, "0.3", "EXT03-ENV-020", `{"error":{"code":1,"message":"boo"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-001"},
+		{frame.Host, "0.3", "EXT03-ENV-020", `{"error":{"code":-32000,"message":"internal error"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-001"},
+		{frame.Host, "0.3", "EXT03-ENV-020", `{"error":{"code":-32603,"message":"boo"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-002"},
+		{frame.Host, "0.3", "EXT03-ENV-020", `{"error":{"code":-32603,"message":"Internal error"},"id":1,"jsonrpc":"2.0"}`, "EXT03-ERR-002"},
+		{frame.Host, "0.3", "EXT03-ENV-021", `{"id":1,"jsonrpc":"2.0","result":{}}`, "EXT03-ORDER-007"},
+		{frame.Host, "0.3", "EXT03-ENV-021", `{"error":{"code":-32603,"message":"internal error"},"id":"1","jsonrpc":"2.0"}`, "EXT03-ORDER-007"},
+		{frame.Host, "0.3", "EXT03-METHOD-007", `{"jsonrpc":"2.0","method":"bus/event","params":{}}`, "EXT03-ORDER-004"},
+		{frame.Host, "0.3", "EXT03-METHOD-007", `{"jsonrpc":"2.0","method":"providers/complete","params":{}}`, "EXT03-ORDER-004"},
+		{frame.Host, "0.3", "EXT03-METHOD-007", `{"jsonrpc":"2.0","method":"no/such","params":{}}`, "EXT03-ORDER-004"},
+		{frame.Extension, "0.3", "", `{"a": 1}`, "EXT03-CANON-013"},
+		{frame.Extension, "0.3", "", `{"id":1,"jsonrpc":"2.0","result":{}}`, "EXT03-ENV-018"},
+		{frame.Host, "0.4", "", `nonsense`, "EXT04-FRAME-001"},
+		{frame.Host, "0.4", "", `[]`, "EXT04-FRAME-001"},
+		{frame.Host, "0.4", "", "{\"a\":\"\xff\"}", "EXT04-FRAME-001"},
 	} {
-		t.Run(fmt.Sprintf("%v %s %.40s", c.side, c.version, c.text), in(func(t *testing.T) {
+		t.Run(fmt.Sprintf("%v %s %s %.40s", c.side, c.version, c.binds, c.text), in(func(t *testing.T) {
 			r := newRig(t, c.side, c.version, Options{Handle: echo})
-			r.send(c.text, request)
+			r.send(c.text, request, `{"id":8,"jsonrpc":"2.0","method":"theme/select","params":{}}`)
 			r.endedBy(c.rule, Remote)
 			if rules.Lookup(c.rule) == nil {
 				t.Errorf("there is no rule %s", c.rule)
 			}
+		}))
+	}
+}
+
+// What is as large, deep or long as the encoding allows ends nothing.
+func TestFault_limitsOfTheEncodingAreRead(t *testing.T) {
+	deep := strings.Repeat("[", 31) + "0" + strings.Repeat("]", 31) // the envelope is the first of 32 levels
+	for binds, params := range map[string]string{
+		"EXT03-READ-028": `{"a":9007199254740991,"b":-9007199254740991}`,
+		"EXT03-READ-030": deep,
+	} {
+		t.Run(binds, in(func(t *testing.T) {
+			r := newRig(t, frame.Host, "0.3", Options{Handle: echo})
+			r.send(`{"id":8,"jsonrpc":"2.0","method":"theme/select","params":` + params + `}`)
+			r.want(`{"id":8,"jsonrpc":"2.0","result":` + params + `}`)
+			r.quiet()
 		}))
 	}
 }
@@ -112,45 +158,57 @@ func TestFault_isSurvived(t *testing.T) {
 }
 
 func TestFault_malformedAnswerFailsItsCall(t *testing.T) {
-	for _, text := range []string{
-		`{"id":1,"jsonrpc":"2.0","result":{},"error":{"code":1,"message":"x"}}`,
-		`{"id":1,"jsonrpc":"1.0","result":{}}`,
-		`{"id":1,"jsonrpc":"2.0","error":"boo"}`,
-	} {
-		t.Run(text, in(func(t *testing.T) {
-			r := newRig(t, frame.Host, "0.4", Options{})
-			a, b := r.call(t.Context(), toolCall), r.call(t.Context(), toolCall)
-			r.want(firstCall, secondCall)
-			r.send(text)
-			<-a.done
-			var e *ProtocolError
-			if !errors.As(a.err, &e) || e.Blame != Remote || e.Rule == "" {
-				t.Errorf("the call gives %v, want a remote fault", a.err)
-			}
-			r.noted("invalid message", "remote")
-			r.send(`{"id":2,"jsonrpc":"2.0","result":{}}`)
-			b.gives(`{}`)
-			r.quiet()
-		}))
+	for _, version := range featureVersions {
+		for _, text := range []string{
+			`{"id":@,"jsonrpc":"2.0","result":{},"error":{"code":1,"message":"x"}}`,
+			`{"id":@,"jsonrpc":"1.0","result":{}}`,
+			`{"id":@,"jsonrpc":"2.0","error":"boo"}`,
+			`{"id":@,"jsonrpc":"2.0","error":{"code":"1","message":"x"}}`,
+			`{"id":@,"result":{}}`,
+		} {
+			t.Run("EXT04-ENV-017 "+version+" "+text, in(func(t *testing.T) {
+				r := newRig(t, frame.Host, version, Options{})
+				a, b := r.call(t.Context(), toolCall), r.call(t.Context(), toolCall)
+				r.want(firstCall, secondCall)
+				for _, nobody := range []string{"3", "null", `"1"`, "1.5"} {
+					r.send(strings.Replace(text, "@", nobody, 1))
+				}
+				r.noted("invalid message", "remote")
+				r.diagnosed(4)
+				r.send(strings.Replace(text, "@", "1", 1))
+				<-a.done
+				var e *ProtocolError
+				if !errors.As(a.err, &e) || e.Blame != Remote || e.Rule == "" {
+					t.Errorf("the call gives %v, want a remote fault", a.err)
+				}
+				r.diagnosed(5)
+				r.send(`{"id":2,"jsonrpc":"2.0","result":{}}`)
+				b.gives(`{}`)
+				r.quiet()
+			}))
+		}
 	}
 }
 
 func TestFault_nothingBehindARefusedFrameIsLookedAt(t *testing.T) {
-	for _, side := range []frame.Side{frame.Host, frame.Extension} {
-		t.Run(side.String(), in(func(t *testing.T) {
-			served := 0
-			r := newRig(t, side, "0.3", Options{Handle: func(context.Context, *Request) (Value, error) {
-				served++
-				return Raw(`{}`), nil
-			}})
-			r.send(`{"a": 1}`, request, `{"id":8,"jsonrpc":"2.0","method":"theme/select","params":{}}`)
-			if err := r.ended(); err == nil {
-				t.Error("ended well")
-			}
-			if served != 0 {
-				t.Errorf("%d requests behind a refused frame were served", served)
-			}
-		}))
+	for name, side := range map[string]frame.Side{"EXT03-READ-031": frame.Host, "extension": frame.Extension} {
+		for _, refused := range []string{`{"a": 1}`, "{}\r", "", strings.Repeat("x", 1<<10)} {
+			t.Run(fmt.Sprintf("%s %.10q", name, refused), in(func(t *testing.T) {
+				served := 0
+				r := newRig(t, side, "0.3", Options{Handle: func(context.Context, *Request) (Value, error) {
+					served++
+					return Raw(`{}`), nil
+				}})
+				r.conn.Install(Session{MaxFrameBytes: 500})
+				r.send(refused, request, `{"id":8,"jsonrpc":"2.0","method":"theme/select","params":{}}`)
+				if err := r.ended(); err == nil {
+					t.Error("ended well")
+				}
+				if served != 0 {
+					t.Errorf("%d requests behind a refused frame were served", served)
+				}
+			}))
+		}
 	}
 }
 

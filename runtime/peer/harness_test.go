@@ -56,6 +56,7 @@ type rig struct {
 	in    *frame.Reader
 	hang  func()
 	bytes *stream // towards the Conn
+	out   *stream // from it, what in has not read
 	mu    sync.Mutex
 	notes []string
 }
@@ -88,7 +89,7 @@ func newOpeningRig(t *testing.T, side frame.Side, version string, o Options) *ri
 	p := profile(t, side, version)
 	to, from := newStream(), newStream()
 	mine := newLink(p, to, from)
-	r := &rig{t: t, in: frame.NewReader(from, p.Wire, side, p.MaxFrameBytes), bytes: to, hang: mine.Hangup}
+	r := &rig{t: t, in: frame.NewReader(from, p.Wire, side, p.MaxFrameBytes), bytes: to, out: from, hang: mine.Hangup}
 	o.Profile, o.Source, o.Sink, o.Hangup = p, mine.Source, mine.Sink, mine.Hangup
 	if o.Diagnose == nil {
 		o.Diagnose = r.note
@@ -149,6 +150,17 @@ func (r *rig) want(frames ...string) {
 		if err != nil || string(got) != f {
 			r.t.Fatalf("got  %s (%v)\nwant %s", got, err, f)
 		}
+	}
+}
+
+// silent checks that the Conn, once it has come to rest, has written nothing but what was read.
+func (r *rig) silent() {
+	r.t.Helper()
+	synctest.Wait()
+	r.out.mu.Lock()
+	defer r.out.mu.Unlock()
+	if len(r.out.b) > 0 || r.in.Buffered() {
+		r.t.Errorf("the conn wrote %.100s, want nothing yet", r.out.b)
 	}
 }
 

@@ -30,6 +30,9 @@ func (c *Conn) notify(ctx context.Context, method string, params Value, of *Requ
 	}
 	c.mu.Lock()
 	err = c.sealedLocked()
+	if err == nil {
+		err = c.maySendLocked(method, true) // shutdown may have been sent meanwhile
+	}
 	if err == nil && of != nil && c.served.live[of.ID.String()] != of {
 		err = ErrAnswered
 	}

@@ -91,9 +91,6 @@ func (c *Conn) queueLocked(o outgoing) (mine bool) {
 		return false
 	}
 	c.out.writing = true
-	if o.call != nil {
-		o.call.begun = true
-	}
 	return true
 }
 
@@ -132,9 +129,6 @@ func (c *Conn) drain() {
 		o := c.out.queue[0]
 		c.out.queue[0] = outgoing{}
 		c.out.queue = c.out.queue[1:]
-		if o.call != nil {
-			o.call.begun = true
-		}
 		for _, w := range c.out.spaces {
 			close(w)
 		}
@@ -169,7 +163,8 @@ func (c *Conn) writeOne(o outgoing) bool {
 	return true
 }
 
-// withdrawLocked takes the request of k out of the queue, if its frame was not begun.
+// withdrawLocked takes the request of k out of the queue, unless its frame was begun: then it has left
+// the queue.
 func (c *Conn) withdrawLocked(k *call) bool {
 	for i := range c.out.queue {
 		if c.out.queue[i].call == k {

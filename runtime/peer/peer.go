@@ -17,7 +17,9 @@
 //	send        whoever finds the writer idle writes; what queues meanwhile goes to drain
 //
 // A lone request is thus read, served and answered on one goroutine, and a lone call is written by
-// its caller. No lock is held during reading, writing or a callback.
+// its caller. The one hand-over that is left is that of an answer to the caller who waits for it: a
+// caller that read by itself could not notice the end of its context. No lock is held during reading,
+// writing or a callback.
 package peer
 
 import (

@@ -31,8 +31,8 @@ type Profile struct {
 	TombstoneLife time.Duration // how long the id of an abandoned call is remembered
 	MaxTombstones int
 
-	// MaxServed and MaxIDs bound what one extension may ask of a host: requests at a time, and distinct
-	// ids in its life, which it must not use twice. 0: no such rule.
+	// MaxServed and MaxIDs bound what one extension may ask of a host: requests at a time, which only a
+	// host judges, and distinct ids in its life, which it must not use twice. 0: no such rule.
 	MaxServed int
 	MaxIDs    int
 
@@ -144,8 +144,9 @@ func FeatureProfile(side frame.Side, version string) (*Profile, error) {
 			return p.ID, p.Reason.Or(""), err
 		},
 	}
+	p.MaxIDs = featurewire.MaxChildIDs
 	if side == frame.Host {
-		p.MaxServed, p.MaxIDs = featurewire.MaxChildRequests, featurewire.MaxChildIDs
+		p.MaxServed = featurewire.MaxChildRequests
 	}
 	if methods[featurewire.MethodCancelRequest] != nil {
 		p.Cancel = featurewire.MethodCancelRequest

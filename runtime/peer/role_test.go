@@ -51,6 +51,9 @@ func TestRole_slowRequestDoesNotStopTheReading(t *testing.T) {
 		if waited := time.Since(start); waited > 2*watchTick {
 			t.Errorf("the cancellation took %v, want at most two ticks: one request was slow, the next is handed over at once", waited)
 		}
+		if turn := r.conn.role.turn.Load(); turn%2 == roleServes {
+			t.Errorf("turn %d says that the role is kept, but it was taken away", turn)
+		}
 		r.quiet()
 	})
 }

@@ -195,7 +195,7 @@ func (c *Conn) idFaultLocked(id []byte) (reused, crowded bool) {
 		return true, false
 	}
 	crowded = !p.host() && len(s.live) >= c.calls.most || p.MaxServed > 0 && len(s.live) >= p.MaxServed
-	if p.MaxIDs == 0 {
+	if p.MaxIDs == 0 || !p.host() {
 		return false, crowded
 	}
 	h := maphash.Bytes(s.seed, id)
@@ -308,9 +308,12 @@ func (c *Conn) deliver(r *Request, f *buffer) {
 	delete(c.served.live, r.ID.String())
 	c.disarmLocked(r)
 	c.served.wakeLocked()
-	if c.sealedLocked() != nil {
+	if mute := c.muteLocked(); mute || c.sealedLocked() != nil {
 		c.mu.Unlock()
 		f.release()
+		if mute {
+			c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "answer dropped, shutdown was sent before it"})
+		}
 		return
 	}
 	o := outgoing{frame: f, last: r.final}
@@ -326,7 +329,7 @@ func (c *Conn) deliver(r *Request, f *buffer) {
 // ends so.
 func (c *Conn) reply(f *buffer, end error) {
 	c.mu.Lock()
-	sealed := c.sealedLocked() != nil
+	sealed := c.sealedLocked() != nil || c.muteLocked()
 	flooded := len(c.out.queue) >= maxReplies
 	if sealed || flooded {
 		f.release()

@@ -63,12 +63,18 @@ func (c *Conn) maySendLocked(name string, notification bool) error {
 	switch {
 	case c.ended:
 		return c.whyLocked()
-	case c.phase == draining && !notification:
+	case c.phase == draining && (!notification || c.profile.host() && name != c.profile.Cancel):
 		return ErrDraining
 	case m != nil && m.Notification == notification && c.profile.sends(m) && (first || c.phase >= running && c.open[name]):
 		return nil
 	}
 	return &ProtocolError{Rule: c.unsentRuleLocked(), Blame: Local, Text: "method " + clip([]byte(name)) + " is not open to be sent; select it in initialize"}
+}
+
+// muteLocked reports whether this side owes no answers any more: a host on the canonical wire says
+// nothing behind its shutdown but $/cancelRequest.
+func (c *Conn) muteLocked() bool {
+	return c.phase == draining && c.profile.canonical() && c.profile.host()
 }
 
 func (c *Conn) unsentRuleLocked() string {
