@@ -156,9 +156,51 @@ func TestCall_behindItsAnswer(t *testing.T) {
 	}
 	all("behind the answer")
 	host.Close()
-	all("behind the end of the session")
+	all("behind shutdown")
 	if notes := host.Notifications(); len(notes) > 0 {
 		t.Errorf("sent all the same: %v", notes)
+	}
+
+	l := dial(t, one(extension.API04, func(_ context.Context, call *extension.Call, _ textArgs) (*extension.Result, error) {
+		kept = call
+		return nil, nil
+	}))
+	l.open(extension.API04)
+	l.send(call(extension.API04, 7, "say", `{"text":""}`))
+	l.want(emptyResult)
+	_ = l.in.Close()
+	if err := l.end(); err != nil {
+		t.Fatal(err)
+	}
+	all("behind the end of the stream")
+}
+
+func TestCall_whatIsNotNegotiated(t *testing.T) {
+	for _, test := range []struct {
+		api              extension.API
+		options          *exttest.Options
+		progress, notify error
+	}{
+		{extension.API01, nil, extension.ErrNotNegotiated, nil},
+		{extension.API02, nil, nil, nil},
+		{extension.API03, nil, extension.ErrNotNegotiated, extension.ErrNotNegotiated},
+		{extension.API04, nil, nil, nil},
+		{extension.API04, &exttest.Options{NoProgress: true}, extension.ErrNotNegotiated, nil},
+		{extension.API04, &exttest.Options{NoNotifications: true}, nil, extension.ErrNotNegotiated},
+		{extension.API01, &exttest.Options{NoNotifications: true}, extension.ErrNotNegotiated, extension.ErrNotNegotiated},
+	} {
+		exttest.StartWith(t, one(test.api, func(_ context.Context, call *extension.Call, _ textArgs) (*extension.Result, error) {
+			if err := call.Progress("x", 0, 0, ""); !errors.Is(err, test.progress) {
+				t.Errorf("API %s, %+v: progress gives %v, want %v", test.api, test.options, err, test.progress)
+			}
+			if err := call.Output(extension.Stdout, "x"); !errors.Is(err, test.progress) {
+				t.Errorf("API %s, %+v: output gives %v, want %v", test.api, test.options, err, test.progress)
+			}
+			if err := call.Notify(extension.LevelInfo, "", "x"); !errors.Is(err, test.notify) {
+				t.Errorf("API %s, %+v: notify gives %v, want %v", test.api, test.options, err, test.notify)
+			}
+			return nil, nil
+		}), test.options).Call("say", textArgs{})
 	}
 }
 

@@ -62,7 +62,7 @@ func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concur
 		progress:      agreement.Has(featurewire.FeatureRequestProgress),
 		notifications: asked.Contributes.Notifications,
 		declared:      declaration{true, asked.Contributes.Tools},
-		install:       install(agreement, asked.Contributes.Notifications),
+		install:       install(agreement),
 	}
 	answer := featurewire.InitializeResult{APIVersion: asked.APIVersion, Protocol: selection}
 	for _, t := range tools {
@@ -80,7 +80,7 @@ func (d featureDialect) initializeV01(params json.RawMessage, tools []*tool) (wi
 		workspace:     asked.Workspace,
 		notifications: asked.Contributes.Notifications,
 		declared:      declaration{true, asked.Contributes.Tools},
-		install:       install(negotiation.Legacy(), asked.Contributes.Notifications),
+		install:       install(negotiation.Legacy()),
 	}
 	answer := featurewire.InitializeResultV01{APIVersion: asked.APIVersion}
 	for _, t := range tools {
@@ -103,14 +103,10 @@ func (d featureDialect) checkVersion(params json.RawMessage) *refusal {
 	}
 }
 
-// install opens what was agreed; notifications are closed by a manifest that does not declare them.
-func install(agreement *negotiation.Agreement, notifications bool) peer.Session {
-	var closed []string
-	if !notifications {
-		closed = []string{featurewire.MethodNotification}
-	}
+// install opens what was agreed. Call.Notify knows what the manifest declares.
+func install(agreement *negotiation.Agreement) peer.Session {
 	return peer.Session{
-		Open:          agreement.Open(closed...),
+		Open:          agreement.Open(),
 		MaxConcurrent: int(min(agreement.MaxConcurrent, featurewire.MaxConcurrentRequests)),
 	}
 }

@@ -46,9 +46,6 @@ func newOutcome(result *Result, structured json.RawMessage) (outcome, error) {
 	if len(o.texts) == 0 {
 		o.texts = []string{""}
 	}
-	if o.isError {
-		o.structured = nil
-	}
 	if result.Metadata != nil {
 		text, err := jsonv2.Marshal(result.Metadata, encoding)
 		if err != nil {

@@ -397,6 +397,23 @@ func TestServe_resultOverTheFrameBound(t *testing.T) {
 	}
 }
 
+// On 0.3 the selected bound holds for both directions.
+func TestServe_selectedFrameBound(t *testing.T) {
+	l := dial(t, one(extension.API03, func(_ context.Context, _ *extension.Call, args textArgs) (*extension.Result, error) {
+		return extension.Text(args.Text, args.Text), nil
+	}))
+	l.send(strings.Replace(initialize(extension.API03), `"max_frame_bytes":65536`, `"max_frame_bytes":1500`, 1))
+	if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, `"max_frame_bytes":1500`) {
+		t.Fatalf("initialize: %s (%v)", got, err)
+	}
+	l.send(call(extension.API03, 7, "say", `{"text":"`+strings.Repeat("x", 900)+`"}`))
+	l.want(`{"error":{"code":-32012,"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`)
+	go io.WriteString(l.in, call(extension.API03, 8, "say", `{"text":"`+strings.Repeat("x", 1500)+`"}`)+"\n")
+	if err := l.end(); err == nil || !strings.Contains(err.Error(), "payload exceeds the bound of 1500 bytes") {
+		t.Errorf("served %v, want a frame over the bound", err)
+	}
+}
+
 // As many calls as were selected run at the same time; one more is refused, on 0.3 by its own error.
 func TestServe_concurrentCalls(t *testing.T) {
 	for api, refusal := range map[extension.API]string{

@@ -30,7 +30,6 @@ func takeStdio() (in, out *os.File, err error) {
 	if err := replace(2, 1); err != nil {
 		return nil, nil, fmt.Errorf("replace stdout: %w", err)
 	}
-	os.Stdout = os.Stderr
 	return in, out, nil
 }
 

@@ -105,8 +105,8 @@ func AddStructuredTool[In, Out any](ext *Extension, name, description string, ha
 	})
 }
 
-// decoder returns the function that checks and decodes arguments. It panics if the type cannot be decoded
-// at all, so that a tool that could never be called is found when it is added.
+// decoder returns the function that checks and decodes arguments. It panics if a default does not fit the
+// type, so that a tool that could never be called is found when it is added.
 func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value) (In, error) {
 	defaults := schema.Defaults()
 	fill := func(into *In, text []byte) error { return jsonv2.Unmarshal(text, into, encoding) }
@@ -114,9 +114,6 @@ func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value
 		if err := fill(new(In), defaults); err != nil {
 			panic(misuse(name, "a default does not fit its member: "+err.Error()))
 		}
-	}
-	if err := fill(new(In), []byte("{}")); err != nil {
-		panic(misuse(name, "the arguments cannot be decoded: "+err.Error()))
 	}
 	return func(arguments wirejson.Value) (In, error) {
 		var args In

@@ -19,6 +19,15 @@ type half struct {
 	Share float64 `json:"share" jsonschema:"minimum=0.5"`
 }
 
+// deepest has the deepest schema that a frame of API 0.3 can carry.
+type (
+	nest[T any] struct {
+		A T `json:"a"`
+	}
+	nestFour[T any] = nest[nest[nest[nest[T]]]]
+	deepest         = nestFour[nestFour[nestFour[nest[int]]]]
+)
+
 func structured[Out any](context.Context, *extension.Call, struct{}) (*extension.Result, Out, error) {
 	var out Out
 	return nil, out, nil
@@ -76,6 +85,11 @@ func TestAdd_misuse(t *testing.T) {
 		{"fraction in a schema on 0.3", func() {
 			extension.AddStructuredTool(extension.New(quietOptions(extension.API03)), "say", "Says", structured[half])
 		}, `API 0.3 cannot carry the schema`},
+		{"schema too deep for 0.3", func() {
+			extension.AddTool(extension.New(quietOptions(extension.API03)), "say", "Says", func(context.Context, *extension.Call, nest[deepest]) (*extension.Result, error) {
+				return nil, nil
+			})
+		}, `API 0.3 cannot carry the schema`},
 		{"API that does not exist", func() { extension.New(quietOptions("0.9")) }, `API version "0.9" is none of "0.1", "0.2", "0.3" and "0.4"`},
 		{"negative concurrency", func() { extension.New(&extension.Options{Concurrency: -1}) }, "a concurrency of -1"},
 		{"nil extension in main", func() { extension.Main(nil) }, "the extension is nil"},
@@ -89,6 +103,12 @@ func TestAdd_misuse(t *testing.T) {
 			test.add()
 		})
 	}
+}
+
+func TestAddTool_deepestSchemaOfTheCanonicalWire(t *testing.T) {
+	ext := extension.New(quietOptions(extension.API03))
+	extension.AddTool(ext, "say", "Says", func(context.Context, *extension.Call, deepest) (*extension.Result, error) { return nil, nil })
+	exttest.Start(t, ext)
 }
 
 func TestAdd_afterTheStart(t *testing.T) {
@@ -216,9 +236,12 @@ type bounded struct {
 
 // What the wire cannot carry is the tool's failure, not the host's trouble.
 func TestAddStructuredTool_valuesThatDoNotFit(t *testing.T) {
-	deep := any(1)
-	for range 40 {
-		deep = []any{deep}
+	nested := func(levels int) any {
+		value := any(1)
+		for range levels {
+			value = []any{value}
+		}
+		return value
 	}
 	long := strings.Repeat("x", 300_000)
 	for _, test := range []struct {
@@ -229,11 +252,13 @@ func TestAddStructuredTool_valuesThatDoNotFit(t *testing.T) {
 	}{
 		{"outside its enumeration", extension.API04, bounded{Mode: "maybe"}, `breaks its schema at "/mode"`},
 		{"too large", extension.API04, bounded{Mode: "on", Items: []string{long}}, "more than 262144: return less of it"},
-		{"too deep", extension.API04, bounded{Mode: "on", Free: deep}, "is not JSON of at most 32 levels"},
+		{"too deep", extension.API04, bounded{Mode: "on", Free: nested(32)}, "is not JSON of at most 32 levels"},
 		{"too many values", extension.API04, bounded{Mode: "on", Items: make([]string, 16384)}, "more than 16384: return less of it"},
 		{"without a JSON form", extension.API04, bounded{Mode: "on", Free: func() {}}, "has no JSON form"},
 		{"a fraction on 0.3", extension.API03, bounded{Mode: "on", Free: 0.5}, "API 0.3 cannot carry the result"},
-		{"too deep on 0.3", extension.API03, bounded{Mode: "on", Free: deep}, "API 0.3 cannot carry the result"},
+		{"too deep on 0.3", extension.API03, bounded{Mode: "on", Free: nested(30)}, "API 0.3 cannot carry the result"},
+		{"as deep as fits", extension.API04, bounded{Mode: "on", Free: nested(31)}, ""},
+		{"as deep as fits on 0.3", extension.API03, bounded{Mode: "on", Free: nested(29)}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ext := extension.New(quietOptions(test.api))
@@ -241,7 +266,8 @@ func TestAddStructuredTool_valuesThatDoNotFit(t *testing.T) {
 				return extension.Text("given"), test.value, nil
 			})
 			host := exttest.Start(t, ext)
-			if r := host.Call("give", nil); !r.IsError || !strings.Contains(r.Text, test.want) || r.Structured != nil {
+			r := host.Call("give", nil)
+			if failed := test.want != ""; r.IsError != failed || !strings.Contains(r.Text, test.want) || (r.Structured == nil) != failed {
 				t.Errorf("error %v, text %.200s", r.IsError, r.Text)
 			}
 		})

@@ -50,10 +50,11 @@ func leftover() string {
 
 // line is one session with a test in the place of the host, which speaks in literal frames.
 type line struct {
-	t     *testing.T
-	in    *io.PipeWriter
-	out   *bufio.Reader
-	ended chan error
+	t      *testing.T
+	in     *io.PipeWriter
+	out    *bufio.Reader
+	closer io.Closer // of out
+	ended  chan error
 }
 
 // dial serves an extension.
@@ -61,7 +62,7 @@ func dial(t *testing.T, ext *extension.Extension) *line {
 	t.Helper()
 	in, toExtension := io.Pipe()
 	fromExtension, out := io.Pipe()
-	l := &line{t: t, in: toExtension, out: bufio.NewReader(fromExtension), ended: make(chan error, 1)}
+	l := &line{t: t, in: toExtension, out: bufio.NewReader(fromExtension), closer: fromExtension, ended: make(chan error, 1)}
 	go func() { l.ended <- ext.Serve(context.Background(), in, out) }()
 	t.Cleanup(func() {
 		_ = toExtension.Close()
@@ -94,6 +95,12 @@ func (l *line) want(frames ...string) {
 // end waits for the end of the session, in which nothing more may be written.
 func (l *line) end() error {
 	l.t.Helper()
+	watchdog := time.AfterFunc(10*time.Second, func() {
+		l.t.Error("the session does not end")
+		_ = l.in.Close()
+		_ = l.closer.Close()
+	})
+	defer watchdog.Stop()
 	rest, err := io.ReadAll(l.out)
 	if len(rest) > 0 || err != nil {
 		l.t.Errorf("the extension wrote %q (%v) before its end", rest, err)
