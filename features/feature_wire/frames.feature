@@ -8,7 +8,6 @@ Feature: Frames
     When the host has an ordinary conversation
     And the host asks for shutdown
     And the extension answers with a result
-    And the extension exits
     Then no frame breaks a rule of this scenario
 
   @EXT04-FRAME-004
