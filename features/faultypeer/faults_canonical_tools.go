@@ -1,6 +1,10 @@
 package faultypeer
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+)
 
 // changeResult changes tool results on the canonical wire.
 func changeResult(name, rule, doc string, f func(result obj)) Fault {
@@ -70,7 +74,7 @@ var canonicalEndFaults = []Fault{
 	doing("cancel-all", "cancels-all", "EXT03-CANCEL-008", "cancels every running call"),
 	{
 		Name: "cancels-foreign", Rule: "EXT03-CANCEL-009", API: "0.3", Doc: "cancels a request it never made",
-		quirk: quirk{acts: when("initialized", func(p *peer) { p.notify("$/cancelRequest", obj{"id": "none"}) })},
+		quirk: quirk{acts: when("initialized", func(p *peer) { p.notify(canonicalwire.MethodCancelRequest, obj{"id": "none"}) })},
 	},
 
 	{
@@ -105,7 +109,7 @@ var canonicalEndFaults = []Fault{
 	},
 	{
 		Name: "calls-unselected", Rule: "EXT03-ORDER-004", API: "0.3", Doc: "calls a method it did not select",
-		quirk: quirk{acts: when("initialized", func(p *peer) { p.ask("x-1", "session/create", obj{}) })},
+		quirk: quirk{acts: when("initialized", func(p *peer) { p.ask("x-1", canonicalwire.MethodSessionCreate, obj{}) })},
 	},
 	{
 		Name: "answers-twice", Rule: "EXT03-ORDER-006", API: "0.3", Doc: "answers a request twice",

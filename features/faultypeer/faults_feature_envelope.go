@@ -17,14 +17,6 @@ func answerID(f func(id string) any) quirk {
 	})
 }
 
-// renaming gives a member of a message another name.
-func renaming(what, from, to string) quirk {
-	return change(what, func(m obj) {
-		m[to] = m[from]
-		delete(m, from)
-	})
-}
-
 var featureEnvelopeFaults = []Fault{
 	on(frozen, "EXT04-ENV-001", "forgets-version", "leaves jsonrpc out", change("error", func(m obj) { delete(m, "jsonrpc") })),
 	on(middle, "EXT04-ENV-001", "version-as-number", "writes jsonrpc as a number",
@@ -78,7 +70,7 @@ var featureEnvelopeFaults = []Fault{
 	on(frozen, "EXT04-ENV-007", "answers-notices-under-null", "answers notifications with an error under the id null", acting("answer-notifications")),
 	on(middle, "EXT04-ENV-007", "runs-calls-without-id", "runs a call that is a notification and answers under the id null", acting("run-calls-without-id")),
 	on(frozen, "EXT04-ENV-008", "error-as-text", "sends errors as strings", change("error", func(m obj) { m["error"] = "no" })),
-	on(middle, "EXT04-ENV-008", "code-as-text", "sends error codes as strings", changeError(func(e obj) { e["code"] = "-32601" })),
+	on(middle, "EXT04-ENV-008", "code-as-text", "sends error codes as strings", changeError(func(e obj) { e["code"] = strconv.Itoa(featurewire.CodeUnknownMethod) })),
 	on(current, "EXT04-ENV-008", "error-without-message", "leaves the message of errors out", changeError(func(e obj) { delete(e, "message") })),
 	on(frozen, "EXT04-ENV-013", "strict-envelope", "refuses envelopes with a member more", acting("strict-envelope")),
 	on(middle, "EXT04-ENV-013", "strict-params", "refuses calls with a member more", acting("strict-params")),

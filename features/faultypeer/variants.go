@@ -43,9 +43,8 @@ var variants = []Fault{
 	variant(current, "says-much", "writes null for what it does not have, and members of its own", quirk{message: sayMuch}),
 	variant(current, "escapes-everything", "writes its members in another order and all text in ASCII", framing(escapeEverything)),
 	variant(frozen, "escapes-everything-too", "writes its members in another order and all text in ASCII", framing(escapeEverything)),
-	variant(middle, "has-errors-of-its-own", "uses codes of its own where the table has none that fits", changeError(func(e obj) {
+	variant(middle, "has-errors-of-its-own", "words and details its errors in its own way", changeError(func(e obj) {
 		if e["code"] == featurewire.CodeServerError {
-			e["code"] = -32000
 			e["message"] = "I do not speak this version."
 		}
 		e["data"] = mergeData(e["data"])

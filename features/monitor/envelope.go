@@ -7,6 +7,7 @@ import (
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 var (
@@ -162,16 +163,19 @@ func (m *Monitor) failure(f wire.Frame, e tree) {
 		m.tableError(f, e, code, name)
 		return
 	}
-	if name == "" && (code < serverErrorLow || code > serverErrorHigh) {
-		m.report(m.rules.errorCode, f, -1, "the error code %d is neither in the table nor from %d to %d", code, serverErrorLow, serverErrorHigh)
+	if name == "" && !ownErrorCode(code) {
+		m.report(m.rules.errorCode, f, -1, "the error code %d is neither in the table nor in a range of %v", code, featurewire.TableErrorRanges)
 	}
 }
 
-// The codes an extension may define for itself on the feature wire.
-const (
-	serverErrorLow  = -32099
-	serverErrorHigh = -32000
-)
+// ownErrorCode reports whether an extension may use a code on the feature wire for errors of its own.
+func ownErrorCode(code int64) bool {
+	return slices.ContainsFunc(featurewire.TableErrorRanges, func(r featurewire.ErrorRangesRow) bool {
+		lowest, lowErr := strconv.ParseInt(r.Lowest, 10, 64)
+		highest, highErr := strconv.ParseInt(r.Highest, 10, 64)
+		return lowErr == nil && highErr == nil && lowest <= code && code <= highest
+	})
+}
 
 // tableError judges an error of the canonical wire, whose table is closed.
 func (m *Monitor) tableError(f wire.Frame, e tree, code int64, name string) {
