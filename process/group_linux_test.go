@@ -3,6 +3,8 @@ package process
 import (
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"strconv"
 	"syscall"
 	"testing"
@@ -40,6 +42,32 @@ func TestStart_childDiesWithItsHost(t *testing.T) {
 		}
 		return
 	}
+}
+
+// TestDescendants_theUnreapedDoNotCount has a child that does not wait for its own.
+func TestDescendants_theUnreapedDoNotCount(t *testing.T) {
+	p := start(t, "careless", nil)
+	readLine(t, p.Stdout())
+	if got := p.Descendants(); got != 0 {
+		t.Errorf("%d descendants, want none", got)
+	}
+}
+
+// playCareless starts a child, lets it end and leaves it unreaped.
+func playCareless() {
+	child := exec.Command(os.Args[0])
+	child.Env = []string{roleVariable + "=code", "GORACE=atexit_sleep_ms=0"}
+	if err := child.Start(); err != nil {
+		panic(err)
+	}
+	for {
+		err := unix.Waitid(unix.P_PID, child.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			break
+		}
+	}
+	fmt.Println("ready")
+	forever()
 }
 
 // playHost starts a child that ends neither at EOF nor at SIGTERM, and waits to be killed.

@@ -62,6 +62,8 @@ func play(role string) {
 		os.Exit(0)
 	case "host":
 		playHost(os.Args[0])
+	case "careless":
+		playCareless()
 	case "fork", "daemon":
 		leaveBehind(role == "daemon")
 	}

@@ -345,6 +345,10 @@ func TestNotifications(t *testing.T) {
 	}
 	x := setup{api: "0.4", contributes: "notifications = true", options: options}.mustStart(t)
 	mustCall(t, x, "escape", "{}")
+	// What was sent before the answer has arrived by now.
+	if len(got) != 2 {
+		t.Errorf("%d notifications when the call returned, want 2", len(got))
+	}
 	x.Close()
 	want := []Notification{{"warning", "care", "\x1b]0;title\adone"}, {"info", "", "no level"}}
 	if !slices.Equal(got, want) {

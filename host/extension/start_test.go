@@ -73,6 +73,7 @@ func TestStart_failures(t *testing.T) {
 			{fixture.RepeatedTools, Initialize, "twice"},
 			{fixture.NamelessTool, Initialize, "cannot be accepted"},
 			{fixture.WrongTools, Initialize, `lacks the declared tool "count"`},
+			{fixture.ExtraTool, Initialize, `has the undeclared tool "surplus"; declare it in contributes`},
 			{fixture.Unselectable, Initialize, "cannot be accepted"},
 			{fixture.GarbageAtStart, Protocol, "extension protocol error: `demo`: "},
 		} {

@@ -38,7 +38,7 @@ func (d *document) write(n *tomltree.Node, pointer string, level int) {
 		d.json = wirejson.AppendString(d.json, n.Text)
 	case n.Kind == tomltree.Boolean:
 		d.json = strconv.AppendBool(d.json, n.Bool)
-	case n.Kind == tomltree.Integer && !n.Huge:
+	case n.Kind == tomltree.Integer:
 		d.json = strconv.AppendInt(d.json, n.Int, 10)
 	case n.Kind == tomltree.Array && level < maxLevel:
 		d.json = append(d.json, '[')

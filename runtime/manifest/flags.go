@@ -40,7 +40,7 @@ func defaultProblem(name string, kind manifestdoc.FlagType, value *tomltree.Node
 		if value.Kind != tomltree.Integer {
 			return "MAN-FLAG-006", wrongFlag(name, "an integer")
 		}
-		if err := integerFlag(name, value.Int, value.Huge); err != nil {
+		if err := integerFlag(name, value.Int); err != nil {
 			return "MAN-FLAG-008", err.Error()
 		}
 	}
@@ -58,8 +58,9 @@ func stringFlag(name, value string) error {
 	return nil
 }
 
-func integerFlag(name string, value int64, huge bool) error {
-	if huge || value < -manifestdoc.MaxPortableJSONInteger || value > manifestdoc.MaxPortableJSONInteger {
+// integerFlag takes integers beyond 64 bits as the nearest one, which is out of range too.
+func integerFlag(name string, value int64) error {
+	if value < -manifestdoc.MaxPortableJSONInteger || value > manifestdoc.MaxPortableJSONInteger {
 		return fmt.Errorf("extension flag `%s` integer value exceeds the portable JSON range", name)
 	}
 	return nil

@@ -110,7 +110,7 @@ func parseFlag(f *manifestdoc.Flag, text string, given, negated bool) (json.RawM
 		if errors.Is(err, strconv.ErrSyntax) {
 			return nil, fmt.Errorf("extension CLI flag --%s requires an integer, got %q", f.Name, text)
 		}
-		if err := integerFlag(f.Name, n, err != nil); err != nil {
+		if err := integerFlag(f.Name, n); err != nil {
 			return nil, err
 		}
 		return json.RawMessage(strconv.FormatInt(n, 10)), nil

@@ -18,7 +18,7 @@ const (
 	Table    Kind = iota // Members
 	Array                // Elems
 	String               // Text
-	Integer              // Int, unless Huge
+	Integer              // Int and Huge
 	Boolean              // Bool
 	Float                // Text as spelled
 	DateTime             // Text as spelled
@@ -40,8 +40,8 @@ type Node struct {
 	Kind Kind
 	Position
 	Text    string
-	Int     int64
-	Huge    bool // an integer beyond 64 bits
+	Int     int64 // the nearest integer of 64 bits if Huge
+	Huge    bool
 	Bool    bool
 	Elems   []*Node
 	Members []Member
