@@ -56,18 +56,23 @@ func (t *tool) definition() canonicalwire.ToolDefinition {
 	return definition
 }
 
-func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, *refusal) {
+func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error) {
 	if version, isText := versionOf(params); isText && version != canonicalwire.Version03 {
 		return nil, nil, d.versionMismatch(canonicalwire.Version03, version)
 	}
 	asked, err := canonicalwire.DecodeInitializeRequest(params)
 	if err != nil {
-		return nil, nil, d.breach(err)
+		return nil, nil, err
 	}
 	if err := negotiation.ValidateOffer(&asked.Contract); err != nil {
 		return nil, nil, d.mismatch(err)
 	}
-	selection := negotiation.Select(&asked.Contract, canonicalwire.ProtocolLimits{MaxConcurrentRequests: int64(concurrency)})
+	var wanted []string
+	hooks := declaresSessionHooks(asked.Contributes)
+	if hooks {
+		wanted = []string{canonicalwire.CapabilityLifecycleEvents}
+	}
+	selection := negotiation.Select(&asked.Contract, canonicalwire.ProtocolLimits{MaxConcurrentRequests: int64(concurrency)}, wanted...)
 	contract, err := negotiation.Negotiate(&asked.Contract, &selection)
 	if err == nil {
 		err = contract.CheckTools(len(tools))
@@ -76,9 +81,10 @@ func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, conc
 		return nil, nil, d.mismatch(err)
 	}
 	agreed := &session{
-		workspace: asked.Workspace,
-		flags:     flagsOf(asked.FlagValues, func(f canonicalwire.InitializeFlagValue) (string, json.RawMessage) { return f.Name, f.Value }),
-		declared:  declaredTools(asked.Contributes),
+		workspace:    asked.Workspace,
+		flags:        flagsOf(asked.FlagValues, func(f canonicalwire.InitializeFlagValue) (string, json.RawMessage) { return f.Name, f.Value }),
+		hooksMissing: hooks && !contract.HasMethod(canonicalwire.MethodHookRun),
+		declared:     declaredTools(asked.Contributes),
 		install: peer.Session{
 			Open:          contract.Open(),
 			MaxFrameBytes: int(contract.Limits.MaxFrameBytes),
@@ -92,17 +98,17 @@ func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, conc
 	return answer, agreed, nil
 }
 
-func (d canonicalDialect) shutdown(params json.RawMessage) (wirejson.Encoder, *refusal) {
+func (d canonicalDialect) shutdown(params json.RawMessage) (wirejson.Encoder, error) {
 	if _, err := canonicalwire.DecodeShutdownParams(params); err != nil {
-		return nil, d.breach(err)
+		return nil, err
 	}
 	return canonicalwire.ShutdownResult{Terminal: canonicalwire.ShutdownTerminalShutdown}, nil
 }
 
-func (d canonicalDialect) toolCall(params wirejson.Value) (toolCall, *refusal) {
+func (d canonicalDialect) toolCall(params wirejson.Value) (toolCall, error) {
 	asked, err := canonicalwire.DecodeToolCallParamsValue(params)
 	if err != nil {
-		return toolCall{}, d.breach(err)
+		return toolCall{}, err
 	}
 	return toolCall{asked.Name, opaqueContext(asked.Context)}, nil
 }
@@ -161,10 +167,6 @@ func (d canonicalDialect) result(o outcome) (wirejson.Encoder, error) {
 		result.Metadata = wirejson.Some(o.metadata)
 	}
 	return result, nil
-}
-
-func (d canonicalDialect) breach(err error) *refusal {
-	return breach(err, canonicalwire.ErrorByName, d.invalidParams)
 }
 
 func (d canonicalDialect) invalidParams(pointer, detail string) *refusal {

@@ -30,6 +30,7 @@ type Extension struct {
 
 	mu     sync.Mutex
 	tools  []*tool // ascending by name
+	hooks  sessionHooks
 	frozen bool
 }
 

@@ -37,16 +37,16 @@ func (d featureDialect) definition(t *tool) featurewire.ToolDefinition {
 	return definition
 }
 
-func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, *refusal) {
-	if refused := d.checkVersion(params); refused != nil {
-		return nil, nil, refused
+func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error) {
+	if err := d.checkVersion(params); err != nil {
+		return nil, nil, err
 	}
 	if d.api == API01 {
 		return d.initializeV01(params, tools)
 	}
 	asked, err := featurewire.DecodeInitializeParams(params)
 	if err != nil {
-		return nil, nil, d.breach(err)
+		return nil, nil, err
 	}
 	if err := negotiation.CheckOffer(string(d.api), &asked.Protocol); err != nil {
 		return nil, nil, d.unsupported(err, &asked.Protocol)
@@ -71,10 +71,10 @@ func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concur
 	return answer, agreed, nil
 }
 
-func (d featureDialect) initializeV01(params json.RawMessage, tools []*tool) (wirejson.Encoder, *session, *refusal) {
+func (d featureDialect) initializeV01(params json.RawMessage, tools []*tool) (wirejson.Encoder, *session, error) {
 	asked, err := featurewire.DecodeInitializeParamsV01(params)
 	if err != nil {
-		return nil, nil, d.breach(err)
+		return nil, nil, err
 	}
 	agreed := &session{
 		workspace:     asked.Workspace,
@@ -91,7 +91,7 @@ func (d featureDialect) initializeV01(params json.RawMessage, tools []*tool) (wi
 
 // checkVersion looks at the version alone, so that a host of another version hears about that and not about
 // members that its version may have (EXT04-INIT-004).
-func (d featureDialect) checkVersion(params json.RawMessage) *refusal {
+func (d featureDialect) checkVersion(params json.RawMessage) error {
 	version, isText := versionOf(params)
 	if !isText || version == string(d.api) {
 		return nil
@@ -121,28 +121,28 @@ func (d featureDialect) unsupported(err error, offer *featurewire.ProtocolOffer)
 	return refused
 }
 
-func (d featureDialect) shutdown(params json.RawMessage) (wirejson.Encoder, *refusal) {
+func (d featureDialect) shutdown(params json.RawMessage) (wirejson.Encoder, error) {
 	if params == nil { // this wire lets a request leave them out
 		return featurewire.ShutdownResult{}, nil
 	}
 	if _, err := featurewire.DecodeShutdownParams(params); err != nil {
-		return nil, d.breach(err)
+		return nil, err
 	}
 	return featurewire.ShutdownResult{}, nil
 }
 
-func (d featureDialect) toolCall(params wirejson.Value) (toolCall, *refusal) {
+func (d featureDialect) toolCall(params wirejson.Value) (toolCall, error) {
 	if d.api == API01 {
 		asked, err := featurewire.DecodeToolCallParamsV01Value(params)
 		if err != nil {
-			return toolCall{}, d.breach(err)
+			return toolCall{}, err
 		}
 		where := asked.Context
 		return toolCall{asked.Name, featureContext(where.Workspace, where.ExecutionScope, where.Host, where.AppendJSON(nil))}, nil
 	}
 	asked, err := featurewire.DecodeToolCallParamsValue(params)
 	if err != nil {
-		return toolCall{}, d.breach(err)
+		return toolCall{}, err
 	}
 	if !asked.CatalogRevision.IsAbsent() {
 		return toolCall{}, d.invalidParams("/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")
@@ -187,10 +187,6 @@ func (d featureDialect) result(o outcome) (wirejson.Encoder, error) {
 		result.Metadata = wirejson.Some(o.metadata)
 	}
 	return result, nil
-}
-
-func (d featureDialect) breach(err error) *refusal {
-	return breach(err, featurewire.ErrorByName, d.invalidParams)
 }
 
 func (d featureDialect) invalidParams(pointer, detail string) *refusal {

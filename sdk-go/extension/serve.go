@@ -12,7 +12,9 @@ import (
 	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
@@ -41,7 +43,7 @@ type server struct {
 	conn    *peer.Conn
 	tools   []*tool
 	session atomic.Pointer[session] // nil until initialize is answered
-	refused atomic.Pointer[peer.Error]
+	refused atomic.Value            // why initialize was refused, an error
 }
 
 // start begins to serve one session. Hangup ends a blocked read and a blocked write.
@@ -125,7 +127,7 @@ func (e *Extension) diagnose(d peer.Diagnostic) {
 // verdict turns the end of the stream into what Serve returns.
 func (s *server) verdict(err error) error {
 	if refused := s.refused.Load(); refused != nil {
-		return fmt.Errorf("%w: %s", ErrRefused, describe(refused))
+		return fmt.Errorf("%w: %w", ErrRefused, refused.(refusedError).error)
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return nil
@@ -133,12 +135,8 @@ func (s *server) verdict(err error) error {
 	return err
 }
 
-func describe(e *peer.Error) string {
-	if e.Data == nil {
-		return e.Message
-	}
-	return fmt.Sprintf("%s %s", e.Message, e.Data)
-}
+// refusedError gives errors of all types the one that an atomic.Value wants.
+type refusedError struct{ error }
 
 func (s *server) handle(ctx context.Context, r *peer.Request) (peer.Value, error) {
 	switch r.Method {
@@ -146,6 +144,8 @@ func (s *server) handle(ctx context.Context, r *peer.Request) (peer.Value, error
 		return s.initialize(r)
 	case featurewire.MethodToolCall:
 		return s.toolCall(ctx, r)
+	case canonicalwire.MethodHookRun:
+		return s.sessionHook(ctx, r)
 	case featurewire.MethodShutdown:
 		return s.shutdown(ctx, r)
 	default: // nothing else has been opened
@@ -154,14 +154,16 @@ func (s *server) handle(ctx context.Context, r *peer.Request) (peer.Value, error
 }
 
 func (s *server) initialize(r *peer.Request) (peer.Value, error) {
-	answer, agreed, refused := s.ext.dialect.initialize(r.Params, s.tools, s.ext.concurrency)
-	if refused != nil {
-		err := s.fail(refused)
-		s.refused.Store(err)
+	answer, agreed, err := s.ext.dialect.initialize(r.Params, s.tools, s.ext.concurrency)
+	if err != nil {
+		s.refused.Store(refusedError{err})
 		r.Final()
-		return nil, err
+		return nil, s.fail(err)
 	}
 	s.compareManifest(agreed.declared)
+	if agreed.hooksMissing {
+		s.ext.log.printf("the manifest declares session hooks, which this host does not offer: none will come")
+	}
 	s.session.Store(agreed)
 	r.BeforeAnswer(func() { s.conn.Install(agreed.install) })
 	return answer, nil
@@ -181,9 +183,9 @@ func (s *server) compareManifest(declared declaration) {
 }
 
 func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, error) {
-	answer, refused := s.ext.dialect.shutdown(r.Params)
-	if refused != nil {
-		return nil, s.fail(refused)
+	answer, err := s.ext.dialect.shutdown(r.Params)
+	if err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()
@@ -195,12 +197,12 @@ func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, err
 func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, error) {
 	document, err := wirejson.Parse(r.Params, s.ext.dialect.maxDepth())
 	if err != nil {
-		return nil, s.fail(s.ext.dialect.invalidParams("", err.Error()))
+		return nil, err
 	}
 	defer document.Release()
-	asked, refused := s.ext.dialect.toolCall(document.Root())
-	if refused != nil {
-		return nil, s.fail(refused)
+	asked, err := s.ext.dialect.toolCall(document.Root())
+	if err != nil {
+		return nil, s.fail(err)
 	}
 	at, found := slices.BinarySearchFunc(s.tools, asked.name, compareName)
 	if !found {
@@ -253,11 +255,15 @@ func (s *server) failed(ctx context.Context, t *tool, err error) (peer.Value, er
 	return s.encode(&Result{Content: []string{fmt.Sprintf("tool %q: %v", t.name, err)}, IsError: true}, nil)
 }
 
-// fail turns a refusal into the peer's error.
-func (s *server) fail(refused *refusal) *peer.Error {
+// fail turns a refusal into the peer's error. Others the peer knows by itself.
+func (s *server) fail(err error) error {
+	var refused *refusal
+	if !errors.As(err, &refused) {
+		return err
+	}
 	var data peer.Value
 	if refused.data != nil {
-		text, err := jsonv2.Marshal(refused.data, encoding)
+		text, err := jsonv2.Marshal(refused.data, encoding, jsontext.AllowInvalidUTF8(true))
 		if err != nil {
 			panic("extension: " + err.Error()) // data holds strings only
 		}

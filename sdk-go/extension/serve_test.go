@@ -66,7 +66,7 @@ func TestServe_initializeRefused(t *testing.T) {
 		},
 		{
 			"no version", extension.API04, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`,
-			`{"error":{"code":-32602,"data":{"detail":"the required member \"api_version\" is absent; add it","pointer":"/api_version"},"message":"Invalid params at \"/api_version\": the required member \"api_version\" is absent; add it"},"id":1,"jsonrpc":"2.0"}`,
+			`{"error":{"code":-32602,"data":{"detail":"the required member \"api_version\" is absent; add it","pointer":"/api_version","violation":"missing"},"message":"Invalid params"},"id":1,"jsonrpc":"2.0"}`,
 		},
 		{
 			"an unsupported required feature", extension.API04,
@@ -95,7 +95,7 @@ func TestServe_initializeRefused(t *testing.T) {
 		},
 		{
 			"0.3: an unlisted member", extension.API03, strings.Replace(initialize(extension.API03), `"workspace":"/w"`, `"workspace":"/w","x":1`, 1),
-			`{"error":{"code":-32602,"data":{"detail":"InitializeRequest has no member \"x\"; leave it out","pointer":"/x"},"message":"invalid params"},"id":1,"jsonrpc":"2.0"}`,
+			`{"error":{"code":-32602,"data":{"detail":"InitializeRequest has no member \"x\"; leave it out","pointer":"/x","violation":"unknown"},"message":"invalid params"},"id":1,"jsonrpc":"2.0"}`,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,8 +135,8 @@ func TestServe_callsAndErrors(t *testing.T) {
 		{extension.API03, call("0.3", 7, "say", `{"text":1}`), `{"error":{"code":-32602,"data":{"detail":"got number, want string","pointer":"/arguments/text"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
 		{extension.API03, call("0.3", 7, "say", `[]`), `{"error":{"code":-32602,"data":{"detail":"got array, want object","pointer":"/arguments"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
 		{extension.API04, strings.Replace(call("0.4", 7, "say", `{"text":"a"}`), `"context"`, `"catalog_revision":0,"context"`, 1), `{"error":{"code":-32602,"data":{"detail":"the catalog has no revisions: dynamic_tools was not selected","pointer":"/catalog_revision"},"message":"Invalid params at \"/catalog_revision\": the catalog has no revisions: dynamic_tools was not selected"},"id":7,"jsonrpc":"2.0"}`},
-		{extension.API03, call("0.3", 7, strings.Repeat("n", 129), `{}`), `{"error":{"code":-32012,"data":{"detail":"the string has 129 bytes, want at most max_tool_name_bytes (128)","pointer":"/name"},"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`},
-		{extension.API03, `{"id":7,"jsonrpc":"2.0","method":"shutdown","params":{"now":true}}`, `{"error":{"code":-32602,"data":{"detail":"ShutdownParams has no member \"now\"; leave it out","pointer":"/now"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, call("0.3", 7, strings.Repeat("n", 129), `{}`), `{"error":{"code":-32012,"data":{"detail":"the string has 129 bytes, want at most max_tool_name_bytes (128)","pointer":"/name","violation":"bytes"},"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`},
+		{extension.API03, `{"id":7,"jsonrpc":"2.0","method":"shutdown","params":{"now":true}}`, `{"error":{"code":-32602,"data":{"detail":"ShutdownParams has no member \"now\"; leave it out","pointer":"/now","violation":"unknown"},"message":"invalid params"},"id":7,"jsonrpc":"2.0"}`},
 		{extension.API04, `{"jsonrpc":"2.0","id":7,"method":"dance","params":{}}`, `{"error":{"code":-32601,"message":"Method not found: dance"},"id":7,"jsonrpc":"2.0"}`},
 	} {
 		t.Run(string(test.api)+" "+test.frame, func(t *testing.T) {

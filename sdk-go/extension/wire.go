@@ -30,18 +30,20 @@ var outputRules = toolschema.OutputRules{
 	MaxKeyBytes: featurewire.MaxOutputSchemaKeyBytes,
 }
 
-// dialect is everything in which the wires differ for an extension.
+// dialect is everything in which the wires differ for an extension. What its methods cannot take they return
+// as an error: a *refusal, or the *wirejson.Violation or *wirejson.SyntaxError of parameters that break their
+// model, for which the peer knows the answer.
 type dialect interface {
 	// maxDepth is the level of the deepest value of a frame.
 	maxDepth() int
 	// checkTool says why a tool cannot be in a catalog of this wire.
 	checkTool(*tool) error
 	// initialize answers the first request of a session with what was agreed.
-	initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, *refusal)
+	initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error)
 	// shutdown checks the parameters of shutdown and returns its answer.
-	shutdown(params json.RawMessage) (wirejson.Encoder, *refusal)
+	shutdown(params json.RawMessage) (wirejson.Encoder, error)
 	// toolCall reads the parameters of a tool call.
-	toolCall(params wirejson.Value) (request toolCall, refused *refusal)
+	toolCall(params wirejson.Value) (toolCall, error)
 	// result puts the outcome of a tool that has an output schema or not into the result model, or says which
 	// bound of the wire it breaks.
 	result(o outcome) (wirejson.Encoder, error)
@@ -66,6 +68,7 @@ type session struct {
 	flags         Flags
 	progress      bool // $/progress is open
 	notifications bool // notification is open
+	hooksMissing  bool // the manifest declares session hooks and the host does not offer them
 	declared      declaration
 	install       peer.Session
 }
@@ -89,18 +92,16 @@ type refusal struct {
 	data    map[string]any // nil for none
 }
 
-// breach turns the error of a decode function into a refusal; the pointer is that of the value within the
-// parameters.
-func breach(err error, rows func(name string) (wirejson.ErrorCode, bool), refuse func(pointer, detail string) *refusal) *refusal {
-	violation, ok := err.(*wirejson.Violation)
-	if !ok {
-		return refuse("", err.Error())
+// Error returns the message and the data.
+func (r *refusal) Error() string {
+	message := r.message
+	if message == "" {
+		message = r.row.Message
 	}
-	refused := refuse(violation.Pointer, violation.Detail)
-	if row, known := rows(violation.ErrorName); known {
-		refused.row = row
+	if r.data == nil {
+		return message
 	}
-	return refused
+	return fmt.Sprintf("%s %v", message, r.data)
 }
 
 // located is the data of a refusal that is about one place in the parameters.

@@ -47,6 +47,9 @@ type Options struct {
 	NoNotifications bool
 	// Concurrency is how many calls the host has in flight at most; 64 by default.
 	Concurrency int
+	// SessionHooks has the manifest declare the session hooks, and the host offer them. API 0.3 alone has
+	// them.
+	SessionHooks bool
 	// FrameBytes is the offered payload bound of API 0.3; 1 MiB by default.
 	FrameBytes int
 }

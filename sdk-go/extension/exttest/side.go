@@ -178,7 +178,13 @@ type canonicalSide struct{}
 func (canonicalSide) profile() (*peer.Profile, error) { return peer.CanonicalProfile(frame.Host), nil }
 
 func (canonicalSide) initialize(o *Options, tools []string) (wirejson.Encoder, error) {
-	offer, err := negotiation.Offer(int64(o.FrameBytes), int64(o.Concurrency))
+	contributes := featurewire.Contributes{Tools: tools, Notifications: !o.NoNotifications}
+	var bound []string
+	if o.SessionHooks {
+		bound = []string{canonicalwire.CapabilityLifecycleEvents}
+		contributes.Hooks = []string{string(manifestdoc.HookSessionStart), string(manifestdoc.HookSessionEnd)}
+	}
+	offer, err := negotiation.Offer(int64(o.FrameBytes), int64(o.Concurrency), bound...)
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +198,7 @@ func (canonicalSide) initialize(o *Options, tools []string) (wirejson.Encoder, e
 		Extension:    identity.AppendJSON(nil),
 		Workspace:    o.Workspace,
 		Capabilities: featurewire.CapabilityGrants{Filesystem: featurewire.FilesystemGrantNone}.AppendJSON(nil),
-		Contributes:  featurewire.Contributes{Tools: tools, Notifications: !o.NoNotifications}.AppendJSON(nil),
+		Contributes:  contributes.AppendJSON(nil),
 		Host:         featurewire.HostState{}.AppendJSON(nil),
 		Contract:     offer,
 	}
@@ -202,7 +208,7 @@ func (canonicalSide) initialize(o *Options, tools []string) (wirejson.Encoder, e
 	return params, nil
 }
 
-func (canonicalSide) agree(_ *Options, asked wirejson.Encoder, result []byte) ([]Tool, peer.Session, error) {
+func (canonicalSide) agree(o *Options, asked wirejson.Encoder, result []byte) ([]Tool, peer.Session, error) {
 	answer, err := canonicalwire.DecodeInitializeResponse(result)
 	if err != nil {
 		return nil, peer.Session{}, err
@@ -211,6 +217,9 @@ func (canonicalSide) agree(_ *Options, asked wirejson.Encoder, result []byte) ([
 	contract, err := negotiation.Negotiate(&offer, &answer.Contract)
 	if err == nil {
 		err = contract.CheckTools(len(answer.Tools))
+	}
+	if err == nil {
+		_, err = contract.CheckSessionHooks(o.SessionHooks, &offer)
 	}
 	if err != nil {
 		return nil, peer.Session{}, err
