@@ -237,12 +237,13 @@ func TestCall_contextOfTheFeatureWire(t *testing.T) {
 	l.want(`{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"/other","type":"text"},{"text":"scope","type":"text"},{"text":"{o i 2}","type":"text"},{"text":"s","type":"text"},{"text":"n","type":"text"},{"text":"m","type":"text"},{"text":` + fmt.Sprintf("%q", where) + `,"type":"text"}],"is_error":false}}`)
 }
 
-// On 0.3 the context is opaque: what is there is taken, what is not is empty.
+// On 0.3 the context is opaque: one in the shape of the other wire's is understood.
 func TestCall_contextOfTheCanonicalWire(t *testing.T) {
 	for where, want := range map[string]string{
 		`{}`:    `{"text":"/w","type":"text"},{"text":"","type":"text"},{"text":"true","type":"text"}`,
 		`"any"`: `{"text":"/w","type":"text"},{"text":"","type":"text"},{"text":"true","type":"text"}`,
-		`{"host":{"model":"m","session_id":null},"resource_owner":7,"workspace":"/other"}`: `{"text":"/other","type":"text"},{"text":"m","type":"text"},{"text":"true","type":"text"}`,
+		`{"execution_scope":null,"host":{"model":"m"},"resource_owner":7,"workspace":"/other"}`: `{"text":"/w","type":"text"},{"text":"","type":"text"},{"text":"true","type":"text"}`,
+		`{"execution_scope":null,"host":{"model":"m","session_id":null},"workspace":"/other"}`:  `{"text":"/other","type":"text"},{"text":"m","type":"text"},{"text":"true","type":"text"}`,
 	} {
 		l := dial(t, one(extension.API03, func(_ context.Context, call *extension.Call, _ textArgs) (*extension.Result, error) {
 			c := call.Context()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/canonical"
 	"github.com/octet-dev/octet/runtime/negotiation"
@@ -113,23 +114,14 @@ func (d canonicalDialect) toolCall(params wirejson.Value) (toolCall, error) {
 	return toolCall{asked.Name, opaqueContext(asked.Context)}, nil
 }
 
-// opaqueContext takes from a context what it has of the feature wire's members; this wire promises none.
+// opaqueContext reads a context that has the shape of the feature wire's, as that of an octet host has; this
+// wire promises none. Of any other there is only the JSON.
 func opaqueContext(text json.RawMessage) Context {
-	c := Context{JSON: text}
-	document, err := wirejson.Parse(text, wirejson.DefaultMaxDepth)
+	where, err := featurewire.DecodeExecutionContext(text)
 	if err != nil {
-		return c
+		return Context{JSON: text}
 	}
-	defer document.Release()
-	root := document.Root()
-	c.Workspace = root.Member("workspace").Text()
-	c.ExecutionScope = root.Member("execution_scope").Text()
-	host := root.Member("host")
-	c.SessionID, c.SessionName, c.Model = host.Member("session_id").Text(), host.Member("session_name").Text(), host.Member("model").Text()
-	if owner := root.Member("resource_owner"); owner.Kind() == wirejson.KindObject {
-		c.Owner = &Owner{owner.Member("session_id").Text(), owner.Member("extension_instance_id").Text(), owner.Member("process_generation").Int()}
-	}
-	return c
+	return featureContext(where, text)
 }
 
 // declaredTools reads the tools of the contributions, which are opaque on this wire.

@@ -137,8 +137,8 @@ func (d featureDialect) toolCall(params wirejson.Value) (toolCall, error) {
 		if err != nil {
 			return toolCall{}, err
 		}
-		where := asked.Context
-		return toolCall{asked.Name, featureContext(where.Workspace, where.ExecutionScope, where.Host, where.AppendJSON(nil))}, nil
+		where := featurewire.ExecutionContext{Workspace: asked.Context.Workspace, ExecutionScope: asked.Context.ExecutionScope, Host: asked.Context.Host}
+		return toolCall{asked.Name, featureContext(where, asked.Context.AppendJSON(nil))}, nil
 	}
 	asked, err := featurewire.DecodeToolCallParamsValue(params)
 	if err != nil {
@@ -147,20 +147,19 @@ func (d featureDialect) toolCall(params wirejson.Value) (toolCall, error) {
 	if !asked.CatalogRevision.IsAbsent() {
 		return toolCall{}, d.invalidParams("/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")
 	}
-	where := asked.Context
-	c := featureContext(where.Workspace, where.ExecutionScope, where.Host, where.AppendJSON(nil))
+	return toolCall{asked.Name, featureContext(asked.Context, asked.Context.AppendJSON(nil))}, nil
+}
+
+func featureContext(where featurewire.ExecutionContext, text json.RawMessage) Context {
+	c := Context{
+		Workspace: where.Workspace, ExecutionScope: where.ExecutionScope.Or(""),
+		SessionID: where.Host.SessionID.Or(""), SessionName: where.Host.SessionName.Or(""), Model: where.Host.Model.Or(""),
+		JSON: text,
+	}
 	if owner, owned := where.ResourceOwner.Get(); owned {
 		c.Owner = &Owner{owner.SessionID, owner.ExtensionInstanceID, owner.ProcessGeneration}
 	}
-	return toolCall{asked.Name, c}, nil
-}
-
-func featureContext(workspace string, scope wirejson.Opt[string], host featurewire.HostState, text json.RawMessage) Context {
-	return Context{
-		Workspace: workspace, ExecutionScope: scope.Or(""),
-		SessionID: host.SessionID.Or(""), SessionName: host.SessionName.Or(""), Model: host.Model.Or(""),
-		JSON: text,
-	}
+	return c
 }
 
 func (d featureDialect) result(o outcome) (wirejson.Encoder, error) {
