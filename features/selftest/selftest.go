@@ -147,16 +147,22 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 		return Result{}, err
 	}
 	run := referee.Options{Setup: setup, Jobs: 1}
-	if f.Rule == "" {
+	switch {
+	case f.Rule == "":
 		setup.Patience = setup.Patience.Scale(soundPatience)
-	} else {
+		if opts.rules != nil {
+			run.Select = func(s features.Scenario) bool {
+				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(opts.rules, id) })
+			}
+		}
+	default:
 		run.Select = func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) }
 		run.Until = func(s verdict.Scenario) bool {
 			return slices.ContainsFunc(s.Findings, func(found verdict.Finding) bool { return found.Rule == f.Rule && !found.Missing })
 		}
 	}
 	scenarios, err := referee.Run(ctx, run)
-	if err != nil && !(f.Name == "" && errors.Is(err, referee.ErrNothing)) {
+	if err != nil && !(f.Rule == "" && errors.Is(err, referee.ErrNothing)) {
 		return Result{}, err
 	}
 	return weigh(f, verdict.Aggregate(referee.Known(), scenarios)), nil
