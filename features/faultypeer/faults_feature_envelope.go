@@ -112,7 +112,7 @@ var featureOwnRequestFaults = []Fault{
 
 	on(current, "EXT04-LIMIT-002", "asks-too-much", "asks more than a host can hold open", moment("call "+ToolEcho, func(p *peer) {
 		var burst []byte
-		for i := range featurewire.MaxChildRequests + 1 {
+		for i := range 10 * featurewire.MaxChildRequests {
 			burst = append(append(burst, encode(obj{
 				"jsonrpc": "2.0", "id": "c-" + strconv.Itoa(i), "method": "confirmation/request",
 				"params": obj{"parent_request_id": json.RawMessage(p.last), "prompt": "Go on?"},

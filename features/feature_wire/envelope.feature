@@ -53,10 +53,15 @@ Feature: Envelopes
   Scenario: A notification gets no answer
     Given the extension is ready
     Then each of these lines is met with silence
-      | {"jsonrpc":"2.0","method":"conform/notice","params":{}}                                                     |
-      | {"jsonrpc":"2.0","method":"$/conform","params":{"id":1}}                                                    |
-      | {"jsonrpc":"2.0","method":"session/started","params":{"session_id":"s1"}}                                   |
-      | {"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"context":«context»,"name":«tool»}} |
+      | {"jsonrpc":"2.0","method":"conform/notice","params":{}}                   |
+      | {"jsonrpc":"2.0","method":"$/conform","params":{"id":1}}                  |
+      | {"jsonrpc":"2.0","method":"session/started","params":{"session_id":"s1"}} |
+
+  @EXT04-ENV-007
+  Scenario: A call without an id gets no answer
+    Given the extension is ready
+    When the host sends the line {"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"context":«context»,"name":«tool»}}
+    Then the extension stays silent and goes on serving
 
   @EXT04-ENV-013
   Scenario: Members that an extension does not know, some of them but for the case
