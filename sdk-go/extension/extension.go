@@ -14,7 +14,7 @@ type Options struct {
 	// API is the version to speak, the one that the manifest names; API04 by default.
 	API API
 	// Concurrency is how many tool calls the host may have in flight together. 0, and anything above what a
-	// host offers, is what the host offers, at most 64. API 0.1 has no say in it: there further calls wait.
+	// host offers, is what the host offers, at most 64. It has no effect on API 0.1, which negotiates nothing.
 	Concurrency int
 	// Log takes diagnostics, a line each; os.Stderr by default. Writes come one at a time.
 	Log io.Writer
