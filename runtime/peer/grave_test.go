@@ -22,19 +22,19 @@ func TestTombstone_explainsOneAnswerForHalfAMinute(t *testing.T) {
 		return r
 	}
 	const late = `{"id":1,"jsonrpc":"2.0","result":{}}`
-	t.Run("twice", in(func(t *testing.T) {
+	t.Run("EXT03-ENV-021 twice", in(func(t *testing.T) {
 		r := abandon(t)
 		r.send(late, late)
 		r.endedBy("EXT03-ORDER-007", Remote)
 	}))
-	t.Run("just in time", in(func(t *testing.T) {
+	t.Run("EXT03-ENV-021 just in time", in(func(t *testing.T) {
 		r := abandon(t)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		r.send(late)
 		r.noted("EXT03-CANCEL-012")
 		r.quiet()
 	}))
-	t.Run("too late", in(func(t *testing.T) {
+	t.Run("EXT03-ENV-021 too late", in(func(t *testing.T) {
 		r := abandon(t)
 		time.Sleep(30 * time.Second)
 		r.send(late)

@@ -82,17 +82,24 @@ func TestOpening_hostAcceptsNothingButTheAnswer(t *testing.T) {
 		`{"id":"c-1","jsonrpc":"2.0","method":"theme/select","params":{}}`,
 		`{"jsonrpc":"2.0","method":"provider/event","params":{}}`,
 		`{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":1}}`,
+		`{"id":"c-1","jsonrpc":"2.0","method":"no/such","params":{}}`,
+		`{"jsonrpc":"2.0","method":"no/such","params":{}}`,
 	} {
-		t.Run(text, in(func(t *testing.T) {
+		t.Run("EXT03-ORDER-009 "+text, in(func(t *testing.T) {
 			r := newOpeningRig(t, frame.Host, "0.3", Options{Handle: echo})
 			k := r.call(t.Context(), Call{Method: "initialize", Params: Raw(`{}`)})
 			r.want(initCall)
-			r.send(text)
+			r.send(text, initAnswer)
 			r.endedBy("EXT03-ORDER-002", Remote)
 			<-k.done
 			if k.err == nil {
 				t.Error("initialize succeeded")
 			}
+		}))
+		t.Run("EXT03-ORDER-009 before initialize "+text, in(func(t *testing.T) {
+			r := newOpeningRig(t, frame.Host, "0.3", Options{Handle: echo})
+			r.send(text)
+			r.endedBy("EXT03-ORDER-002", Remote)
 		}))
 	}
 	t.Run("feature wire", in(func(t *testing.T) {
