@@ -124,11 +124,12 @@ func (m *Monitor) tool(f wire.Frame, t tree) {
 	if schema.kind() == null {
 		return
 	}
-	if fault := schemaFault(schema); fault != "" {
-		m.report(m.rules.outputSchema, f, -1, "the output_schema of tool %q: %s", name, fault)
-	}
 	if fault := schemaSize(schema); fault != "" {
 		m.report(m.rules.outputSchemaSize, f, -1, "the output_schema of tool %q: %s", name, fault)
+		return
+	}
+	if fault := schemaFault(schema); fault != "" {
+		m.report(m.rules.outputSchema, f, -1, "the output_schema of tool %q: %s", name, fault)
 	}
 }
 

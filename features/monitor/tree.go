@@ -3,7 +3,6 @@ package monitor
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
 	"strings"
 
@@ -141,24 +140,31 @@ func (t tree) spelled() string {
 	return string(t.raw)
 }
 
-// size measures a value: levels of containers, and values in all.
+// size measures a value in one pass: levels of containers, and values in all.
 func (t tree) size() (depth, nodes int) {
-	nodes = 1
-	var children []tree
-	for _, raw := range t.members() {
-		children = append(children, tree{bytes.TrimSpace(raw)})
-	}
-	children = append(children, t.items()...)
-	for _, c := range children {
-		d, n := c.size()
-		depth = max(depth, d)
-		nodes += n
-		if nodes > math.MaxInt32 {
+	d := json.NewDecoder(bytes.NewReader(t.raw))
+	d.UseNumber()
+	var open []bool // containers around the present place, true for an object
+	key := false    // the next string is one
+	for {
+		token, err := d.Token()
+		if err != nil {
 			return depth, nodes
 		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			nodes++
+			open = append(open, token == json.Delim('{'))
+			depth = max(depth, len(open))
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		default:
+			if key {
+				key = false
+				continue
+			}
+			nodes++
+		}
+		key = len(open) > 0 && open[len(open)-1]
 	}
-	if k := t.kind(); k == object || k == array {
-		depth++
-	}
-	return depth, nodes
 }
