@@ -33,5 +33,4 @@ type Address struct {
 // Unlisted members are refused.
 //
 // Source: test 3.
-type Empty struct {
-}
+type Empty struct{}
