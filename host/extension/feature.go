@@ -13,6 +13,7 @@ import (
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
+	"github.com/octet-dev/octet/runtime/resultbounds"
 )
 
 // bound lists the optional features that this host really serves: progress reaches the person.
@@ -205,10 +206,8 @@ func (w *featureWire) result(ctx context.Context, tool *Tool, answer []byte) (*T
 	}
 	result.Structured = raw(decoded.StructuredContent)
 	result.Metadata = raw(decoded.Metadata)
-	if result.Metadata != nil {
-		if err := schema.MetadataBounds.Hold(result.Metadata); err != nil {
-			return nil, fmt.Errorf("metadata: %w", err)
-		}
+	if err := resultbounds.Metadata.Check(result.Metadata); err != nil {
+		return nil, err
 	}
 	return result, structured(ctx, tool, result)
 }
@@ -223,8 +222,8 @@ func structured(ctx context.Context, tool *Tool, r *ToolResult) error {
 	case tool.OutputSchema == nil:
 		return errors.New("structured content without an output schema; declare one")
 	}
-	if err := schema.StructuredBounds.Hold(r.Structured); err != nil {
-		return fmt.Errorf("structured content: %w", err)
+	if err := resultbounds.Structured.Check(r.Structured); err != nil {
+		return err
 	}
 	if err := tool.output.Check(ctx, r.Structured); err != nil {
 		return fmt.Errorf("structured content: %w", err)

@@ -45,25 +45,3 @@ func TestOutputOK(t *testing.T) {
 		}
 	}
 }
-
-func TestBounds(t *testing.T) {
-	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
-	for _, c := range []struct {
-		bounds Bounds
-		text   string
-		want   string
-	}{
-		{StructuredBounds, list(16383), ""},
-		{StructuredBounds, list(16384), "more than 16384 values"},
-		{StructuredBounds, strings.Repeat("[", 33) + strings.Repeat("]", 33), ""},
-		{StructuredBounds, strings.Repeat("[", 34) + strings.Repeat("]", 34), "more than 32 levels"},
-		{StructuredBounds, `{"` + strings.Repeat("k", 257) + `":1}`, ""},
-		{MetadataBounds, `{"a":{"` + strings.Repeat("k", 257) + `":1}}`, "key of 257 bytes"},
-		{MetadataBounds, `{"` + strings.Repeat("k", 256) + `":1}`, ""},
-	} {
-		err := c.bounds.Hold([]byte(c.text))
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%.40s: %v, want an error with %q", c.text, err, c.want)
-		}
-	}
-}

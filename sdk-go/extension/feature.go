@@ -9,6 +9,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
+	"github.com/octet-dev/octet/runtime/resultbounds"
 )
 
 // featureDialect speaks API 0.1, 0.2 and 0.4.
@@ -169,10 +170,10 @@ func (d featureDialect) result(o outcome) (wirejson.Encoder, error) {
 	if len(o.texts) > featurewire.MaxContentParts {
 		return nil, fmt.Errorf("the result has %d texts, more than %d: join some", len(o.texts), featurewire.MaxContentParts)
 	}
-	if err := within(o.structured, structuredBounds); err != nil {
+	if err := resultbounds.Structured.Check(o.structured); err != nil {
 		return nil, err
 	}
-	if err := within(o.metadata, metadataBounds); err != nil {
+	if err := resultbounds.Metadata.Check(o.metadata); err != nil {
 		return nil, err
 	}
 	result := featurewire.ToolCallResult{IsError: o.isError}

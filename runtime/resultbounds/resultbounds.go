@@ -1,4 +1,6 @@
-package extension
+// Package resultbounds holds the structured parts of a tool result on the feature wire to their bounds:
+// encoded bytes, levels, values and keys. The side that writes a result and the side that reads it use it alike.
+package resultbounds
 
 import (
 	"encoding/json"
@@ -8,26 +10,30 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
-// bounds limit one JSON value of a result.
-type bounds struct {
+// Bounds limit one JSON value of a tool result.
+type Bounds struct {
 	what                 string
 	bytes, levels, nodes int
 	keyBytes             int // 0: no bound
 }
 
+// The bounds of the two structured members of a result.
+//
+// Rules: EXT04-RESULT-007, EXT04-RESULT-008.
 var (
-	structuredBounds = bounds{
+	Structured = Bounds{
 		what: "structured content", bytes: featurewire.MaxStructuredContentBytes, levels: featurewire.MaxStructuredDepth,
 		nodes: featurewire.MaxStructuredNodes,
 	}
-	metadataBounds = bounds{
+	Metadata = Bounds{
 		what: "metadata", bytes: featurewire.MaxMetadataBytes, levels: featurewire.MaxStructuredDepth,
 		nodes: featurewire.MaxStructuredNodes, keyBytes: featurewire.MaxMetadataKeyBytes,
 	}
 )
 
-// within checks one JSON value of a result; nil is none.
-func within(value json.RawMessage, b bounds) error {
+// Check reports whether a value stays within the bounds; its error says which one it passes. No value
+// (nil) passes none.
+func (b Bounds) Check(value json.RawMessage) error {
 	if value == nil {
 		return nil
 	}
