@@ -195,13 +195,18 @@ func TestHostCancel_extensionCancelsItsOwnRequest(t *testing.T) {
 				<-ctx.Done()
 				return nil, &Error{Code: -32002, Message: "no owner"}
 			}, `{"error":{"code":-32002,"message":"no owner"},"id":"c-1","jsonrpc":"2.0"}`},
+			"deaf": {func(ctx context.Context, q *Request) (Value, error) { // answered in its place, once
+				time.Sleep(5 * time.Second)
+				return echo(ctx, q)
+			}, `{"error":{"code":-32800,"data":{"reason":"enough"},"message":"request cancelled"},"id":"c-1","jsonrpc":"2.0"}`},
 			"answered before": {echo, `{"id":"c-1","jsonrpc":"2.0","result":{"n":1}}`},
 		} {
 			t.Run("EXT04-CANCEL-014 "+name+" "+version, in(func(t *testing.T) {
-				r := newServingRig(t, version, Options{Handle: c.handle})
+				r := newServingRig(t, version, Options{Handle: c.handle, HandlerGrace: time.Second})
 				r.send(ask, cancel, cancel)
 				r.want(c.want)
 				r.send(cancel)
+				time.Sleep(time.Minute)
 				r.silent()
 				r.quiet()
 			}))
