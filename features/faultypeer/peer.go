@@ -7,6 +7,7 @@
 package faultypeer
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -199,18 +200,16 @@ func read(ctx context.Context, r io.Reader, lines chan<- line, keep int) {
 	}
 	for {
 		n, err := r.Read(buf)
-		for _, b := range buf[:n] {
-			if b == '\n' {
-				l.whole = true
-				if !send() {
-					return
-				}
-				continue
+		for rest := buf[:n]; len(rest) > 0; {
+			part, behind, whole := bytes.Cut(rest, []byte{'\n'})
+			l.size += len(part)
+			if room := keep - len(l.payload); room > 0 {
+				l.payload = append(l.payload, part[:min(room, len(part))]...)
 			}
-			l.size++
-			if len(l.payload) < keep {
-				l.payload = append(l.payload, b)
+			if l.whole = whole; whole && !send() {
+				return
 			}
+			rest = behind
 		}
 		if err != nil {
 			if l.size > 0 {

@@ -136,12 +136,26 @@ func (p *progress) tick(total int, f func(done, total int)) {
 	}
 }
 
-// soundPatience multiplies the waits for a sound peer: it answers, so that they cost nothing, and a busy
-// machine must not accuse it.
-const soundPatience = 10
+// longPatience multiplies the waits for peers that must not fail one: sound ones, and those that went
+// uncaught once, perhaps because a busy machine was late with what comes before the fault.
+const longPatience = 10
 
-// judge runs the scenarios that prove the expected rule; all of them for a sound peer.
+// judge judges a sound peer once, and a faulty one again if it went uncaught.
 func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
+	patient := opts
+	patient.Patience = opts.Patience.Scale(longPatience)
+	if f.Rule == "" {
+		return attempt(ctx, f, patient)
+	}
+	r, err := attempt(ctx, f, opts)
+	if err != nil || r.Verdict == Caught {
+		return r, err
+	}
+	return attempt(ctx, f, patient)
+}
+
+// attempt runs the scenarios that prove the expected rule; all of them for a sound peer.
+func attempt(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
 	setup, err := Setup(f, opts)
 	if err != nil {
 		return Result{}, err
@@ -149,7 +163,6 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 	run := referee.Options{Setup: setup, Jobs: 1}
 	switch {
 	case f.Rule == "":
-		setup.Patience = setup.Patience.Scale(soundPatience)
 		if opts.rules != nil {
 			run.Select = func(s features.Scenario) bool {
 				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(opts.rules, id) })
