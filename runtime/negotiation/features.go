@@ -2,6 +2,7 @@ package negotiation
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/rules"
@@ -63,6 +64,25 @@ func brokenShape(rule string, err error) *Mismatch {
 	return m
 }
 
+// selectionRule is the rule that a selection of a wrong shape breaks, by the member it is about.
+func selectionRule(err error) string {
+	v := asViolation(err)
+	if v == nil {
+		return rules.EXT04Neg001
+	}
+	switch member := strings.SplitN(v.Pointer, "/", 3); {
+	case len(member) < 2:
+		return rules.EXT04Neg001
+	case member[1] == "features":
+		return rules.EXT04Neg002
+	case member[1] == "limits":
+		return rules.EXT04Neg005
+	case member[1] == "lifecycle_events":
+		return rules.EXT04Neg006
+	}
+	return rules.EXT04Neg001
+}
+
 // CheckOffer judges an offer as the extension of an API version does: the version, and that every
 // required feature is among those it supports (all required ones of the table, and extra). The error
 // is a *Mismatch.
@@ -101,7 +121,7 @@ func NegotiateFeatures(api string, o *featurewire.ProtocolOffer, s *featurewire.
 	m := first(
 		func() *Mismatch {
 			if o.Version != api || s.Version != o.Version {
-				return refused(rules.EXT04Neg012, s.Version, "is another version than "+o.Version)
+				return refused(rules.EXT04Neg001, s.Version, "is another version than "+o.Version)
 			}
 			return nil
 		},
@@ -109,7 +129,7 @@ func NegotiateFeatures(api string, o *featurewire.ProtocolOffer, s *featurewire.
 		func() *Mismatch { return checkDependencies(s.Features) },
 		func() *Mismatch {
 			if s.Limits.MaxConcurrentRequests < 1 {
-				return refused(rules.EXT04Neg016, concurrencyLimit, "must be at least 1")
+				return refused(rules.EXT04Neg005, concurrencyLimit, "must be at least 1")
 			}
 			return nil
 		},
@@ -129,17 +149,17 @@ func NegotiateFeatures(api string, o *featurewire.ProtocolOffer, s *featurewire.
 func checkFeatures(o *featurewire.ProtocolOffer, chosen []string) *Mismatch {
 	for _, n := range o.RequiredFeatures {
 		if !slices.Contains(chosen, n) {
-			return refused(rules.EXT04Neg013, n, "is a required feature and not selected")
+			return refused(rules.EXT04Neg002, n, "is a required feature and not selected")
 		}
 	}
 	for _, n := range chosen {
 		offered := slices.Contains(o.RequiredFeatures, n) || slices.Contains(o.OptionalFeatures, n)
 		if f := featurewire.LookupFeature(n); !offered || f == nil || !slices.Contains(f.Versions, o.Version) {
-			return refused(rules.EXT04Neg014, n, "was not offered, or is no feature of this version")
+			return refused(rules.EXT04Neg003, n, "was not offered, or is no feature of this version")
 		}
 	}
 	if n, twice := duplicate(chosen); twice {
-		return refused(rules.EXT04Neg015, n, "is selected twice")
+		return refused(rules.EXT04Neg004, n, "is selected twice")
 	}
 	return nil
 }
@@ -148,7 +168,7 @@ func checkDependencies(chosen []string) *Mismatch {
 	for _, n := range chosen {
 		for _, need := range featurewire.LookupFeature(n).DependsOn {
 			if !slices.Contains(chosen, need) {
-				return refused(rules.EXT04Neg021, n, "is selected without "+need+", on which it depends")
+				return refused(rules.EXT04Neg020, n, "is selected without "+need+", on which it depends")
 			}
 		}
 	}
@@ -159,11 +179,11 @@ func checkDependencies(chosen []string) *Mismatch {
 func checkEvents(s *featurewire.ProtocolSelection) *Mismatch {
 	events := s.LifecycleEvents.Or(nil)
 	if len(events) > 0 && !slices.Contains(s.Features, featurewire.FeatureLifecycleEvents) {
-		return refused(rules.EXT04Neg018, string(events[0]), "is subscribed without the feature "+featurewire.FeatureLifecycleEvents)
+		return refused(rules.EXT04Neg006, string(events[0]), "is subscribed without the feature "+featurewire.FeatureLifecycleEvents)
 	}
 	for _, e := range events {
 		if !e.Known() {
-			return refused(rules.EXT04Neg018, string(e), "is no lifecycle event")
+			return refused(rules.EXT04Neg006, string(e), "is no lifecycle event")
 		}
 	}
 	return nil
@@ -177,7 +197,7 @@ func NegotiateFeaturesJSON(api string, offer, selection []byte) (*Agreement, err
 	}
 	s, err := featurewire.DecodeProtocolSelection(selection)
 	if err != nil {
-		return nil, brokenShape(rules.EXT04Neg012, err)
+		return nil, brokenShape(selectionRule(err), err)
 	}
 	return NegotiateFeatures(api, &o, &s)
 }
