@@ -3,9 +3,9 @@ package envelope
 import (
 	"bytes"
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 // SyntaxError is a payload of the feature wire that is not one JSON text.
@@ -68,9 +68,6 @@ func (s *scanner) peek() byte {
 // scan has the outline of the canonical check: value, after, member. objects holds a bit for each open
 // level, set for an object.
 func (s *scanner) scan() error {
-	if !utf8.Valid(s.b) {
-		return s.fail("the text is not well-formed UTF-8")
-	}
 	var objects [maxDepth/64 + 1]uint64
 	depth := 0
 
@@ -185,16 +182,21 @@ func (s *scanner) close() {
 // str reads the string at s.i.
 func (s *scanner) str() error {
 	for s.i++; s.i < len(s.b); s.i++ {
+		if s.i += wirejson.PlainRun(s.b[s.i:]); s.i == len(s.b) {
+			break
+		}
 		switch c := s.b[s.i]; {
 		case c == '"':
 			s.i++
 			return nil
-		case c < 0x20:
-			return s.fail("a control character must be escaped")
 		case c == '\\':
 			if err := s.escape(); err != nil {
 				return err
 			}
+		case c < 0x20:
+			return s.fail("a control character must be escaped")
+		default:
+			return s.fail("the text is not well-formed UTF-8")
 		}
 	}
 	return s.fail("the text ends inside a string")

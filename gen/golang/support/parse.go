@@ -224,9 +224,12 @@ func (p *parser) string() bool {
 	p.pos++
 	start := p.pos
 	n := node{start: uint32(start), kind: KindString, canonical: true}
-	for p.pos < len(p.src) {
-		c := p.src[p.pos]
-		switch {
+	for {
+		p.pos += PlainRun(p.src[p.pos:])
+		if p.pos == len(p.src) {
+			return p.fail(start-1, "a string without its closing quote; send all of it")
+		}
+		switch c := p.src[p.pos]; {
 		case c == '"':
 			n.end = uint32(p.pos)
 			p.pos++
@@ -239,17 +242,10 @@ func (p *parser) string() bool {
 			}
 		case c < 0x20:
 			return p.fail(p.pos, "a control character inside a string; escape it")
-		case c < utf8.RuneSelf:
-			p.pos++
 		default:
-			r, size := utf8.DecodeRune(p.src[p.pos:])
-			if r == utf8.RuneError && size == 1 {
-				return p.fail(p.pos, "no valid UTF-8; encode text as UTF-8")
-			}
-			p.pos += size
+			return p.fail(p.pos, "no valid UTF-8; encode text as UTF-8")
 		}
 	}
-	return p.fail(start-1, "a string without its closing quote; send all of it")
 }
 
 // escape reads one escape, or a surrogate pair of them, and clears canonical where the canonical
@@ -264,7 +260,10 @@ func (p *parser) escape(canonical *bool) bool {
 		return p.fail(start, "no legal escape; write \\\", \\\\, \\/, \\b, \\f, \\n, \\r, \\t or \\u and four hex digits")
 	}
 	p.pos += size
-	if *canonical {
+	switch {
+	case size == 2:
+		*canonical = *canonical && p.src[start+1] != '/'
+	case *canonical:
 		var buf [utf8.UTFMax + 4]byte
 		*canonical = bytes.Equal(appendEscaped(buf[:0], r), p.src[start:p.pos])
 	}

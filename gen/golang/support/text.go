@@ -1,6 +1,7 @@
 package wirejson
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -72,23 +73,19 @@ func hex4(s []byte) (rune, bool) {
 
 // appendUnescaped appends the decoded text of s, the inside of a string that the parser accepted.
 func appendUnescaped(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		if s[i] != '\\' {
-			start := i
-			for i < len(s) && s[i] != '\\' {
-				i++
-			}
-			dst = append(dst, s[start:i]...)
-			continue
+	for {
+		run := bytes.IndexByte(s, '\\')
+		if run < 0 {
+			return append(dst, s...)
 		}
-		r, size, ok := readEscape(s[i:])
+		dst = append(dst, s[:run]...)
+		r, size, ok := readEscape(s[run:])
 		if !ok {
 			return dst
 		}
 		dst = utf8.AppendRune(dst, r)
-		i += size
+		s = s[run+size:]
 	}
-	return dst
 }
 
 // appendEscaped appends the canonical spelling of one character inside a string.
@@ -120,29 +117,26 @@ func plain(c byte) bool { return c >= 0x20 && c != '"' && c != '\\' }
 // AppendString appends the canonical spelling of s as a JSON string. Bytes that are no valid UTF-8 are
 // written as U+FFFD.
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
+	return appendString(dst, []byte(s))
+}
+
+// appendString must neither change s nor let it escape: that is what spares AppendString the copy of a
+// string.
+func appendString(dst, s []byte) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if !plain(c) {
-				dst = append(dst, s[start:i]...)
-				dst = appendEscaped(dst, rune(c))
-				start = i + 1
-			}
-			i++
-			continue
+	for {
+		run := PlainRun(s)
+		dst = append(dst, s[:run]...)
+		if run == len(s) {
+			return append(dst, '"')
 		}
-		r, size := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
-		if r == utf8.RuneError && size == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\uFFFD"...)
-			start = i + 1
+		c := rune(s[run])
+		if c >= utf8.RuneSelf {
+			c = utf8.RuneError
 		}
-		i += size
+		dst = appendEscaped(dst, c)
+		s = s[run+1:]
 	}
-	dst = append(dst, s[start:]...)
-	return append(dst, '"')
 }
 
 // stringLen returns the length of the canonical spelling of the decoded text s.
