@@ -79,7 +79,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 			Strict:         true,
 			FS:             features.Files(),
 			Paths:          paths,
-			Tags:           "@" + opts.Setup.Dialect.API(),
+			Tags:           tags(opts, plan),
 			Concurrency:    max(opts.Jobs, 1),
 			Randomize:      opts.Seed,
 			DefaultContext: ctx,
@@ -87,6 +87,23 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	}
 	suite.Run()
 	return r.collect(plan), nil
+}
+
+// tags narrows what is parsed to the API version and, for a selection, to the rules of what was chosen.
+func tags(opts Options, plan []features.Scenario) string {
+	api := "@" + opts.Setup.Dialect.API()
+	if opts.Select == nil {
+		return api
+	}
+	var rules []string
+	for _, s := range plan {
+		for _, id := range s.Rules {
+			if tag := "@" + id; !slices.Contains(rules, tag) {
+				rules = append(rules, tag)
+			}
+		}
+	}
+	return api + " && " + strings.Join(rules, ",")
 }
 
 // formatName is the formatter that prints nothing: results are collected by hooks.

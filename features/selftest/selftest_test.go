@@ -9,7 +9,7 @@ import (
 )
 
 func TestRun(t *testing.T) {
-	results, err := selftest.Run(t.Context(), selftest.Options{Patience: steps.DefaultPatience.Scale(0.3), Jobs: 4})
+	results, err := selftest.Run(t.Context(), selftest.Options{Patience: steps.DefaultPatience.Scale(0.3), Jobs: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package steps
 import (
 	"context"
 	"regexp"
+	"sync"
 
 	"github.com/cucumber/godog"
 )
@@ -71,10 +72,24 @@ func Of(ctx context.Context) *World {
 
 // Register makes the vocabulary known to a scenario.
 func Register(sc *godog.ScenarioContext) {
-	for _, p := range Vocabulary() {
-		sc.Step("^"+p.Expr+"$", bind(p.Do))
+	for _, p := range compiled() {
+		sc.Step(p.expr, p.do)
 	}
 }
+
+type compiledPhrase struct {
+	expr *regexp.Regexp
+	do   any
+}
+
+// compiled is the vocabulary as it is registered for every scenario.
+var compiled = sync.OnceValue(func() []compiledPhrase {
+	var out []compiledPhrase
+	for _, p := range Vocabulary() {
+		out = append(out, compiledPhrase{regexp.MustCompile("^" + p.Expr + "$"), bind(p.Do)})
+	}
+	return out
+})
 
 // bind turns a method expression into a handler that finds its world in the context.
 func bind(do any) any {

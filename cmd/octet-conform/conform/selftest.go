@@ -22,7 +22,7 @@ func (inv *invocation) selftest() int {
 	f := inv.flags()
 	examples := f.StringSlice("example", nil, "directory of an extension that keeps every rule; may be given several times")
 	repeat := f.Int("repeat", 1, "how often every example is judged")
-	jobs := f.Int("jobs", 2*runtime.NumCPU(), "peers at a time")
+	jobs := f.Int("jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
 	scale := f.Float64("timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	run := f.StringSlice("run", nil, "only faults with these names or rules")
 	verbose := f.Bool("verbose", false, "a line for every peer")
