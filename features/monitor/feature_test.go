@@ -141,7 +141,7 @@ func TestTree_sizesInOnePass(t *testing.T) {
 		`[[1],[2],"x"]`:           {2, 6},
 		strings.Repeat("[", 9000) + `"` + strings.Repeat("x", 1<<20) + `"` + strings.Repeat("]", 9000): {9000, 9001},
 	} {
-		depth, nodes := tree{[]byte(text)}.size()
+		depth, nodes := value([]byte(text)).size()
 		if got := [2]int{depth, nodes}; got != want {
 			t.Errorf("size of %.40s: %d, want %d", text, got, want)
 		}

@@ -210,7 +210,7 @@ func (m *Monitor) metadata(f wire.Frame, meta tree) {
 
 func longKey(t tree) bool {
 	for name, raw := range t.members() {
-		if len(name) > maxMetadataKey || longKey(tree{bytes.TrimSpace(raw)}) {
+		if len(name) > maxMetadataKey || longKey(raw) {
 			return true
 		}
 	}

@@ -22,15 +22,29 @@ const (
 	object  kind = "an object"
 )
 
-// tree is a value of a frame, read as far as a check asks for it. The zero value is an absent one.
-type tree struct{ raw json.RawMessage }
+// tree is a value of a frame, read as far as a check asks for it. The zero value is an absent one. Copies
+// share what has been read.
+type tree struct {
+	raw  json.RawMessage
+	read *reading
+}
+
+// reading holds the members of an object once somebody has asked for one.
+type reading struct {
+	done    bool
+	members map[string]tree
+}
 
 func parse(b []byte) tree {
-	b = bytes.TrimSpace(b)
 	if !json.Valid(b) {
 		return tree{}
 	}
-	return tree{b}
+	return value(b)
+}
+
+// value is a tree of text that is known to be one JSON value.
+func value(raw []byte) tree {
+	return tree{raw: bytes.TrimSpace(raw), read: new(reading)}
 }
 
 func (t tree) absent() bool { return len(t.raw) == 0 }
@@ -56,19 +70,25 @@ func (t tree) kind() kind {
 }
 
 // members reads an object; nil if it is none.
-func (t tree) members() map[string]json.RawMessage {
+func (t tree) members() map[string]tree {
 	if t.kind() != object {
 		return nil
 	}
-	var m map[string]json.RawMessage
-	if json.Unmarshal(t.raw, &m) != nil {
-		return nil
+	if !t.read.done {
+		var raw map[string]json.RawMessage
+		// The text has been found to be JSON.
+		_ = json.Unmarshal(t.raw, &raw)
+		t.read.members = make(map[string]tree, len(raw))
+		for name, member := range raw {
+			t.read.members[name] = value(member)
+		}
+		t.read.done = true
 	}
-	return m
+	return t.read.members
 }
 
 // get returns a member; absent if there is none.
-func (t tree) get(name string) tree { return tree{bytes.TrimSpace(t.members()[name])} }
+func (t tree) get(name string) tree { return t.members()[name] }
 
 // at follows a pointer through objects.
 func (t tree) at(pointer string) tree {
@@ -89,7 +109,7 @@ func (t tree) items() []tree {
 	}
 	out := make([]tree, len(list))
 	for i, raw := range list {
-		out[i] = tree{bytes.TrimSpace(raw)}
+		out[i] = value(raw)
 	}
 	return out
 }
