@@ -196,8 +196,12 @@ func (x *Extension) progressed(params []byte) {
 		x.events.diagnostic("progress is dropped: " + err.Error())
 		return
 	}
+	live := x.conn.InFlight(envelope.FromWire(decoded.RequestID))
 	x.mu.Lock()
 	running := x.running[decoded.RequestID]
+	if !live {
+		running = nil // its answer has arrived, though nobody has taken it yet
+	}
 	late := running == nil || decoded.Sequence <= running.sequence
 	if !late {
 		running.sequence = decoded.Sequence

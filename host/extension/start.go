@@ -192,7 +192,11 @@ var errInitializeDeadline = errors.New("the deadline of initialize is over")
 
 func (x *Extension) initializeFailed(err error) error {
 	var answer *peer.Error
-	if errors.As(err, &answer) {
+	var framing *frame.Error
+	switch {
+	case errors.As(err, &framing) && framing.From == frame.Host:
+		return x.failed(Initialize, x.named(fmt.Sprintf("was not asked to initialize: the request exceeds %d bytes; give shorter flag values", framing.Bound)), err)
+	case errors.As(err, &answer):
 		return x.failed(Initialize, x.named(fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, answer.Message)), err)
 	}
 	return x.ended(err)

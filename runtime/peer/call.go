@@ -293,6 +293,14 @@ func (s *calls) takeLocked(id []byte) *call {
 	return k
 }
 
+// InFlight reports whether a call has no outcome yet. Asked inside Options.Notice it tells how things stood
+// when the notification arrived.
+func (c *Conn) InFlight(id envelope.ID) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.calls.live[id.String()] != nil
+}
+
 // settle gives the live call of an id its outcome; a call that has one already is left alone. It goes
 // by the id, because the memory of a settled call is another call's by then.
 func (c *Conn) settle(id string, o outcome) {
