@@ -1494,7 +1494,7 @@ var All = []Rule{
 		Text:     "A host writes every frame as one canonical JSON value followed by exactly one LF byte.",
 		Source:   "canonical 2.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Frame010,
@@ -1578,7 +1578,7 @@ var All = []Rule{
 		Text:     "Before the contract is installed a host reads and writes under its offered max_frame_bytes, which is never above 1048576.",
 		Source:   "canonical 2.1, 8",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Frame017,
@@ -1590,7 +1590,7 @@ var All = []Rule{
 		Text:     "A host replaces the offered frame bound by the selected one in one step for both directions, and checks bytes that already arrived behind the initialize answer against the selected one.",
 		Source:   "canonical 2.1, 10.1; seed: Retained canonical API 0.3 wire",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Frame018,
@@ -1602,7 +1602,7 @@ var All = []Rule{
 		Text:     "A frame with both a framing fault and a syntax fault is judged by its framing fault.",
 		Source:   "S21",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Canon001,
@@ -1736,7 +1736,7 @@ var All = []Rule{
 		Text:     "A host writes every value in its one canonical spelling.",
 		Source:   "canonical 2",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Canon014,
@@ -1748,7 +1748,7 @@ var All = []Rule{
 		Text:     "A host refuses to write a value that has no canonical spelling: a fraction, a number outside the portable range, a lone surrogate, more than 32 levels.",
 		Source:   "canonical 2.4, 2.5, 2.7",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read001,
@@ -2000,7 +2000,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at a payload that is not strict JSON.",
 		Source:   "canonical 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read026,
@@ -2012,7 +2012,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at a payload that is JSON in another than its canonical spelling.",
 		Source:   "canonical 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read027,
@@ -2024,7 +2024,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at a repeated key at any depth, compared after unescaping.",
 		Source:   "canonical 2.3, 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read028,
@@ -2036,7 +2036,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at a number that is not a portable integer in plain spelling.",
 		Source:   "canonical 2.5, 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read029,
@@ -2048,7 +2048,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at invalid UTF-8 or a lone surrogate escape.",
 		Source:   "canonical 2.1, 2.4, 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read030,
@@ -2060,7 +2060,7 @@ var All = []Rule{
 		Text:     "A host ends the stream, without an answer, at a value more than 32 levels deep.",
 		Source:   "canonical 2.7, 9.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Read031,
@@ -2406,7 +2406,7 @@ var All = []Rule{
 		Text:     "A host keeps an absent and a null error data apart.",
 		Source:   "canonical 5.3",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/canonical",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Err010,
@@ -2782,7 +2782,7 @@ var All = []Rule{
 		Text:     "A host reports an initialize result with more tools than the selected max_tools as resource_exhausted.",
 		Source:   "canonical 6.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Init036,
@@ -3934,7 +3934,7 @@ var All = []Rule{
 		Text:     "A host does not write a frame above the bound: the request fails locally as resource_exhausted.",
 		Source:   "canonical 6.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT04Frame001,
@@ -4046,7 +4046,7 @@ var All = []Rule{
 		Text:     "The host writes every message as one JSON object followed by one LF, whole and never mixed with another frame.",
 		Source:   "feature 1.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT04Frame012,
@@ -4058,7 +4058,7 @@ var All = []Rule{
 		Text:     "The host refuses to write a frame of more than 1,048,576 bytes and fails that call locally, with nothing sent.",
 		Source:   "feature 2",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT04Frame013,
@@ -4094,7 +4094,7 @@ var All = []Rule{
 		Text:     "The host's reader accepts blank lines, CR before LF and white space between JSON tokens.",
 		Source:   "S16",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT04Frame016,
@@ -4106,7 +4106,7 @@ var All = []Rule{
 		Text:     "When a frame is broken both as a line and as JSON, the host reports the fault of the line.",
 		Source:   "S21",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/frame",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT04Env001,
@@ -4654,7 +4654,7 @@ var All = []Rule{
 		Text:     "A result whose `api_version` differs from the request is rejected.",
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg012,
@@ -4666,7 +4666,7 @@ var All = []Rule{
 		Text:     "A result without `protocol`, or with another `protocol.version`, is rejected.",
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg013,
@@ -4750,7 +4750,7 @@ var All = []Rule{
 		Text:     "A catalog is rejected when its tool or command names differ from the declared ones or repeat, or when it holds more than 256 tools or 256 commands.",
 		Source:   "feature 6, feature 2",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg020,
@@ -4784,7 +4784,7 @@ var All = []Rule{
 		Text:     "A 0.1 result with `protocol` is rejected.",
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Tool001,
@@ -4858,7 +4858,7 @@ var All = []Rule{
 		Text:     "An initialize result with an empty tool description, `parameters` that are not an object schema, or a bad `output_schema` is rejected.",
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/negotiation",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT01Tool001,
@@ -5398,7 +5398,7 @@ var All = []Rule{
 		Text:     "Progress for a request that is not live, or whose sequence does not grow, is ignored with a diagnostic.",
 		Source:   "feature 11.6",
 		NoPeer:   "binds the host, which an extension run does not judge",
-		ProvenBy: "runtime/peer",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Prog011,

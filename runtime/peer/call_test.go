@@ -295,6 +295,7 @@ func TestDo_refusesWhatCannotBeSent(t *testing.T) {
 				t.Errorf("%s: %v, want a local fault", method, err)
 			}
 		}
+		// EXT03-ENV-023, as is $/cancelRequest as a call above.
 		if err := r.conn.Notify(t.Context(), "tool/call", Raw(`{}`)); !errors.As(err, &p) || p.Blame != Local {
 			t.Errorf("a request sent as a notification: %v", err)
 		}

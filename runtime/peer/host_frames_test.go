@@ -1,11 +1,14 @@
 package peer
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/runtime/canonical"
@@ -108,6 +111,42 @@ func TestHostFrames_selectedBoundHoldsFromTheAnswerOn(t *testing.T) {
 		k.gives(`{"ok":1}`)
 		r.endedBy("EXT03-FRAME-005", Remote)
 	}))
+}
+
+// Whoever writes at the same time, every frame is one object and one LF, in one piece.
+func TestHostWrites_wholeFrames(t *testing.T) {
+	for version, rule := range map[string]string{"0.1": "EXT04-FRAME-011", "0.2": "EXT04-FRAME-011", "0.3": "EXT03-FRAME-009", "0.4": "EXT04-FRAME-011"} {
+		t.Run(rule+" "+version, in(func(t *testing.T) {
+			r := newRig(t, frame.Host, version, Options{})
+			var writers sync.WaitGroup
+			texts := map[string]bool{}
+			for n := range 60 {
+				text := `"` + strings.Repeat(string(rune('a'+n%26)), 1+n*n*4) + `"`
+				texts[text] = true
+				writers.Go(func() { _, _ = r.conn.Call(t.Context(), "tool/call", Raw(text)) })
+			}
+			synctest.Wait() // the pipe is full, and the rest of them waits
+			raw, ids := bufio.NewReader(r.out), map[string]bool{}
+			for range 60 {
+				line, err := raw.ReadString('\n')
+				if err != nil {
+					t.Fatal(err)
+				}
+				id, rest, _ := strings.Cut(strings.TrimPrefix(line, `{"id":`), `,"jsonrpc":"2.0","method":"tool/call","params":`)
+				text := strings.TrimSuffix(rest, "}\n")
+				if !texts[text] || ids[id] {
+					t.Fatalf("the line %.100s is no frame of a call", line)
+				}
+				delete(texts, text)
+				ids[id] = true
+			}
+			if synctest.Wait(); raw.Buffered() > 0 {
+				t.Error("more was written than was called")
+			}
+			r.conn.Close()
+			writers.Wait()
+		}))
+	}
 }
 
 // The bound is that of the payload: the frame that fills it goes out, one byte more does not.
