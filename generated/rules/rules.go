@@ -678,8 +678,8 @@ const (
 	// EXT04Frame013: A line from the extension that is not one JSON object in UTF-8 is a transport failure
 	// that ends that process generation.
 	EXT04Frame013 = "EXT04-FRAME-013"
-	// EXT04Frame014: More than 1,048,576 bytes without LF, or bytes after the last LF when stdout ends, are
-	// a transport failure, found without holding more than the bound.
+	// EXT04Frame014: More than 1,048,576 bytes without LF, or bytes other than white space after the last
+	// LF when stdout ends, are a transport failure, found without holding more than the bound.
 	EXT04Frame014 = "EXT04-FRAME-014"
 	// EXT04Frame015: The host's reader accepts blank lines, CR before LF and white space between JSON
 	// tokens.
@@ -4079,7 +4079,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "More than 1,048,576 bytes without LF, or bytes after the last LF when stdout ends, are a transport failure, found without holding more than the bound.",
+		Text:     "More than 1,048,576 bytes without LF, or bytes other than white space after the last LF when stdout ends, are a transport failure, found without holding more than the bound.",
 		Source:   "S16, feature 2",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
