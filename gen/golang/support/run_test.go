@@ -11,7 +11,8 @@ import (
 // everyPair calls f with sequences across the bounds of words, and with texts of up to three words in which each byte value stands at each offset, and one
 // of the bytes that borrow or carry in front of it.
 func everyPair(f func(text []byte)) {
-	for _, text := range []string{"", "é", "01234567é", "0123456é01234567\"", "天地玄黄天\xe5\xa4", "😀😀\\", "\uFFFD\uFFFD\xed\xa0\x80",
+	for _, text := range []string{
+		"", "é", "01234567é", "0123456é01234567\"", "天地玄黄天\xe5\xa4", "😀😀\\", "\uFFFD\uFFFD\xed\xa0\x80",
 		"\xe0\x80\x80", "\xe1\xc0\x80", "\xe1\x80\xc0", "\xe1\x80a", "\xe1a\x80", "\xf0\x80\x80\x80",
 	} {
 		f([]byte(text))
