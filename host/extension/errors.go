@@ -30,7 +30,7 @@ const (
 	Closed                     // it ended, or closed its output, although nobody asked it to
 	Refused                    // it answered the call with an error
 	Result                     // its result of the call breaks the rules; the connection lives on
-	Timeout                    // it did not answer in time
+	Timeout                    // it did not answer initialize or the call in time
 	Cancelled                  // the caller cancelled
 )
 

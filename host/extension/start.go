@@ -180,7 +180,7 @@ func (x *Extension) initialize(ctx context.Context) error {
 	case refused != nil:
 		return x.failed(Initialize, x.named("answered initialize with what cannot be accepted: "+refused.Error()), refused)
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errInitializeDeadline):
-		return x.failed(Initialize, x.named(fmt.Sprintf("did not answer initialize within %s", x.options.Deadlines.Initialize)), err)
+		return x.failed(Timeout, x.named(fmt.Sprintf("did not answer initialize within %s", x.options.Deadlines.Initialize)), err)
 	case ctx.Err() != nil:
 		return x.failed(Cancelled, x.named("was cancelled while it initialized"), context.Cause(ctx))
 	default:

@@ -66,7 +66,7 @@ func TestStart_failures(t *testing.T) {
 			words string
 		}{
 			{fixture.CrashAtStart, Closed, "ended with exit code 3"},
-			{fixture.HangAtStart, Initialize, "did not answer initialize within 300ms"},
+			{fixture.HangAtStart, Timeout, "did not answer initialize within 300ms"},
 			{fixture.RefuseInitialize, Initialize, "refused to initialize: extension RPC error -320"},
 			{fixture.WrongAPI, Initialize, "answered initialize with what cannot be accepted"},
 			{fixture.NoCatalog, Initialize, "tools"},

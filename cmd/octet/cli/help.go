@@ -54,7 +54,8 @@ Arguments of the tool:
 Flags:
   --flag name=value  a flag that the manifest declares; a boolean by its name alone, or as no-name
   --output FORMAT    text (default) or json: an object with content, is_error, structured_content and metadata
-  --timeout TIME     how long to wait for the answer, for example 10s or 2m; 30s by default
+  --timeout TIME     how long to wait for the answer, for example 10s or 2m; 30s by default. A shorter time than
+                     30s bounds the start too: the wait for initialize, which is never longer than 30s
   --workspace DIR    where the extension works; the current directory by default
   -v, --verbose      show the extension's standard error and diagnostics as they come
   -h, --help         show this text

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/schema"
 )
@@ -88,7 +89,11 @@ func (call *callCommand) started(ctx context.Context, c *console, source *extens
 			}
 		})
 	defer stop()
-	x, err := extension.Start(ctx, source, call.options(c))
+	options := call.options(c)
+	if call.given.Changed("timeout") {
+		options.Deadlines.Initialize = min(call.timeout, featurewire.RequestTimeoutMs*time.Millisecond)
+	}
+	x, err := extension.Start(ctx, source, options)
 	if err != nil {
 		return call.report(c, err)
 	}
