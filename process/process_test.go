@@ -395,6 +395,9 @@ func TestStderr_floodIsDrainedAndBounded(t *testing.T) {
 	if len(tail.Lines) != 5 || tail.Dropped() != 19_995 {
 		t.Errorf("kept %d lines and dropped %d, want 5 and 19995", len(tail.Lines), tail.Dropped())
 	}
+	if len(tail.First) != headLines {
+		t.Errorf("kept %d of the first lines, want %d", len(tail.First), headLines)
+	}
 }
 
 func TestStderr_lines(t *testing.T) {

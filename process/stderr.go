@@ -15,6 +15,10 @@ const (
 	DefaultTailBytes = 64 << 10
 )
 
+// headLines is how many of the first lines are kept: a program that dies of an error often names it in
+// front of a long trace.
+const headLines = 8
+
 // StderrOptions bound what is kept of standard error. Zero values mean the defaults.
 type StderrOptions struct {
 	// LineBytes is the longest line kept; the rest of a longer one is dropped.
@@ -33,6 +37,7 @@ type Line struct {
 
 // Tail is what is kept of standard error.
 type Tail struct {
+	First []Line // the very first ones, at most headLines; they may also stand in Lines
 	Lines []Line // the newest ones, oldest first
 	Bytes int64  // everything written so far
 	Total int64  // lines written so far, an unfinished last one not counted
@@ -58,8 +63,9 @@ type drain struct {
 	done chan struct{}
 
 	mu    sync.Mutex // guards the fields below
-	lines []Line     // a queue: the oldest first
-	size  int        // bytes of the texts in lines
+	first []Line
+	lines []Line // a queue: the oldest first
+	size  int    // bytes of the texts in lines
 	bytes int64
 	total int64
 }
@@ -111,6 +117,9 @@ func (d *drain) keep(line Line) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.total++
+	if len(d.first) < headLines {
+		d.first = append(d.first, line)
+	}
 	d.lines = append(d.lines, line)
 	d.size += len(line.Text)
 	for len(d.lines) > 1 && (len(d.lines) > d.opts.TailLines || d.size > d.opts.TailBytes) {
@@ -123,7 +132,7 @@ func (d *drain) keep(line Line) {
 func (d *drain) tail() Tail {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return Tail{Lines: append([]Line(nil), d.lines...), Bytes: d.bytes, Total: d.total}
+	return Tail{First: append([]Line(nil), d.first...), Lines: append([]Line(nil), d.lines...), Bytes: d.bytes, Total: d.total}
 }
 
 // finish waits for the end of the stream, or until grace fires, and closes the pipe. It returns after

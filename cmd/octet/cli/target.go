@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -101,8 +102,56 @@ func (t *target) options(c *console) extension.Options {
 	return options
 }
 
-// lastWords is how many lines of standard error a failure shows.
-const lastWords = 10
+const (
+	// lastWords is how many of the last lines of standard error a failure shows.
+	lastWords = 10
+	// maxShown bounds every line of an extension that a failure shows, in bytes.
+	maxShown = 400
+)
+
+// words shows the first and the last lines of standard error.
+func (c *console) words(tail process.Tail) {
+	first := int64(len(tail.First))
+	from := max(first, tail.Total-lastWords, tail.Dropped()) // number of the line to go on with
+	heading := "the extension's last words on standard error:"
+	if from > first {
+		heading = "the extension's first and last words on standard error:"
+	}
+	c.line(heading)
+	for _, line := range tail.First {
+		c.line("    " + shown(line))
+	}
+	switch left := from - first; {
+	case left == 1:
+		c.line("    ... 1 line left out ...")
+	case left > 1:
+		c.line(fmt.Sprintf("    ... %d lines left out ...", left))
+	}
+	for number := from; number < tail.Total; number++ {
+		c.line("    " + shown(tail.Lines[number-tail.Dropped()]))
+	}
+}
+
+// shown is a line of standard error as it is printed, with a mark where its rest is missing.
+func shown(line process.Line) string {
+	text, whole := bounded(plain(line.Text))
+	if !whole || line.Cut {
+		text += "... (cut)"
+	}
+	return text
+}
+
+// bounded cuts a text that is longer than maxShown between two characters.
+func bounded(text string) (short string, whole bool) {
+	if len(text) <= maxShown {
+		return text, true
+	}
+	end := maxShown
+	for !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end], false
+}
 
 // report shows a failure of an extension and returns the exit code for it.
 func (t *target) report(c *console, err error) (int, error) {
@@ -119,11 +168,8 @@ func (t *target) report(c *console, err error) (int, error) {
 	c.errorf("%s", failure.Message)
 	// A cancelled extension that settled has nothing to explain.
 	settled := failure.Kind == extension.Cancelled && !failure.Unsettled
-	if lines := failure.Stderr.Lines; len(lines) > 0 && !t.verbose && !settled {
-		c.line("the extension's last words on standard error:")
-		for _, line := range lines[max(0, len(lines)-lastWords):] {
-			c.line("    " + plain(line.Text))
-		}
+	if len(failure.Stderr.Lines) > 0 && !t.verbose && !settled {
+		c.words(failure.Stderr)
 	}
 	switch failure.Kind {
 	case extension.Refused, extension.Result:
