@@ -38,16 +38,32 @@ func check(t *testing.T, base string, faults []fault) {
 
 func TestLoad_refusesBrokenFiles(t *testing.T) {
 	check(t, "shapes", []fault{
-		{limits, `"$schema"`, `"$schema": "", "$schema"`, `spec/parcel/limits.json: /: no strict JSON: line 2: the member "$schema" comes twice; send it once`},
-		{limits, `]`, `],`, `spec/parcel/limits.json: /: no strict JSON: line 9: no member name; write a string`},
-		{limits, `"$schema": "../meta/limits.schema.json",`, ``, `spec/parcel/limits.json: /: names no meta-schema; add "$schema" with the path of one under meta/`},
+		{limits, `"$schema"`, `"$schema": "", "$schema"`, `spec/parcel/limits.json: (document): no strict JSON: line 2: the member "$schema" comes twice; send it once`},
+		{limits, `]`, `],`, `spec/parcel/limits.json: (document): no strict JSON: line 9: no member name; write a string`},
+		{limits, `"$schema": "../meta/limits.schema.json",`, ``, `spec/parcel/limits.json: (document): names no meta-schema; add "$schema" with the path of one under meta/`},
 		{limits, `../meta/limits.schema.json`, `https://example.test/x`, `spec/parcel/limits.json: /$schema: the meta-schema "parcel/https:/example.test/x" is not a file under meta/; name one by its relative path`},
 		{limits, `limits.schema.json`, `none.schema.json`, `spec/parcel/limits.json: /$schema: the meta-schema "meta/none.schema.json" cannot be read (file does not exist); add it or name another one`},
-		{limits, `"value": 8`, `"value": "8"`, `spec/parcel/limits.json: /limits/0/value: got string, want integer`},
-		{models, `"x-source": "test 3",`, ``, `spec/parcel/models.json: /$defs/Parcel: missing property 'x-source'`},
-		{models, `"description": "Always the same."`, `"descripton": "Always the same."`, "spec/parcel/models.json: /$defs/Parcel/properties/version: additional properties 'descripton' not allowed\nspec/parcel/models.json: /$defs/Parcel/properties/version: missing property 'description'"},
-		{"wires.json", `parcel/errors.json`, `parcel/nothing.json`, "spec/parcel/errors.json: /: no wire names this file; add it to wires.json or remove it\nspec/parcel/nothing.json: /: cannot be read (file does not exist); add the file or stop naming it"},
+		{limits, `"value": 8`, `"value": "8"`, `spec/parcel/limits.json: /limits/0/value: got string, want integer; see spec/meta/limits.schema.json for the form`},
+		{models, `"x-source": "test 3",`, ``, `spec/parcel/models.json: /$defs/Parcel: missing property 'x-source'; see spec/meta/models.schema.json for the form`},
+		{models, `"description": "Always the same."`, `"descripton": "Always the same."`, "spec/parcel/models.json: /$defs/Parcel/properties/version/descripton: the member \"descripton\" is not legal here; see spec/meta/models.schema.json for the form\nspec/parcel/models.json: /$defs/Parcel/properties/version: missing property 'description'; see spec/meta/models.schema.json for the form"},
+		{"wires.json", `parcel/errors.json`, `parcel/nothing.json`, `spec/parcel/nothing.json: (document): cannot be read (file does not exist); add the file or stop naming it`},
+		{"wires.json", `parcel/models.json`, `parcel/nothing.json`, `spec/parcel/nothing.json: (document): cannot be read (file does not exist); add the file or stop naming it`},
+		{models, `"Parcel": {`, `"Par\ncel": {`, `spec/parcel/models.json: "/$defs/Par\ncel": the member "Par\ncel" is not legal here; see spec/meta/models.schema.json for the form`},
 	})
+}
+
+func TestLoad_reportsAMissingFileOnce(t *testing.T) {
+	for file, want := range map[string]string{
+		"wires.json":       "spec/wires.json: (document): cannot be read (file does not exist); add the file or stop naming it",
+		"dock/models.json": "spec/dock/models.json: (document): cannot be read (file does not exist); add the file or stop naming it",
+		"dock/errors.json": "spec/dock/errors.json: (document): cannot be read (file does not exist); add the file or stop naming it",
+	} {
+		files := tree(t, "contract")
+		delete(files, file)
+		if _, err := Load(files); err == nil || err.Error() != want {
+			t.Errorf("without %s\ngot  %v\nwant %s", file, err, want)
+		}
+	}
 }
 
 func TestLoad_refusesBrokenModels(t *testing.T) {
@@ -125,7 +141,7 @@ func TestLoad_refusesBrokenRules(t *testing.T) {
 		{rulesDoc, `"wire": "dock-wire"`, `"wire": "duck-wire"`, `spec/rules/dock.json: /wire: "duck-wire" is no wire; use a name of wires.json`},
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-LAND-001`, "spec/rules/dock.json: /rules/1/id: the rule id EXT04-LAND-001 comes twice; ids are never reused\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-BELL-001`, "spec/rules/dock.json: /rules/1/id: the area \"BELL\" of rule EXT04-BELL-001 is not described; add it to areas\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
-		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'"},
+		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'; see spec/meta/rules.schema.json for the form"},
 		{rulesDoc, `"wires": ["0.2", "0.4"]`, `"wires": ["0.2", "0.3"]`, `spec/rules/dock.json: /rules/0/wires/1: the wire dock-wire has no version "0.3"; correct it`},
 	})
 }

@@ -1,8 +1,9 @@
 // Package load reads the spec files, checks them and builds the model that emitters work from.
 //
-// Loading has three stages, and each looks at everything before it gives up: every file must be strict
-// JSON, then of the form its meta-schema asks for, then consistent with all others. The faults of the
-// first stage that finds any are returned together, each with file, JSON Pointer and remedy.
+// Loading has four stages, and each looks at everything before it gives up: every file must be strict
+// JSON, then of the form its meta-schema asks for, then every file that a wire names must be there, then
+// all must be consistent with each other. The faults of the first stage that finds any are returned
+// together, each with file, JSON Pointer and remedy.
 package load
 
 import (
@@ -39,6 +40,7 @@ func Load(fsys fs.FS) (*model.Spec, error) {
 	errs := new(located.List)
 	src := &source{fsys: fsys, files: map[string]node{}, errs: errs}
 	names := src.list()
+	src.read(wiresFile)
 	for _, name := range names {
 		src.read(name)
 	}
@@ -48,6 +50,14 @@ func Load(fsys fs.FS) (*model.Spec, error) {
 	meta := newMetaSchemas(src)
 	for _, name := range names {
 		meta.check(src.files[name])
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	for _, wire := range src.read(wiresFile).get("wires").items() {
+		for _, file := range wire.get("files").members() {
+			src.read(file.value.Text())
+		}
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err

@@ -2,9 +2,12 @@ package load
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -47,7 +50,8 @@ func (m *metaSchemas) check(n node) bool {
 		m.source.errs.Addf(n.file, "", `names no meta-schema; add "$schema" with the path of one under %s/`, metaFolder)
 		return false
 	}
-	schema, err := m.schema(path.Join(path.Dir(n.file), named.value.Text()))
+	name := path.Join(path.Dir(n.file), named.value.Text())
+	schema, err := m.schema(name)
 	if err != nil {
 		m.source.errs.Addf(n.file, named.pointer, "%v", err)
 		return false
@@ -66,7 +70,7 @@ func (m *metaSchemas) check(n node) bool {
 		m.source.errs.Addf(n.file, "", "%v", err)
 		return false
 	}
-	m.report(n.file, invalid)
+	m.report(n.file, name, invalid)
 	return false
 }
 
@@ -96,11 +100,19 @@ func (m *metaSchemas) schema(name string) (*jsonschema.Schema, error) {
 	return s, nil
 }
 
-// report adds the innermost causes: an outer one only says that an inner one exists.
-func (m *metaSchemas) report(file string, err *jsonschema.ValidationError) {
+// report adds the innermost causes: an outer one only says that an inner one exists. The schema that the
+// file breaks is what tells its author the remedy.
+func (m *metaSchemas) report(file, schema string, err *jsonschema.ValidationError) {
+	if extra, ok := err.ErrorKind.(*kind.AdditionalProperties); ok {
+		for _, name := range slices.Sorted(slices.Values(extra.Properties)) {
+			at := pointerOf(err.InstanceLocation) + "/" + wirejson.EscapePointer(name)
+			m.source.errs.Addf(file, at, "the member %q is not legal here; see spec/%s for the form", name, schema)
+		}
+		return
+	}
 	if len(err.Causes) == 0 {
 		text := err.ErrorKind.LocalizedString(message.NewPrinter(language.English))
-		m.source.errs.Addf(file, pointerOf(err.InstanceLocation), "%s", text)
+		m.source.errs.Addf(file, pointerOf(err.InstanceLocation), "%s; see spec/%s for the form", text, schema)
 		return
 	}
 	causes := err.Causes
@@ -110,8 +122,19 @@ func (m *metaSchemas) report(file string, err *jsonschema.ValidationError) {
 	if _, ok := err.ErrorKind.(*kind.AnyOf); ok {
 		causes = nearest(causes)
 	}
+	// The validator walks members in no order of its own.
+	slices.SortStableFunc(causes, func(a, b *jsonschema.ValidationError) int {
+		return slices.CompareFunc(a.InstanceLocation, b.InstanceLocation, func(a, b string) int {
+			i, errA := strconv.Atoi(a)
+			j, errB := strconv.Atoi(b)
+			if errA == nil && errB == nil {
+				return cmp.Compare(i, j)
+			}
+			return cmp.Compare(a, b)
+		})
+	})
 	for _, cause := range causes {
-		m.report(file, cause)
+		m.report(file, schema, cause)
 	}
 }
 

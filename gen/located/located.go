@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Error is one fault of a spec file.
@@ -15,11 +17,15 @@ type Error struct {
 	Message string
 }
 
-// Error gives file, pointer and message in one line; the root is shown as "/".
+// Error gives file, pointer and message in one line; the whole file is shown as "(document)". A pointer
+// through a name that would break the line is quoted.
 func (e *Error) Error() string {
 	pointer := e.Pointer
-	if pointer == "" {
-		pointer = "/"
+	switch {
+	case pointer == "":
+		pointer = "(document)"
+	case strings.ContainsFunc(pointer, func(r rune) bool { return !unicode.IsPrint(r) }):
+		pointer = strconv.Quote(pointer)
 	}
 	return "spec/" + e.File + ": " + pointer + ": " + e.Message
 }
