@@ -52,6 +52,20 @@ func TestLoad_refusesBrokenFiles(t *testing.T) {
 	})
 }
 
+func TestLoad_refusesNumbersThatAreNotPortable(t *testing.T) {
+	const rule = " is no integer from -9007199254740991 to 9007199254740991; write one without fraction and exponent"
+	check(t, "shapes", []fault{
+		{limits, `"value": 8,`, `"value": 1000000000000000000000000000000,`, `spec/parcel/limits.json: /limits/0/value: "1000000000000000000000000000000"` + rule},
+		{limits, `"value": 8,`, `"value": 9007199254740992,`, `spec/parcel/limits.json: /limits/0/value: "9007199254740992"` + rule},
+		{limits, `"value": 8,`, `"value": 8.0,`, `spec/parcel/limits.json: /limits/0/value: "8.0"` + rule},
+		{limits, `"value": 8,`, `"value": 8e999999999,`, `spec/parcel/limits.json: /limits/0/value: "8e999999999"` + rule},
+		{models, `"minItems": 1`, `"minItems": 9223372036854775808`, `spec/parcel/models.json: /$defs/Parcel/properties/content/minItems: "9223372036854775808"` + rule},
+		{models, `"x-min-bytes": 1`, `"x-min-bytes": 1e2`, `spec/parcel/models.json: /$defs/Parcel/properties/note/x-min-bytes: "1e2"` + rule},
+		{models, `"x-maximum": "max_weight"`, `"minimum": -9007199254740992, "maximum": 18446744073709551616`, `spec/parcel/models.json: /$defs/Parcel/properties/weight/minimum: "-9007199254740992"` + rule + "\n" + `spec/parcel/models.json: /$defs/Parcel/properties/weight/maximum: "18446744073709551616"` + rule},
+		{"parcel/errors.json", `"code": -1,`, `"code": -100000000000000000000,`, `spec/parcel/errors.json: /errors/0/code: "-100000000000000000000"` + rule},
+	})
+}
+
 func TestLoad_reportsAMissingFileOnce(t *testing.T) {
 	for file, want := range map[string]string{
 		"wires.json":       "spec/wires.json: (document): cannot be read (file does not exist); add the file or stop naming it",
@@ -174,6 +188,7 @@ func TestLoad_refusesBrokenVectors(t *testing.T) {
 		{name, `EXT04-LAND-001`, `EXT04-LAND-002`, `spec/vectors/models.json: /vectors/0/rule: "EXT04-LAND-002" is no rule; correct the id`},
 		{name, `"missing"`, `"gone"`, `spec/vectors/models.json: /vectors/0/violation: "gone" is no violation; correct the name`},
 		{name, `bad_ship`, `bad_boat`, `spec/vectors/models.json: /vectors/0/error: "bad_boat" is no error of dock-wire; correct the name`},
+		{name, `"verdict": "malformed"`, `"bound": 1e3, "offer": 1.5, "verdict": "malformed"`, `spec/vectors/models.json: /vectors/1/bound: "1e3" is no integer from -9007199254740991 to 9007199254740991; write one without fraction and exponent`},
 		{name, `"two"`, `"one"`, `spec/vectors/models.json: /vectors/1/id: the vector "one" comes twice; give it another id`},
 		{name, `dock-wire`, `duck-wire`, `spec/vectors/models.json: /wire: "duck-wire" is no wire; use a name of wires.json`},
 	} {

@@ -1,9 +1,9 @@
 // Package load reads the spec files, checks them and builds the model that emitters work from.
 //
 // Loading has four stages, and each looks at everything before it gives up: every file must be strict
-// JSON, then of the form its meta-schema asks for, then every file that a wire names must be there, then
-// all must be consistent with each other. The faults of the first stage that finds any are returned
-// together, each with file, JSON Pointer and remedy.
+// JSON with portable integers, then of the form its meta-schema asks for, then every file that a wire
+// names must be there, then all must be consistent with each other. The faults of the first stage that
+// finds any are returned together, each with file, JSON Pointer and remedy.
 package load
 
 import (

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strconv"
+	"strings"
 
 	wirejson "github.com/octet-dev/octet/gen/golang/support"
 	"github.com/octet-dev/octet/gen/located"
@@ -89,9 +91,36 @@ func (s *source) read(name string) node {
 		s.errs.Addf(name, "", "no strict JSON: %s", inLines(data, err))
 	} else {
 		n.value = doc.Root()
+		s.checkNumbers(n)
 	}
 	s.files[name] = n
 	return n
+}
+
+// checkNumbers reports every number that not all languages read as the same integer: the spec has no
+// other use for numbers, and the model holds them as int64. What a vector negotiates about is an input,
+// which may be as wrong as it likes.
+func (s *source) checkNumbers(n node) {
+	switch n.value.Kind() {
+	case wirejson.KindNumber:
+		i, err := strconv.ParseInt(string(n.value.Source()), 10, 64)
+		if err != nil || i < -defaultInteger || i > defaultInteger {
+			s.errs.Addf(n.file, n.pointer, "%q is no integer from %d to %d; write one without fraction and exponent",
+				n.value.Source(), -defaultInteger, defaultInteger)
+		}
+	case wirejson.KindObject:
+		vector := strings.HasPrefix(n.file, vectorsFolder)
+		for _, m := range n.members() {
+			if vector && (m.name == "offer" || m.name == "selection") {
+				continue
+			}
+			s.checkNumbers(m.node)
+		}
+	case wirejson.KindArray:
+		for _, item := range n.items() {
+			s.checkNumbers(item)
+		}
+	}
 }
 
 // inLines says where a text breaks in the terms of an editor.
