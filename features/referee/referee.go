@@ -16,6 +16,7 @@ import (
 	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
@@ -52,7 +53,7 @@ func Plan(opts Options) ([]features.Scenario, error) {
 
 // Run judges a subject. The scenarios come back in the order of files and lines. It fails only if the
 // features themselves cannot be run; whatever a subject does is a verdict. A context that is done ends
-// the run behind the scenarios that are under way; the others come back as errored.
+// the run and its subjects at once; scenarios that were not over come back as interrupted.
 func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	plan, err := Plan(opts)
 	if err != nil {
@@ -61,7 +62,10 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	if len(plan) == 0 {
 		return nil, ErrNothing
 	}
-	r := &run{opts: opts, planned: map[string]features.Scenario{}}
+	setup := *opts.Setup
+	setup.Starter = subject.Bounded(ctx, setup.Starter)
+	opts.Setup = &setup
+	r := &run{opts: opts, interrupted: func() bool { return ctx.Err() != nil }, planned: map[string]features.Scenario{}}
 	var paths []string
 	for _, s := range plan {
 		r.planned[s.Key()] = s
@@ -114,8 +118,9 @@ func init() {
 }
 
 type run struct {
-	opts    Options
-	planned map[string]features.Scenario
+	opts        Options
+	interrupted func() bool
+	planned     map[string]features.Scenario
 
 	mu      sync.Mutex // guards the fields below
 	results map[string]verdict.Scenario
@@ -150,6 +155,9 @@ func (r *run) finish(ctx context.Context, w *steps.World, s features.Scenario, e
 	findings := w.Stop()
 	result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: findings, Duration: time.Since(began)}
 	w.Judge(&result, err)
+	if r.interrupted() {
+		result.Interrupt()
+	}
 	if result.Class != verdict.Pass && result.Class != verdict.NotApplicable {
 		w.Evidence(&result)
 	}
@@ -184,6 +192,9 @@ func (r *run) collect(plan []features.Scenario) []verdict.Scenario {
 		result, ok := r.results[s.Key()]
 		if !ok {
 			result = verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Errored, Reason: "the run ended before it"}
+			if r.interrupted() {
+				result.Interrupt()
+			}
 		}
 		out = append(out, result)
 	}

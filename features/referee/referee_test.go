@@ -93,6 +93,25 @@ func TestRun_endsEarly(t *testing.T) {
 	}
 }
 
+func TestRun_interruptedScenariosSayNothing(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	silent := subject.Func(func(ctx context.Context, _ []string, in io.Reader, _, _ io.Writer) int {
+		cancel()
+		_, _ = io.Copy(io.Discard, in)
+		return 0
+	})
+	results, err := referee.Run(ctx, referee.Options{Setup: setup(t, silent), Select: referee.Matches([]string{"shutdown"}), Jobs: 2})
+	if err != nil || len(results) < 3 {
+		t.Fatalf("%d results, %v", len(results), err)
+	}
+	for _, s := range results {
+		if !s.Interrupted() || len(s.Findings) > 0 {
+			t.Errorf("%s: %s %q with %d findings, want errored and interrupted", s.Name, s.Class, s.Reason, len(s.Findings))
+		}
+	}
+}
+
 func TestRun_ofWhatCannotStart(t *testing.T) {
 	results, err := referee.Run(t.Context(), referee.Options{Setup: setup(t, subject.Command{Path: "/nowhere/at/all"}), Select: referee.Matches([]string{"EXT04-SHUT-001"})})
 	if err != nil {

@@ -63,6 +63,7 @@ const (
 	Missed  Verdict = "missed"        // by none
 	Clean   Verdict = "clean"         // a sound peer, and nothing was found
 	Alarmed Verdict = "false_finding" // a sound peer, and something was found
+	Unknown Verdict = "interrupted"   // the run was interrupted first
 )
 
 // Text is the verdict as people read it.
@@ -88,7 +89,7 @@ type Result struct {
 }
 
 // Run judges the peer without a fault on every API version, the sound variants of it, and every peer of
-// the table, in this order.
+// the table, in this order. A context that is done ends the run at once.
 func Run(ctx context.Context, opts Options) ([]Result, error) {
 	opts.rules = chosenRules(opts.Only)
 	var cases []faultypeer.Fault
@@ -142,13 +143,16 @@ const longPatience = 10
 
 // judge judges a sound peer once, and a faulty one again if it went uncaught.
 func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{Fault: f.Name, Rule: f.Rule, API: f.API, Verdict: Unknown}, nil
+	}
 	patient := opts
 	patient.Patience = opts.Patience.Scale(longPatience)
 	if f.Rule == "" {
 		return attempt(ctx, f, patient)
 	}
 	r, err := attempt(ctx, f, opts)
-	if err != nil || r.Verdict == Caught {
+	if err != nil || r.Verdict == Caught || r.Verdict == Unknown {
 		return r, err
 	}
 	return attempt(ctx, f, patient)
@@ -178,7 +182,11 @@ func attempt(ctx context.Context, f faultypeer.Fault, opts Options) (Result, err
 	if err != nil && !(f.Rule == "" && errors.Is(err, referee.ErrNothing)) {
 		return Result{}, err
 	}
-	return weigh(f, verdict.Aggregate(referee.Known(), scenarios)), nil
+	r := weigh(f, verdict.Aggregate(referee.Known(), scenarios))
+	if r.Verdict != Caught && slices.ContainsFunc(scenarios, func(s verdict.Scenario) bool { return s.Interrupted() }) {
+		r.Verdict, r.Reason, r.Others = Unknown, "", nil
+	}
+	return r, nil
 }
 
 // weigh compares what was found with what was expected. A finding about what a scenario needs before it

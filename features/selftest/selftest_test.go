@@ -1,9 +1,11 @@
 package selftest_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/selftest"
 	"github.com/octet-dev/octet/features/steps"
 )
@@ -20,5 +22,29 @@ func TestRun(t *testing.T) {
 		default:
 			t.Errorf("peer %q on API %s: %s, want rule %q red; %s (others: %s)", r.Fault, r.API, r.Verdict, r.Rule, r.Reason, strings.Join(r.Others, ", "))
 		}
+	}
+}
+
+func TestRun_interruptedAccusesAndMissesNobody(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	chosen := func(f faultypeer.Fault) bool { return f.Rule == "EXT04-SHUT-002" || f.Rule == "EXT03-READ-009" }
+	results, err := selftest.Run(ctx, selftest.Options{
+		Patience: steps.DefaultPatience, Jobs: 2, Only: chosen,
+		Progress: func(done, _ int) {
+			if done == 2 {
+				cancel()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[selftest.Verdict]int{}
+	for _, r := range results {
+		n[r.Verdict]++
+	}
+	if n[selftest.Missed]+n[selftest.Other]+n[selftest.Alarmed] > 0 || n[selftest.Unknown] == 0 {
+		t.Errorf("got %v, want no finding about an interrupted peer", n)
 	}
 }

@@ -2,6 +2,7 @@ package vectors
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,9 +34,10 @@ type Testee struct {
 }
 
 // Drive starts a testee and asks it every vector. It waits at most the limit for one answer. An error
-// means that there is no testee to judge; everything else is in the results, one per vector in order.
-func Drive(start subject.Starter, all []Vector, limit time.Duration) (Testee, []Result, error) {
-	run, err := start.Start(subject.Start{})
+// means that there is no testee to judge; everything else is in the results, one per vector in order. A
+// context that is done ends the testee: its error comes back with the results until then.
+func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.Duration) (Testee, []Result, error) {
+	run, err := subject.Bounded(ctx, start).Start(subject.Start{})
 	if err != nil {
 		return Testee{}, nil, err
 	}
@@ -44,12 +46,17 @@ func Drive(start subject.Starter, all []Vector, limit time.Duration) (Testee, []
 	go d.writing(all)
 	defer d.close()
 	testee, err := d.hello()
+	if ctx.Err() != nil {
+		return Testee{}, nil, ctx.Err()
+	}
 	if err != nil {
 		return Testee{}, nil, fmt.Errorf("the testee does not introduce itself: %w", err)
 	}
 	results := make([]Result, len(all))
 	for i, v := range all {
-		results[i] = d.judge(v, i+1)
+		if results[i] = d.judge(v, i+1); ctx.Err() != nil {
+			return testee, results[:i], ctx.Err()
+		}
 	}
 	return testee, results, nil
 }

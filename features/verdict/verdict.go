@@ -36,6 +36,17 @@ func (c Class) Text() string {
 	}
 }
 
+// interrupted is the reason of a scenario that the run was interrupted in or before.
+const interrupted = "interrupted"
+
+// Interrupt takes back what a scenario found: its subject was ended under it.
+func (s *Scenario) Interrupt() {
+	s.Class, s.Reason, s.Findings = Errored, interrupted, nil
+}
+
+// Interrupted reports whether the run was interrupted before the scenario was judged.
+func (s *Scenario) Interrupted() bool { return s.Class == Errored && s.Reason == interrupted }
+
 // Finding is one broken rule at one place.
 type Finding struct {
 	Rule    string // id; empty if the fault is in no rule's name

@@ -130,6 +130,16 @@ func (inv *invocation) unable(err error) int {
 	return report.ExitUnable
 }
 
+// interruptedError is the end of a run from outside: what was found until then is no verdict.
+type interruptedError struct {
+	judged, all int
+	what        string
+}
+
+func (e interruptedError) Error() string {
+	return fmt.Sprintf("interrupted: %d of %d %s judged", e.judged, e.all, e.what)
+}
+
 // split separates the arguments in front of "--" from those behind it.
 func split(f *pflag.FlagSet) (before, after []string) {
 	n := f.ArgsLenAtDash()

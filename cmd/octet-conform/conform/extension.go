@@ -123,6 +123,9 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	if err != nil {
 		return nil, nil, err
 	}
+	if n := interrupted(scenarios); n > 0 {
+		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
+	}
 	rep := report.New(report.Input{
 		Subject:   target.subject,
 		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
@@ -131,6 +134,16 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 		Duration:  time.Since(began),
 	})
 	return rep, scenarios, nil
+}
+
+func interrupted(scenarios []verdict.Scenario) int {
+	n := 0
+	for _, s := range scenarios {
+		if s.Interrupted() {
+			n++
+		}
+	}
+	return n
 }
 
 // publish writes the report wherever it was asked for.

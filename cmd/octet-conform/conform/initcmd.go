@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/features/profile"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
 )
 
 // init writes a profile from the manifest and the tools that the extension announces.
@@ -35,7 +36,11 @@ func (inv *invocation) init() int {
 	defer target.remove()
 	target.setup.Profile = nil
 	target.setup.Patience = steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx))
+	target.setup.Starter = subject.Bounded(inv.ctx, target.setup.Starter)
 	tools, err := steps.Tools(target.setup)
+	if inv.ctx.Err() != nil {
+		return inv.unable(errors.New("interrupted: nothing was written"))
+	}
 	if err != nil {
 		return inv.unable(fmt.Errorf("%s does not announce its tools: %w", dir, err))
 	}

@@ -53,11 +53,24 @@ func (inv *invocation) selftest() int {
 	if err != nil {
 		return inv.unable(err)
 	}
+	if n := unknown(results); n > 0 {
+		return inv.unable(interruptedError{len(results) - n, len(results), "peers"})
+	}
 	code := inv.tellPeers(results, *verbose)
 	for _, example := range *examples {
 		code = max(code, inv.example(example, *repeat, factor, *jobs))
 	}
 	return code
+}
+
+func unknown(results []selftest.Result) int {
+	n := 0
+	for _, r := range results {
+		if r.Verdict == selftest.Unknown {
+			n++
+		}
+	}
+	return n
 }
 
 func named(patterns []string) func(faultypeer.Fault) bool {

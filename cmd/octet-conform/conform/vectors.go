@@ -45,7 +45,10 @@ func (inv *invocation) vectors() int {
 		return inv.unable(fmt.Errorf("testee %q: %w", argv[0], err))
 	}
 	limit := steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx)).Initialize
-	testee, results, err := vectors.Drive(subject.Command{Path: program, Args: argv[1:], Env: os.Environ()}, chosen, limit)
+	testee, results, err := vectors.Drive(inv.ctx, subject.Command{Path: program, Args: argv[1:], Env: os.Environ()}, chosen, limit)
+	if err != nil && inv.ctx.Err() != nil {
+		return inv.unable(interruptedError{len(results), len(chosen), "vectors"})
+	}
 	if err != nil {
 		return inv.unable(err)
 	}
