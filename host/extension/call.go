@@ -74,7 +74,8 @@ func (x *Extension) Call(ctx context.Context, r Request) (*ToolResult, error) {
 	defer cancelDeadline()
 	stop := context.AfterFunc(x.life, func() { cancel(peer.Reason("shutdown")) })
 	defer stop()
-	return x.send(ctx, tool, r)
+	result, err := x.send(ctx, tool, r)
+	return result, x.explained(err)
 }
 
 func (x *Extension) send(ctx context.Context, tool *Tool, r Request) (*ToolResult, error) {
@@ -193,7 +194,7 @@ func (x *Extension) notice(n *peer.Notice) {
 func (x *Extension) progressed(params []byte) {
 	decoded, err := featurewire.DecodeProgressParams(params)
 	if err != nil {
-		x.events.diagnostic("progress is dropped: " + err.Error())
+		x.ignore("progress is dropped: " + err.Error())
 		return
 	}
 	live := x.conn.InFlight(envelope.FromWire(decoded.RequestID))
@@ -209,13 +210,13 @@ func (x *Extension) progressed(params []byte) {
 	x.mu.Unlock()
 	switch {
 	case running == nil:
-		x.events.diagnostic(fmt.Sprintf("progress is dropped: request %s is not running", decoded.RequestID))
+		x.ignore(fmt.Sprintf("progress is dropped: request %s is not running", decoded.RequestID))
 	case late:
-		x.events.diagnostic(fmt.Sprintf("progress is dropped: sequence %d of request %s does not grow", decoded.Sequence, decoded.RequestID))
+		x.ignore(fmt.Sprintf("progress is dropped: sequence %d of request %s does not grow", decoded.Sequence, decoded.RequestID))
 	case running.progress != nil:
 		event, err := progress(decoded.Event)
 		if err != nil {
-			x.events.diagnostic("progress is dropped: " + err.Error())
+			x.ignore("progress is dropped: " + err.Error())
 			return
 		}
 		x.events.post(func() { running.progress(event) })
@@ -226,9 +227,9 @@ func (x *Extension) notified(params []byte) {
 	decoded, err := featurewire.DecodeNotification(params)
 	switch {
 	case err != nil:
-		x.events.diagnostic("notification is dropped: " + err.Error())
+		x.ignore("notification is dropped: " + err.Error())
 	case !x.source.Manifest.Contributes.Notifications:
-		x.events.diagnostic("notification is dropped: extension emitted undeclared notification capability; set notifications = true in contributes")
+		x.ignore("notification is dropped: extension emitted undeclared notification capability; set notifications = true in contributes")
 	case x.options.Notify != nil:
 		n := Notification{
 			Level: string(decoded.Level.Or(featurewire.NotificationLevelInfo)), Title: decoded.Title.Or(""), Message: decoded.Message,

@@ -50,6 +50,8 @@ type Failure struct {
 	Ended *process.Report
 	// Stderr is what the extension has said lately.
 	Stderr process.Tail
+	// Ignored sums up what the extension sent in vain.
+	Ignored Ignored
 	// Cause is the error underneath; it may be nil.
 	Cause error
 }

@@ -28,6 +28,7 @@ type Extension struct {
 	scratch   string
 	conn      *peer.Conn
 	events    *events
+	ignored   ignored
 	agreement *Agreement
 
 	calls sync.WaitGroup // running calls
@@ -71,7 +72,7 @@ func Start(ctx context.Context, source *Source, options Options) (*Extension, er
 	}
 	if err := x.initialize(ctx); err != nil {
 		x.shutDown()
-		return nil, err
+		return nil, x.explained(err)
 	}
 	return x, nil
 }
@@ -230,8 +231,18 @@ func (x *Extension) diagnosed(d peer.Diagnostic) {
 	if d.Err != nil {
 		text += ": " + d.Err.Error()
 	}
+	if d.Method != "" {
+		text += fmt.Sprintf(", method %q", d.Method)
+	}
+	if !d.ID.IsZero() {
+		text += ", id " + d.ID.String()
+	}
 	if d.Rule != "" {
 		text += " (" + d.Rule + ")"
+	}
+	if d.Blame == peer.Remote {
+		x.ignore(text)
+		return
 	}
 	x.events.diagnostic(text)
 }

@@ -132,6 +132,21 @@ func (c *console) words(tail process.Tail) {
 	}
 }
 
+// ignored sums up the messages that were of no use, in one line.
+func (c *console) ignored(sum extension.Ignored) {
+	last, whole := bounded(plain(sum.Last))
+	if !whole {
+		last += "... (cut)"
+	}
+	switch sum.Count {
+	case 0:
+	case 1:
+		c.note("1 message was ignored or refused: %s", last)
+	default:
+		c.note("%d messages were ignored or refused; the last: %s", sum.Count, last)
+	}
+}
+
 // shown is a line of standard error as it is printed, with a mark where its rest is missing.
 func shown(line process.Line) string {
 	text, whole := bounded(plain(line.Text))
@@ -170,6 +185,9 @@ func (t *target) report(c *console, err error) (int, error) {
 	settled := failure.Kind == extension.Cancelled && !failure.Unsettled
 	if len(failure.Stderr.Lines) > 0 && !t.verbose && !settled {
 		c.words(failure.Stderr)
+	}
+	if !t.verbose && !settled {
+		c.ignored(failure.Ignored)
 	}
 	switch failure.Kind {
 	case extension.Refused, extension.Result:
