@@ -66,6 +66,35 @@ func TestLoad_refusesNumbersThatAreNotPortable(t *testing.T) {
 	})
 }
 
+func TestLoad_refusesNamesThatCannotBeGenerated(t *testing.T) {
+	const evil = `"a\n\"b; import os"`
+	const form, methodForm = "; see spec/meta/models.schema.json for the form", "; see spec/meta/openrpc.schema.json for the form"
+	const member, value = "'^[A-Za-z][A-Za-z0-9_-]*$'", "'^[A-Za-z0-9][A-Za-z0-9_./-]*$'"
+	refuses := func(pattern string) string { return `'a\n"b; import os' does not match pattern ` + pattern }
+	check(t, "shapes", []fault{
+		{models, `"fragile": {`, evil + `: {`, `spec/parcel/models.json: "/$defs/Parcel/properties/a\n\"b; import os": the member "a\n\"b; import os" is not legal here` + form},
+		{models, `"content"],`, evil + `],`, `spec/parcel/models.json: /$defs/Parcel/required/4: ` + refuses(member) + form},
+		{models, `["price"]`, `[` + evil + `]`, `spec/parcel/models.json: /$defs/Book/x-forbidden/0: ` + refuses(member) + form},
+		{models, `"x-tag": "kind"`, `"x-tag": ` + evil, `spec/parcel/models.json: /$defs/Item/x-tag: ` + refuses(member) + form},
+		{models, `"x-unique": true`, `"x-unique-by": ` + evil, `spec/parcel/models.json: /$defs/Parcel/properties/tags/x-unique-by: ` + refuses(member) + form},
+		{models, `{"const": "box"`, `{"const": ` + evil, `spec/parcel/models.json: /$defs/Box/properties/kind/const: ` + refuses(value) + form},
+		{models, `"enum": ["low"`, `"enum": [` + evil, `spec/parcel/models.json: /$defs/Priority/enum/0: ` + refuses(value) + form},
+		{models, `"low": "Some day."`, evil + `: "Some day."`, `spec/parcel/models.json: "/$defs/Priority/x-enum-docs/a\n\"b; import os": the member "a\n\"b; import os" is not legal here` + form},
+		{"wires.json", `"models": "parcel/models.json"`, `"models": ` + evil, `spec/wires.json: /wires/0/files/models: ` + refuses(`'^[a-z0-9-]+(/[a-z0-9-]+)*\\.json$'`) + "; see spec/meta/wires.schema.json for the form"},
+		{"parcel/errors.json", `"message": "bad parcel"`, `"message": ` + evil, `spec/parcel/errors.json: /errors/0/message: ` + refuses("'^[ -~]+$'") + "; see spec/meta/errors.schema.json for the form"},
+	})
+	const method = `'^(\\$/)?[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*$'`
+	check(t, "contract", []fault{
+		{methods, `"name": "ship/list"`, `"name": ` + evil, `spec/dock/openrpc.json: /methods/1/name: ` + refuses(method) + methodForm},
+		{methods, `"x-gate": "landing.v1"`, `"x-gate": ` + evil, `spec/dock/openrpc.json: /methods/0/x-gate: ` + refuses("'^[!-~]+( [!-~]+)*$'") + methodForm},
+		{methods, `"x-terminal": "result_or_error"`, `"x-terminal": ` + evil, `spec/dock/openrpc.json: /methods/0/x-terminal: ` + refuses("'^[a-z][a-z0-9_]*$'") + methodForm},
+		{"dock/capabilities.json", `"name": "flying"`, `"name": ` + evil, `spec/dock/capabilities.json: /capabilities/1/name: ` + refuses(`'^[a-z][a-z0-9_]*(\\.[a-z0-9_]+)*$'`) + "; see spec/meta/capabilities.schema.json for the form"},
+		{"dock/capabilities.json", `["ship/land"]`, `[` + evil + `]`, `spec/dock/capabilities.json: /capabilities/0/needs/0: ` + refuses(method) + "; see spec/meta/capabilities.schema.json for the form"},
+		{"dock/tables.json", `["horn", `, `[` + evil + `, `, `spec/dock/tables.json: /tables/1/rows/0/0: ` + refuses("'^[ -~]*$'") + "; see spec/meta/tables.schema.json for the form"},
+		{"dock/tables.json", `["name", "meaning_id"]`, `["name", ` + evil + `]`, `spec/dock/tables.json: /tables/1/columns/1: ` + refuses("'^[a-z][a-z0-9_]*$'") + "; see spec/meta/tables.schema.json for the form"},
+	})
+}
+
 func TestLoad_reportsAMissingFileOnce(t *testing.T) {
 	for file, want := range map[string]string{
 		"wires.json":       "spec/wires.json: (document): cannot be read (file does not exist); add the file or stop naming it",
