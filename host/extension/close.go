@@ -13,8 +13,10 @@ import (
 type Ending struct {
 	// Asked: shutdown was sent. It is not if the connection had ended before.
 	Asked bool
-	// Answered: the extension answered it in time.
+	// Answered: the extension answered it in time, and rightly.
 	Answered bool
+	// Misanswered: it answered in time with what is no answer to shutdown, an error among that.
+	Misanswered bool
 	// Process says how the process tree ended.
 	Process process.Report
 }
@@ -31,7 +33,7 @@ func (e Ending) Orderly() bool {
 func (x *Extension) Close() Ending {
 	x.closeOnce.Do(func() {
 		x.drain()
-		x.ending.Asked, x.ending.Answered = x.askToEnd()
+		x.askToEnd()
 		x.shutDown()
 	})
 	return x.ending
@@ -64,34 +66,46 @@ func (x *Extension) drain() {
 }
 
 // askToEnd sends shutdown and waits for the answer and then for the end of the process.
-func (x *Extension) askToEnd() (asked, answered bool) {
+func (x *Extension) askToEnd() {
 	select {
 	case <-x.conn.Done():
-		return false, false
+		return
 	default:
 	}
-	answer := make(chan error, 1)
-	go func() {
-		result, err := x.conn.Call(context.Background(), featurewire.MethodShutdown, featurewire.ShutdownParams{})
-		if err == nil {
-			err = x.wire.farewell(result)
-		}
-		answer <- err
-	}()
+	x.ending.Asked = true
+	answer := make(chan farewellAnswer, 1)
+	go func() { answer <- x.askForFarewell() }()
 	select {
-	case err := <-answer:
-		if answered = err == nil; !answered {
-			x.events.diagnostic("shutdown: " + err.Error())
+	case a := <-answer:
+		x.ending.Answered, x.ending.Misanswered = a.err == nil, a.wrong
+		if a.err != nil {
+			x.events.diagnostic("shutdown: " + a.err.Error())
 		}
 	case <-x.options.After(x.options.Deadlines.Shutdown):
 	}
-	if answered || x.conn.Err() == nil {
+	if x.ending.Answered || x.ending.Misanswered || x.conn.Err() == nil {
 		select {
 		case <-x.process.Exited():
 		case <-x.options.After(x.options.Deadlines.Exit):
 		}
 	}
-	return true, answered
+}
+
+// farewellAnswer is what came of shutdown: wrong says that there was an answer, and err what is wrong
+// with it. An err alone says that there was none.
+type farewellAnswer struct {
+	err   error
+	wrong bool
+}
+
+func (x *Extension) askForFarewell() farewellAnswer {
+	result, err := x.conn.Call(context.Background(), featurewire.MethodShutdown, featurewire.ShutdownParams{})
+	if err == nil {
+		err = x.wire.farewell(result)
+		return farewellAnswer{err: err, wrong: err != nil}
+	}
+	var refused *peer.Error
+	return farewellAnswer{err: err, wrong: errors.As(err, &refused)}
 }
 
 // shutDown ends the process tree and the connection, and returns when nothing of either is left. The

@@ -405,7 +405,7 @@ func TestClose_stages(t *testing.T) {
 			want   Ending
 		}{
 			{nil, Ending{Asked: true, Answered: true}},
-			{[]string{fixture.WrongFarewell}, Ending{Asked: true}},
+			{[]string{fixture.WrongFarewell}, Ending{Asked: true, Misanswered: true}},
 			{[]string{fixture.ExitCode}, Ending{Asked: true, Answered: true, Process: process.Report{State: process.State{Code: 7}}}},
 			{[]string{fixture.LeaveChild}, Ending{Asked: true, Answered: true, Process: process.Report{Left: 1}}},
 			{[]string{fixture.IgnoreShutdown}, Ending{Asked: true, Process: process.Report{Stage: process.StageClose}}},

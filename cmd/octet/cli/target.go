@@ -208,6 +208,8 @@ func (t *target) close(c *console, x *extension.Extension) {
 	switch {
 	case ending.Asked && report.Stage != process.StageSelf:
 		c.note("the extension did not end when it was asked to: %s", report.Stage)
+	case ending.Misanswered:
+		c.note("the extension ended with an invalid answer to shutdown: %s", report.State)
 	case ending.Asked && !ending.Answered:
 		c.note("the extension ended without an answer to shutdown: %s", report.State)
 	case ending.Asked && report.State.Code != 0:
