@@ -109,7 +109,7 @@ func (c *command) run(flags *pflag.FlagSet) int {
 	if err != nil {
 		return c.misuse("%v", err)
 	}
-	spec, err := load.Load(os.DirFS(filepath.Join(root, "spec")))
+	spec, err := readSpec(root)
 	if err != nil {
 		return c.fail(err)
 	}
@@ -117,6 +117,16 @@ func (c *command) run(flags *pflag.FlagSet) int {
 		return c.list(spec)
 	}
 	return c.generate(root, spec)
+}
+
+// readSpec loads the spec of a repository and follows no link out of it.
+func readSpec(root string) (*model.Spec, error) {
+	dir, err := os.OpenRoot(filepath.Join(root, "spec"))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	return load.Load(dir.FS())
 }
 
 // repository returns the folder that holds spec/.

@@ -125,6 +125,23 @@ octet-gen: spec/dock/models.json: /$defs/BerthV01/required/0: BerthV01 requires 
 	compare(t, before, readTree(t, filepath.Join(root, "generated")))
 }
 
+func TestGenerate_readsNothingOutsideOfTheSpec(t *testing.T) {
+	root := repository(t)
+	file := filepath.Join(root, "spec", "dock", "tables.json")
+	outside := filepath.Join(root, "tables.json")
+	if err := os.Rename(file, outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, file); err != nil {
+		t.Fatal(err)
+	}
+	code, stdout, stderr := run("generate", "--root", root)
+	const want = "octet-gen: spec/dock/tables.json: (document): cannot be read (path escapes from parent); make it a readable regular file under spec/\n"
+	if code != exitFound || stdout != "" || stderr != want {
+		t.Errorf("exit %d, stdout %q\ngot  %swant %s", code, stdout, stderr, want)
+	}
+}
+
 func TestList_printsOneMethodALine(t *testing.T) {
 	code, stdout, stderr := run("list", "--wire", "extension-canonical")
 	if code != exitOK || stderr != "" {

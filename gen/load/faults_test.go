@@ -1,6 +1,8 @@
 package load
 
 import (
+	"bytes"
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -93,6 +95,29 @@ func TestLoad_refusesNamesThatCannotBeGenerated(t *testing.T) {
 		{"dock/tables.json", `["horn", `, `[` + evil + `, `, `spec/dock/tables.json: /tables/1/rows/0/0: ` + refuses("'^[ -~]*$'") + "; see spec/meta/tables.schema.json for the form"},
 		{"dock/tables.json", `["name", "meaning_id"]`, `["name", ` + evil + `]`, `spec/dock/tables.json: /tables/1/columns/1: ` + refuses("'^[a-z][a-z0-9_]*$'") + "; see spec/meta/tables.schema.json for the form"},
 	})
+}
+
+func TestLoad_readsRegularFilesOfBoundedSizeOnly(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		file *fstest.MapFile
+		want string
+	}{
+		{limits, &fstest.MapFile{Mode: fs.ModeNamedPipe}, "spec/parcel/limits.json: (document): is no regular file; put a regular file in its place"},
+		{limits, &fstest.MapFile{Mode: fs.ModeDevice}, "spec/parcel/limits.json: (document): is no regular file; put a regular file in its place"},
+		{limits, &fstest.MapFile{Data: bytes.Repeat([]byte(" "), 16<<20+1)}, "spec/parcel/limits.json: (document): is larger than 16777216 bytes; split it"},
+		{"meta/limits.schema.json", &fstest.MapFile{Mode: fs.ModeNamedPipe}, `spec/parcel/limits.json: /$schema: the meta-schema "meta/limits.schema.json" is no regular file; put a regular file in its place`},
+		{"meta/limits.schema.json", &fstest.MapFile{Data: bytes.Repeat([]byte(" "), 16<<20+1)}, `spec/parcel/limits.json: /$schema: the meta-schema "meta/limits.schema.json" is larger than 16777216 bytes; split it`},
+	} {
+		files := tree(t, "shapes")
+		files[c.name] = c.file
+		if _, err := Load(files); err == nil || err.Error() != c.want {
+			t.Errorf("%s\ngot  %v\nwant %s", c.name, err, c.want)
+		}
+	}
+	files := tree(t, "shapes")
+	files[limits].Data = append(files[limits].Data, bytes.Repeat([]byte(" "), 16<<20-len(files[limits].Data))...)
+	load(t, files)
 }
 
 func TestLoad_reportsAMissingFileOnce(t *testing.T) {

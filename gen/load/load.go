@@ -34,7 +34,8 @@ var idLimits = []string{"max_json_rpc_id_bytes", "max_id_bytes"}
 
 func itoa(i int) string { return strconv.Itoa(i) }
 
-// Load reads the spec that fsys holds, rooted at the folder spec/. An error that is about the spec is a
+// Load reads the spec that fsys holds, rooted at the folder spec/: regular files of at most 16 MiB each. An
+// fsys that must not follow links out of that folder is one of os.Root. An error that is about the spec is a
 // located.Errors.
 func Load(fsys fs.FS) (*model.Spec, error) {
 	errs := new(located.List)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"io/fs"
 	"path"
 	"slices"
 	"strconv"
@@ -81,9 +80,9 @@ func (m *metaSchemas) schema(name string) (*jsonschema.Schema, error) {
 	if path.Dir(name) != metaFolder {
 		return nil, fmt.Errorf("the meta-schema %q is not a file under %s/; name one by its relative path", name, metaFolder)
 	}
-	data, err := fs.ReadFile(m.source.fsys, name)
+	data, err := readFile(m.source.fsys, name)
 	if err != nil {
-		return nil, fmt.Errorf("the meta-schema %q cannot be read (%s); add it or name another one", name, reason(err))
+		return nil, fmt.Errorf("the meta-schema %q %s", name, reason(err, "add it or name another one"))
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(data))
 	if err != nil {

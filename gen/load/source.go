@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"strconv"
@@ -85,8 +86,8 @@ func (s *source) read(name string) node {
 		return n
 	}
 	n := node{file: name}
-	if data, err := fs.ReadFile(s.fsys, name); err != nil {
-		s.errs.Addf(name, "", "cannot be read (%v); add the file or stop naming it", reason(err))
+	if data, err := readFile(s.fsys, name); err != nil {
+		s.errs.Addf(name, "", "%s", reason(err, "add the file or stop naming it"))
 	} else if doc, err := wirejson.Parse(data, maxDepth); err != nil {
 		s.errs.Addf(name, "", "no strict JSON: %s", inLines(data, err))
 	} else {
@@ -133,13 +134,53 @@ func inLines(data []byte, err error) string {
 	return fmt.Sprintf("line %d: %s", line, syntax.Detail)
 }
 
-// reason drops the operation and the path from an error of the file system.
-func reason(err error) string {
+// maxFile bounds the bytes of a spec file.
+const maxFile = 16 << 20
+
+var (
+	errIrregular = errors.New("is no regular file; put a regular file in its place")
+	errTooLarge  = fmt.Errorf("is larger than %d bytes; split it", maxFile)
+)
+
+// readFile returns the bytes of a regular file. It opens nothing else: a pipe would wait for a writer,
+// and a device need not end.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errIrregular
+	}
+	file, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxFile {
+		return nil, errTooLarge
+	}
+	return data, nil
+}
+
+// reason says why a file cannot be used and what helps; absent is the remedy for one that is not there.
+func reason(err error, absent string) string {
+	if errors.Is(err, errIrregular) || errors.Is(err, errTooLarge) {
+		return err.Error()
+	}
+	remedy := "make it a readable regular file under spec/"
+	if errors.Is(err, fs.ErrNotExist) {
+		remedy = absent
+	}
 	var at *fs.PathError
 	if errors.As(err, &at) {
-		return at.Err.Error()
+		err = at.Err
 	}
-	return err.Error()
+	return fmt.Sprintf("cannot be read (%v); %s", err, remedy)
 }
 
 // list returns the JSON files that make up the spec, ascending; the meta-schemas and the generated
