@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -43,7 +44,9 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			// A race-enabled child would rest for a second before it ends.
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
-			return nil
+			root, err := filepath.Abs("..")
+			env.Setenv("REPOSITORY", root)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,

@@ -173,11 +173,11 @@ func reason(err error, absent string) string {
 		return err.Error()
 	}
 	remedy := "make it a readable regular file under spec/"
-	if errors.Is(err, fs.ErrNotExist) {
-		remedy = absent
-	}
 	var at *fs.PathError
-	if errors.As(err, &at) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err, remedy = fs.ErrNotExist, absent // the same words on every system
+	case errors.As(err, &at):
 		err = at.Err
 	}
 	return fmt.Sprintf("cannot be read (%v); %s", err, remedy)
