@@ -66,7 +66,12 @@ func (j *judge) fault(f tomltree.Fault) {
 	for _, key := range f.Path {
 		p.Pointer += "/" + wirejson.EscapePointer(key)
 	}
-	if f.NotUTF8 {
+	switch {
+	case f.Marked:
+		p.Remedy = "remove the byte-order mark at its start: save it as UTF-8 without one"
+	case f.Twice:
+		p.Remedy = "correct the TOML; what keys and values mean has not been judged"
+	case f.NotUTF8:
 		p.Rule, p.class = "MAN-FILE-002", semantic
 		p.Message = "manifest is not valid UTF-8"
 		p.Remedy = "save the file as UTF-8; " + f.Message

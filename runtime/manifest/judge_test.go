@@ -116,6 +116,11 @@ var fileCases = []judgement{
 		want: []string{errorAt(top, 16, "manifest is not valid UTF-8", "MAN-FILE-002")},
 	},
 	{
+		name: "byte-order mark", proves: "MAN-FILE-003",
+		text: "\ufeff" + testDocument("0.4", "", ""),
+		want: []string{errorAt(1, 1, "the file starts with a byte-order mark", "MAN-FILE-003")},
+	},
+	{
 		name: "not TOML", proves: "MAN-FILE-003",
 		text: testDocument("0.4", "description = ", ""),
 		want: []string{errorAt(top, 15, "unexpected character U+000A at start of value", "MAN-FILE-003")},
@@ -455,6 +460,9 @@ func TestProblem_remedies(t *testing.T) {
 		testDocument("0.4", "", "[contributes]\ntools = \"a\"\n"):  "write a list",
 		testDocument("0.4", "", "[contributes]\ntools = [true]\n"): "write a string",
 		testDocument("0.4", "contributes = 1", ""):                 "write a table",
+		"\ufeff" + testDocument("0.4", "", ""):                     "remove the byte-order mark at its start: save it as UTF-8 without one",
+		testDocument("0.4", "description = ", ""):                  "correct the TOML; what follows it has not been judged",
+		testDocument("0.4", "name = \"again\"", ""):                "correct the TOML; what keys and values mean has not been judged",
 		testDocument("0.4", "", "env = { A = 1 }\n"):               "write a string",
 		testDocument("0.4", "", "env = 1\n"):                       "write a table",
 		testDocument("0.4", "", "[contributes]\nmenu = 1\n"):       "write a boolean",

@@ -240,7 +240,7 @@ func integer(text string) (value int64, huge bool) {
 
 func (b *builder) clash(first *Member, pos Position, path []string) error {
 	b.faults = append(b.faults, Fault{
-		Position: pos, Path: append([]string(nil), path...),
+		Position: pos, Path: append([]string(nil), path...), Twice: true,
 		Message: fmt.Sprintf("%q is defined a second time; the first is at %s", strings.Join(path, "."), first.Position),
 	})
 	return errClash

@@ -5,6 +5,7 @@
 package tomltree
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 	"unicode/utf8"
@@ -71,7 +72,12 @@ type Fault struct {
 	Path    []string // the keys that lead to the place, where known
 	Message string
 	NotUTF8 bool
+	Marked  bool // the fault is a byte-order mark in front of the document
+	Twice   bool // something is defined a second time; the reading went on behind it
 }
+
+// mark is the byte-order mark that some editors put in front of UTF-8.
+const mark = "\ufeff"
 
 // Parse reads a document. Keys and tables defined twice are all reported, and the first definition
 // stays in the tree; any other fault ends the reading, and what the tree then holds is not to be used.
@@ -81,6 +87,12 @@ func Parse(data []byte) (*Node, []Fault) {
 		return nil, []Fault{{
 			Position: lines.at(at), NotUTF8: true,
 			Message: fmt.Sprintf("byte 0x%02x is not UTF-8", data[at]),
+		}}
+	}
+	if bytes.HasPrefix(data, []byte(mark)) {
+		return nil, []Fault{{
+			Position: Position{Line: 1, Column: 1}, Marked: true,
+			Message: "the file starts with a byte-order mark",
 		}}
 	}
 	b := builder{data: data, lines: lines, root: &Node{Position: Position{Line: 1, Column: 1}}}
