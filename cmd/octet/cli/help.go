@@ -81,7 +81,7 @@ Usage:
 
 Flags:
   --no-start         judge the manifest alone and start nothing: every problem with its line, rule and remedy
-  --output FORMAT    text (default) or json
+  --output FORMAT    text (default), which shows the first 100 problems, or json, which has all
   --flag name=value  a flag that the manifest declares
   --workspace DIR    where the extension works; the current directory by default
   -v, --verbose      show the extension's standard error and diagnostics as they come

@@ -71,13 +71,23 @@ func (t *target) load(c *console) (*extension.Source, error) {
 	return source, err
 }
 
-// problemLines writes every problem with its place, rule and remedy.
+// maxProblems is how many problems of a manifest are shown as text.
+const maxProblems = 100
+
+// problemLines writes problems with their places, rules and remedies, and counts those beyond the bound.
 func problemLines(path string, problems []manifest.Problem) []string {
 	var lines []string
-	for _, p := range problems {
+	for _, p := range problems[:min(len(problems), maxProblems)] {
 		lines = append(lines,
 			plain(fmt.Sprintf("%s:%d:%d: %s: %s (%s)", path, p.Line, p.Column, p.Severity, p.Message, p.Rule)),
 			plain("    "+p.Remedy))
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		noun := "problems"
+		if more == 1 {
+			noun = "problem"
+		}
+		lines = append(lines, fmt.Sprintf("and %d more %s; octet extension inspect --no-start --output json shows all", more, noun))
 	}
 	return lines
 }
