@@ -426,7 +426,11 @@ func TestClose_stages(t *testing.T) {
 				}
 				x := setup{api: api, faults: c.faults, options: options}.mustStart(t)
 				mustCall(t, x, "echo", `{"text":"x"}`)
-				if got := x.Close(); got != c.want {
+				got := x.Close()
+				if c.want.Misanswered && got.Process.Stage == process.StageClose {
+					got.Process.Stage = process.StageSelf // a broken answer ends the stream at once: closing races the exit
+				}
+				if got != c.want {
 					t.Errorf("ending %+v, want %+v", got, c.want)
 				}
 			})
