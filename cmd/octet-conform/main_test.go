@@ -66,6 +66,15 @@ func start(t *testing.T, args func(self, address string) []string) (cmd *exec.Cm
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
+	go func() {
+		for {
+			more, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer func() { _ = more.Close() }()
+		}
+	}()
 	return cmd, stdout, stderr
 }
 
@@ -111,5 +120,19 @@ func TestInterrupted(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestGivesUpOnWhatHangs(t *testing.T) {
+	cmd, stdout, stderr := start(t, func(self, address string) []string {
+		return []string{"extension", "--timeout-scale", "0.05", hangingExtension(t, self, address)}
+	})
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 1 || stderr.Len() > 0 {
+		t.Errorf("exit code %d and %q, want 1 and nothing on standard error", code, stderr)
+	}
+	line := regexp.MustCompile(`(?m)^NO ANSWER: the extension does not serve: 8 scenarios in a row got no answer; the remaining [0-9]+ were not run$`)
+	if n := len(line.FindAll(stdout.Bytes(), -1)); n != 1 || bytes.Count(stdout.Bytes(), []byte("does not serve")) != 1 {
+		t.Errorf("%d lines %v in\n%s", n, line, stdout)
 	}
 }

@@ -53,7 +53,8 @@ func Plan(opts Options) ([]features.Scenario, error) {
 
 // Run judges a subject. The scenarios come back in the order of files and lines. It fails only if the
 // features themselves cannot be run; whatever a subject does is a verdict. A context that is done ends
-// the run and its subjects at once; scenarios that were not over come back as interrupted.
+// the run and its subjects at once; scenarios that were not over come back as interrupted. A subject that
+// serves nobody ends the run as well; scenarios that were not over come back as unrun, without an answer.
 func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	plan, err := Plan(opts)
 	if err != nil {
@@ -62,10 +63,17 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	if len(plan) == 0 {
 		return nil, ErrNothing
 	}
+	abandon, cancel := context.WithCancel(ctx)
+	defer cancel()
 	setup := *opts.Setup
-	setup.Starter = subject.Bounded(ctx, setup.Starter)
+	setup.Starter = subject.Bounded(abandon, setup.Starter)
 	opts.Setup = &setup
-	r := &run{opts: opts, interrupted: func() bool { return ctx.Err() != nil }, planned: map[string]features.Scenario{}}
+	r := &run{
+		opts: opts, planned: map[string]features.Scenario{}, serving: serving{setup: &setup},
+		interrupted: func() bool { return ctx.Err() != nil },
+		abandoned:   func() bool { return abandon.Err() != nil },
+		abandon:     cancel,
+	}
 	var paths []string
 	for _, s := range plan {
 		r.planned[s.Key()] = s
@@ -118,9 +126,13 @@ func init() {
 }
 
 type run struct {
-	opts        Options
-	interrupted func() bool
-	planned     map[string]features.Scenario
+	opts    Options
+	planned map[string]features.Scenario
+	serving serving
+
+	interrupted func() bool // from outside
+	abandoned   func() bool // that, or because the subject serves nobody
+	abandon     func()
 
 	mu      sync.Mutex // guards the fields below
 	results map[string]verdict.Scenario
@@ -133,7 +145,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 	steps.Register(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		s, chosen := r.planned[features.Of(p).Key()]
-		if !chosen || ctx.Err() != nil || r.isOver() {
+		if !chosen || r.abandoned() || r.isOver() {
 			return ctx, godog.ErrSkip
 		}
 		ctx = context.WithValue(ctx, startedKey{}, time.Now())
@@ -155,13 +167,16 @@ func (r *run) finish(ctx context.Context, w *steps.World, s features.Scenario, e
 	findings := w.Stop()
 	result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: findings, Duration: time.Since(began)}
 	w.Judge(&result, err)
-	if r.interrupted() {
-		result.Interrupt()
+	if r.abandoned() {
+		return
 	}
 	if result.Class != verdict.Pass && result.Class != verdict.NotApplicable {
 		w.Evidence(&result)
 	}
 	r.add(s.Key(), result)
+	if r.serving.over(result, w.Said()) {
+		r.abandon()
+	}
 }
 
 func (r *run) add(key string, s verdict.Scenario) {
@@ -192,8 +207,11 @@ func (r *run) collect(plan []features.Scenario) []verdict.Scenario {
 		result, ok := r.results[s.Key()]
 		if !ok {
 			result = verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Errored, Reason: "the run ended before it"}
-			if r.interrupted() {
+			switch {
+			case r.interrupted():
 				result.Interrupt()
+			case r.abandoned():
+				leaveOut(&result, len(plan)-len(r.results))
 			}
 		}
 		out = append(out, result)

@@ -1,10 +1,13 @@
 package referee_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/octet-dev/octet/features"
@@ -109,6 +112,62 @@ func TestRun_interruptedScenariosSayNothing(t *testing.T) {
 		if !s.Interrupted() || len(s.Findings) > 0 {
 			t.Errorf("%s: %s %q with %d findings, want errored and interrupted", s.Name, s.Class, s.Reason, len(s.Findings))
 		}
+	}
+}
+
+// passing is the sound peer, which gets only some of the lines; it does not end before it must.
+func passing(pass func(n int, line []byte) bool) subject.Func {
+	return func(ctx context.Context, env []string, in io.Reader, out, log io.Writer) int {
+		read, write := io.Pipe()
+		go func() {
+			lines := bufio.NewReader(in)
+			for n := 0; ; n++ {
+				line, err := lines.ReadBytes('\n')
+				if err != nil {
+					break
+				}
+				if pass(n, line) {
+					_, _ = write.Write(line)
+				}
+			}
+			<-ctx.Done()
+			_ = write.Close()
+		}()
+		return faultypeer.Run(ctx, faultypeer.Config{API: "0.4", Environment: env}, read, out, log)
+	}
+}
+
+func TestRun_givesUpOnWhatDoesNotServe(t *testing.T) {
+	for name, c := range map[string]struct {
+		pass  func(n int, line []byte) bool
+		stops bool
+	}{
+		"answers nothing":         {func(int, []byte) bool { return false }, true},
+		"hangs behind initialize": {func(n int, _ []byte) bool { return n == 0 }, true},
+		"breaks rules by silence": {func(n int, line []byte) bool { return n == 0 || bytes.Contains(line, []byte("conform/probe")) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := setup(t, passing(c.pass))
+			s.Patience = steps.DefaultPatience.Scale(0.03)
+			results, err := referee.Run(t.Context(), referee.Options{Setup: s, Select: referee.Matches([]string{"shutdown", "call"}), Jobs: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ran, unrun := 0, 0
+			for _, r := range results {
+				if !r.Unrun {
+					ran++
+					continue
+				}
+				unrun++
+				if r.Class != verdict.NoAnswer || len(r.Findings) != len(r.Rules) || !strings.Contains(r.Reason, "the extension does not serve: 8 scenarios in a row got no answer; the remaining ") {
+					t.Errorf("%s: %s %q with %d findings", r.Name, r.Class, r.Reason, len(r.Findings))
+				}
+			}
+			if ran < 8 || c.stops != (unrun > 0) {
+				t.Errorf("%d scenarios ran, %d did not", ran, unrun)
+			}
+		})
 	}
 }
 

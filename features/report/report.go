@@ -69,6 +69,8 @@ type Finding struct {
 	Frame    *int   `json:"frame,omitempty" jsonschema_description:"Index of the frame in the scenario's recording."`
 	Offset   *int   `json:"offset,omitempty" jsonschema_description:"Byte in that frame."`
 	Missing  bool   `json:"missing_prerequisite,omitempty" jsonschema_description:"The fault is in what the scenario needs before it can judge its own rules."`
+
+	unrun bool
 }
 
 // Scenario is the verdict on one scenario.
@@ -167,7 +169,7 @@ func rule(row verdict.Rule) Rule {
 }
 
 func finding(f verdict.Finding, scenario string) Finding {
-	out := Finding{Rule: f.Rule, Scenario: scenario, Message: f.Message, Missing: f.Missing}
+	out := Finding{Rule: f.Rule, Scenario: scenario, Message: f.Message, Missing: f.Missing, unrun: f.Unrun}
 	if f.Frame >= 0 {
 		out.Frame = &f.Frame
 	}

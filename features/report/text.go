@@ -65,21 +65,40 @@ func (t *texter) ruleLines(r *Report) {
 	t.line("")
 }
 
-// broken lists the rules that are red and count.
+// broken lists the rules that are red and count. Those of which nothing was run are one line together.
 func (t *texter) broken(r *Report) {
+	unrun := ""
 	for _, row := range r.Rules {
 		if !red(row.Class) || !r.counts(row.Level) {
+			continue
+		}
+		if reason, all := notRun(row); all {
+			unrun = reason
 			continue
 		}
 		t.line("%s %s (%s): %s", t.paint(row.Class, strings.ToUpper(row.Class.Text())), row.ID, row.Level, row.Text)
 		seen := map[string]bool{}
 		for _, f := range row.Findings {
-			if text := printable(f.Message); !seen[text] {
+			if text := printable(f.Message); !seen[text] && !f.unrun {
 				seen[text] = true
 				t.line("    %s", text)
 			}
 		}
 	}
+	if unrun != "" {
+		t.line("%s: %s", t.paint(verdict.NoAnswer, strings.ToUpper(verdict.NoAnswer.Text())), printable(unrun))
+	}
+}
+
+// notRun reports whether none of a rule's scenarios found anything by running, and why they did not run.
+func notRun(row Rule) (reason string, all bool) {
+	for _, f := range row.Findings {
+		if !f.unrun {
+			return "", false
+		}
+		reason = f.Message
+	}
+	return reason, reason != ""
 }
 
 func red(c verdict.Class) bool { return c == verdict.Fail || c == verdict.NoAnswer }
@@ -96,6 +115,9 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	shown, more := 0, 0
 	for _, s := range scenarios {
 		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
+		if s.Unrun {
+			continue
+		}
 		if s.Class != verdict.Errored && (!red(s.Class) || !weighs && !t.opts.Verbose) {
 			continue
 		}
@@ -169,7 +191,7 @@ func (t *texter) notApplicable(r *Report) {
 // advice lists should-rules that are red and do not count.
 func (t *texter) advice(r *Report) {
 	for _, row := range r.Rules {
-		if red(row.Class) && !r.counts(row.Level) {
+		if _, all := notRun(row); red(row.Class) && !r.counts(row.Level) && !all {
 			t.line("should: %s %s", row.ID, row.Text)
 			t.line("    %s", printable(row.Reason))
 		}

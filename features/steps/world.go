@@ -114,6 +114,37 @@ func (w *World) Evidence(s *verdict.Scenario) {
 	}
 }
 
+// Said counts the frames of the subject that are kept.
+func (w *World) Said() int {
+	if w.rec == nil {
+		return 0
+	}
+	n := 0
+	frames, _ := w.rec.Frames()
+	for _, f := range frames {
+		if f.Lane == wire.FromSubject {
+			n++
+		}
+	}
+	return n
+}
+
+// Serves starts a subject and reports whether it answers anything: initialize wrongly, or whatever comes
+// behind it. One that cannot be started is no silent one.
+func Serves(setup *Setup) bool {
+	w := NewWorld(setup, nil)
+	defer func() { w.Stop() }()
+	err := w.ready()
+	if err == nil {
+		err = w.probe()
+	}
+	var o *Outcome
+	if err == nil || !errors.As(err, &o) || o.Class == verdict.Errored {
+		return true
+	}
+	return w.Said() > 1 || w.Said() == 1 && o.Missing
+}
+
 // Outcome is an error of a step that says more than that the step failed.
 type Outcome struct {
 	Class   verdict.Class

@@ -40,6 +40,8 @@ type Running interface {
 	Exited() <-chan struct{}
 	// Descendants counts the other processes of its tree that run now.
 	Descendants() int
+	// Hurry makes End ask for nothing: what still runs is killed. End must still be called.
+	Hurry()
 	// End takes the whole tree down within a bound and reports how it went.
 	End() Ended
 }
@@ -49,6 +51,7 @@ type Ended struct {
 	Code   int    // exit code; -1 if a signal ended it
 	Signal string // the signal that ended it, if one did
 	Self   bool   // it had ended before End was called
+	Killed bool   // it ignored every polite way to end it
 	Left   int    // descendants that ran when it had ended
 	Alive  int    // members of the tree that could not be ended
 }
@@ -135,6 +138,7 @@ func (c child) Stdin() io.WriteCloser   { return c.p.Stdin() }
 func (c child) Stderr() string          { return c.p.Stderr().String() }
 func (c child) Exited() <-chan struct{} { return c.p.Exited() }
 func (c child) Descendants() int        { return c.p.Descendants() }
+func (c child) Hurry()                  { c.p.Kill() }
 
 func (c child) Stdout() io.ReadCloser {
 	out := c.p.Stdout()
@@ -146,7 +150,7 @@ func (c child) Stdout() io.ReadCloser {
 
 func (c child) End() Ended {
 	r := c.p.End(stages)
-	return Ended{Code: r.State.Code, Signal: r.State.Signal, Self: r.Stage == process.StageSelf, Left: r.Left, Alive: r.Alive}
+	return Ended{Code: r.State.Code, Signal: r.State.Signal, Self: r.Stage == process.StageSelf, Killed: r.Stage == process.StageKill, Left: r.Left, Alive: r.Alive}
 }
 
 // Func is a subject inside this process: a main function with its pipes as parameters. It must return
@@ -189,6 +193,7 @@ func (r *routine) Stdout() io.ReadCloser   { return r.stdout }
 func (r *routine) Stderr() string          { return r.stderr.String() }
 func (r *routine) Exited() <-chan struct{} { return r.exited }
 func (r *routine) Descendants() int        { return 0 }
+func (r *routine) Hurry()                  { r.cancel() }
 
 func (r *routine) End() Ended {
 	self := false

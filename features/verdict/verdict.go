@@ -57,6 +57,8 @@ type Finding struct {
 	Silent bool
 	// Missing marks a fault in what a scenario needs before it can judge its own rules.
 	Missing bool
+	// Unrun marks the fault of a scenario that is Unrun.
+	Unrun bool
 }
 
 // Scenario is the outcome of one scenario.
@@ -69,6 +71,7 @@ type Scenario struct {
 	Reason   string    // why, for every class but Pass
 	Findings []Finding // everything broken, rules of other scenarios included
 	Duration time.Duration
+	Unrun    bool // not run, because nothing answers; the reason is the same for all of a run
 
 	Frames  []wire.Frame // what passed; empty for a pass
 	Dropped int          // frames that were counted only
@@ -138,7 +141,9 @@ func Aggregate(known []Known, scenarios []Scenario) []Rule {
 		}
 		r.Level, r.Text = k.Level, k.Text
 		if len(r.Findings) > 0 {
-			r.Class, r.Reason = Fail, r.Findings[0].Message
+			// What was seen says more than what was left out.
+			first := max(slices.IndexFunc(r.Findings, func(f Located) bool { return !f.Unrun }), 0)
+			r.Class, r.Reason = Fail, r.Findings[first].Message
 			if !slices.ContainsFunc(r.Findings, func(f Located) bool { return !f.Silent }) {
 				r.Class = NoAnswer
 			}

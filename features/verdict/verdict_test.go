@@ -7,7 +7,7 @@ import (
 )
 
 func TestAggregate(t *testing.T) {
-	known := []verdict.Known{{ID: "A", Level: "must"}, {ID: "B", Level: "must"}, {ID: "C", Level: "should"}, {ID: "D", Level: "must"}, {ID: "E", Level: "must"}, {ID: "F", Level: "must"}}
+	known := []verdict.Known{{ID: "A", Level: "must"}, {ID: "B", Level: "must"}, {ID: "C", Level: "should"}, {ID: "D", Level: "must"}, {ID: "E", Level: "must"}, {ID: "F", Level: "must"}, {ID: "G", Level: "should"}}
 	finding := func(rule string) []verdict.Finding {
 		return []verdict.Finding{{Rule: rule, Message: rule + " broken", Frame: -1}}
 	}
@@ -19,6 +19,8 @@ func TestAggregate(t *testing.T) {
 		{Name: "five", Rules: []string{"D"}, Class: verdict.NotApplicable, Reason: "no tool"},
 		{Name: "six", Rules: []string{"E"}, Class: verdict.NoAnswer, Reason: "E silent", Findings: []verdict.Finding{{Rule: "E", Message: "E silent", Frame: -1, Silent: true}}},
 		{Name: "seven", Rules: []string{"F"}, Class: verdict.Errored, Reason: "disk full"},
+		{Name: "left out", Rules: []string{"G"}, Class: verdict.NoAnswer, Unrun: true, Findings: []verdict.Finding{{Rule: "G", Message: "left out", Frame: -1, Silent: true, Unrun: true}}},
+		{Name: "ran", Rules: []string{"G"}, Class: verdict.NoAnswer, Findings: []verdict.Finding{{Rule: "G", Message: "G silent", Frame: -1, Silent: true}}},
 		{Name: "eight", Rules: []string{"F"}, Class: verdict.Pass},
 	})
 	want := map[string]struct {
@@ -31,6 +33,7 @@ func TestAggregate(t *testing.T) {
 		"D": {verdict.NotApplicable, "no tool"},
 		"E": {verdict.NoAnswer, "E silent"},
 		"F": {verdict.Errored, "disk full"},
+		"G": {verdict.NoAnswer, "G silent"},
 	}
 	if len(rows) != len(want) {
 		t.Fatalf("rows: got %d, want %d", len(rows), len(want))
