@@ -229,7 +229,8 @@ func Known() []verdict.Known {
 }
 
 // Matches returns a selection by patterns over rule ids, areas, files and names. A star stands for any
-// text; a pattern without one must be the whole of a rule id or an area, or part of a name.
+// text; a pattern without one must be a rule id, whole or up to one of its hyphens, an area, or part of a
+// name.
 func Matches(patterns []string) func(features.Scenario) bool {
 	if len(patterns) == 0 {
 		return nil
@@ -242,7 +243,9 @@ func Matches(patterns []string) func(features.Scenario) bool {
 func matches(pattern string, s features.Scenario) bool {
 	if !strings.Contains(pattern, "*") {
 		lower := strings.ToLower(pattern)
-		return slices.Contains(s.Rules, strings.ToUpper(pattern)) || s.Area() == lower || strings.Contains(strings.ToLower(s.Name), lower) ||
+		id := strings.ToUpper(pattern)
+		proves := func(rule string) bool { return rule == id || strings.HasPrefix(rule, strings.TrimSuffix(id, "-")+"-") }
+		return slices.ContainsFunc(s.Rules, proves) || s.Area() == lower || strings.Contains(strings.ToLower(s.Name), lower) ||
 			s.File == pattern || s.Key() == pattern
 	}
 	words := append([]string{s.Area(), s.File, s.Name}, s.Rules...)

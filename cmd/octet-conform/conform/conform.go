@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -50,7 +51,7 @@ type invocation struct {
 // judge.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		help(stderr)
+		fmt.Fprintf(stderr, "octet-conform: a command is missing; use one of %s, or see 'octet-conform --help'\n", strings.Join(names(), ", "))
 		return report.ExitUsage
 	}
 	switch args[0] {
@@ -161,6 +162,15 @@ func terminal(w io.Writer) bool {
 
 // colored reports whether text for this writer may have colours.
 func colored(w io.Writer) bool { return terminal(w) && os.Getenv("NO_COLOR") == "" }
+
+// quoted lists values of a flag as they are read in a sentence.
+func quoted(values []string) string {
+	var out []string
+	for _, v := range values {
+		out = append(out, strconv.Quote(v))
+	}
+	return strings.Join(out, ", ")
+}
 
 // oneOf refuses a value that is not in a list.
 func oneOf(flag, value string, allowed ...string) error {

@@ -38,7 +38,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&r.tools, "contributes-tools", nil, "tools that a manifest of the command would declare, with commas")
 	f.StringVar(&r.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
 	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
-	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids, areas, parts of names, with * for any text")
+	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
 	f.BoolVar(&r.strict, "strict", false, "should-rules count")
 	f.StringVar(&r.junit, "report-junit", "", "write JUnit XML to this file")
 	f.StringVar(&r.json, "report-json", "", "write the JSON report to this file")
@@ -79,7 +79,7 @@ func (inv *invocation) extension() int {
 	rep, scenarios, err := inv.judge(target, &flags)
 	switch {
 	case errors.Is(err, referee.ErrNothing):
-		return inv.wrong("no scenario of API %s matches --run %q; see 'octet-conform list --api %s'", target.subject.API, flags.run, target.subject.API)
+		return inv.wrong("no scenario of API %s matches --run %s; see 'octet-conform list --api %s'", target.subject.API, quoted(flags.run), target.subject.API)
 	case err != nil:
 		return inv.unable(err)
 	}

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/profile"
@@ -58,6 +60,9 @@ func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error
 	}
 	path := filepath.Join(abs, manifest.FileName())
 	m, err := readManifest(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, usageError(fmt.Sprintf("%q holds no %s; name the directory that holds %s", dir, manifest.FileName(), manifest.FileName()))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +110,7 @@ func (inv *invocation) fromCommand(argv []string, flags *runFlags) (*target, err
 	}
 	program, err := exec.LookPath(argv[0])
 	if err != nil {
-		return nil, fmt.Errorf("command %q: %w", argv[0], err)
+		return nil, fmt.Errorf("command %q: %w", argv[0], cause(err))
 	}
 	if program, err = filepath.Abs(program); err != nil {
 		return nil, err
@@ -128,6 +133,19 @@ func (inv *invocation) fromCommand(argv []string, flags *runFlags) (*target, err
 		t.setup.NoCalls = "the command has no manifest that says what its tools need; give --profile FILE with calls, or --allow-calls"
 	}
 	return t, t.loadProfile(flags.profile, "")
+}
+
+// cause is why a program was not found, without its name.
+func cause(err error) error {
+	var named *exec.Error
+	if errors.As(err, &named) {
+		err = named.Err
+	}
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return err
 }
 
 func commandName(program string) string {

@@ -35,14 +35,14 @@ func (inv *invocation) vectors() int {
 	}
 	chosen := vectors.Select(all, *run)
 	if len(chosen) == 0 {
-		return inv.wrong("no vector matches --run %q", *run)
+		return inv.wrong("no vector matches --run %s; give ids, files, rules, operations or wires, with * at the end for any text", quoted(*run))
 	}
 	program, err := exec.LookPath(argv[0])
 	if err == nil {
 		program, err = filepath.Abs(program)
 	}
 	if err != nil {
-		return inv.unable(fmt.Errorf("testee %q: %w", argv[0], err))
+		return inv.unable(fmt.Errorf("testee %q: %w", argv[0], cause(err)))
 	}
 	limit := steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx)).Initialize
 	testee, results, err := vectors.Drive(inv.ctx, subject.Command{Path: program, Args: argv[1:], Env: os.Environ()}, chosen, limit)
