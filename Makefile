@@ -29,8 +29,9 @@ help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Build the three commands and judge the example extensions of all three languages.
-	@status=0; for dir in $(EXAMPLES); do \
-	  echo; echo "== $$dir"; $(RUN_ENV) $(BIN)/octet-conform extension "$$dir" || status=$$?; done; exit $$status
+	@status=0; clean=0; for dir in $(EXAMPLES); do \
+	  echo; echo "== $$dir"; if $(RUN_ENV) $(BIN)/octet-conform extension "$$dir"; then clean=$$((clean + 1)); else status=$$?; fi; done; \
+	  echo; echo "$$clean of $(words $(EXAMPLES)) example extensions keep every rule"; exit $$status
 
 test: lint test-go test-py test-ts vectors selftest ## Run every check there is.
 
@@ -46,25 +47,28 @@ check-generated: ## Delete everything generated, generate it again, and demand t
 build: build-go build-ts $(VENV)/.ready ## Build the commands, the example extensions and the testees.
 
 build-go:
-	$(GO) build -o $(BIN)/ ./cmd/octet ./cmd/octet-conform ./cmd/octet-gen
-	$(GO) build -o $(GO_TESTEE) ./sdk-go/testee
+	@echo "building the commands and the Go examples"
+	@$(GO) build -o $(BIN)/ ./cmd/octet ./cmd/octet-conform ./cmd/octet-gen
+	@$(GO) build -o $(GO_TESTEE) ./sdk-go/testee
 	@for dir in sdk-go/examples/*/; do $(GO) build -o "$${dir}bin/$$(basename $$dir)" "./$$dir"; done
 
 build-ts: sdk-ts/node_modules/.ready
-	cd sdk-ts && $(NPM) run --silent build
+	@cd sdk-ts && $(NPM) run --silent build
 
 setup: $(VENV)/.ready sdk-ts/node_modules/.ready ## Download modules and make the Python and Node environments.
 	$(GO) mod download
 
 $(VENV)/.ready: sdk-py/pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "octet needs Python 3.11 or newer")'
-	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check -e 'sdk-py[dev]'
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "octet needs Python 3.11 or newer")'
+	@echo "making the Python environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e 'sdk-py[dev]'
+	@touch $@
 
 sdk-ts/node_modules/.ready: sdk-ts/package.json sdk-ts/package-lock.json
-	cd sdk-ts && $(NPM) ci --silent --no-audit --no-fund
-	touch $@
+	@echo "installing the Node modules of sdk-ts"
+	@cd sdk-ts && $(NPM) ci --silent --no-audit --no-fund
+	@touch $@
 
 lint: check-generated lint-go lint-py lint-ts ## Check generated files, formatting, types and style; repair nothing.
 
