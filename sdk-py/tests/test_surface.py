@@ -63,17 +63,18 @@ def test_blame_has_a_name() -> None:
         octet_extension.ProtocolError("somebody")
 
 
-def python_blocks(text: str) -> list[str]:
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+def python_files(text: str) -> dict[str, str]:
+    """The files that the README has its reader write: name and content."""
+    return dict(re.findall(r"cat > (\S+\.py) <<'PY'\n(.*?)\nPY\n", text, re.DOTALL))
 
 
 def test_the_readme_is_true(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.splitlines()) < 40
-    blocks = python_blocks(text)
-    assert blocks
-    (tmp_path / "hello.py").write_text(blocks[0], encoding="utf-8")
-    (tmp_path / "test_hello.py").write_text(blocks[1], encoding="utf-8")
+    files = python_files(text)
+    assert sorted(files) == ["hello.py", "test_hello.py"]
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)],
         capture_output=True,
