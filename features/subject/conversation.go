@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/octet-dev/octet/features/wire"
@@ -274,8 +275,11 @@ func (c *Conversation) Lost() int {
 	return c.lost
 }
 
-// StopReading closes our end of the subject's output.
+// StopReading closes our end of the subject's output. No process is started meanwhile: between fork and
+// exec it would hold a copy of that end, and what the subject writes would not meet a broken pipe.
 func (c *Conversation) StopReading() {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
 	_ = c.run.Stdout().Close()
 	<-c.readDone
 }
