@@ -65,6 +65,8 @@ func (p *pkg) codecFile(s *source) []string {
 			p.recordCodec(s, m)
 		case model.Union:
 			p.unionCodec(s, m)
+		case model.Choice:
+			p.choiceCodec(s, m)
 		case model.Enum:
 			p.enumCodec(s, m)
 		}
@@ -244,7 +246,7 @@ func (p *pkg) decodeRef(s *source, m *model.Model, store, value, letter string) 
 		s.p("var r%s %s", letter, m.Name)
 		s.p("r%s.decode(%s)", letter, value)
 		s.p(store, "r"+letter)
-	case model.Union:
+	case model.Union, model.Choice:
 		s.p(store, "decode"+m.Name+"("+value+")")
 	case model.Enum:
 		s.p(store, m.Name+"("+value+".Text())")
@@ -332,7 +334,7 @@ func (p *pkg) encodeRef(s *source, m *model.Model, value string, depth int) {
 	switch m.Kind {
 	case model.Record:
 		s.p("%s.encode(w)", value)
-	case model.Union:
+	case model.Union, model.Choice:
 		s.p("encode%s(%s, w)", m.Name, value)
 	case model.Enum:
 		s.p("w.String(string(%s))", value)
@@ -359,6 +361,23 @@ func (p *pkg) unionCodec(s *source, m *model.Model) {
 	s.p("}")
 	s.p("return nil")
 	s.p("}")
+	p.encodeInterface(s, m)
+}
+
+// choiceCodec writes the functions of a model whose JSON type selects the arm.
+func (p *pkg) choiceCodec(s *source, m *model.Model) {
+	p.decodeFuncs(s, m, "x = decode"+m.Name+"(%s)")
+	s.p("")
+	s.p("func decode%s(v wirejson.Value) %s {", m.Name, m.Name)
+	s.p("if v.Kind() == wirejson.KindString { return %s(v.Text()) }", m.Word.Name)
+	s.p("var x %s", m.Object.Name)
+	s.p("x.decode(v)")
+	s.p("return x")
+	s.p("}")
+	p.encodeInterface(s, m)
+}
+
+func (p *pkg) encodeInterface(s *source, m *model.Model) {
 	s.p("")
 	s.p("// encode%s writes null for a missing variant, which no model accepts.", m.Name)
 	s.p("func encode%s(x %s, w *wirejson.Writer) {", m.Name, m.Name)

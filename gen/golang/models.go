@@ -46,7 +46,7 @@ func (p *pkg) inline(m *model.Model, f *model.Field) bool {
 	seen := map[*model.Model]bool{}
 	var reaches func(t *model.Type) bool
 	reaches = func(t *model.Type) bool {
-		if t.Kind != model.Ref || t.Ref.Kind == model.Union {
+		if t.Kind != model.Ref || t.Ref.Kind == model.Union || t.Ref.Kind == model.Choice {
 			return false
 		}
 		if t.Ref == m {
@@ -103,6 +103,8 @@ func (p *pkg) modelsFile(s *source) []string {
 			p.record(s, m)
 		case model.Union:
 			p.union(s, m)
+		case model.Choice:
+			p.choice(s, m)
 		case model.Enum:
 			p.enum(s, m)
 		case model.Alias:
@@ -124,6 +126,12 @@ func (p *pkg) record(s *source, m *model.Model) {
 	kind := "Unlisted members are kept in Unknown and written back."
 	if m.Closed {
 		kind = "Unlisted members are refused."
+	}
+	if len(m.ExactlyOne) > 0 {
+		kind += " Exactly one of " + strings.Join(m.ExactlyOne, ", ") + " is present."
+	}
+	if len(m.AtMostOne) > 0 {
+		kind += " At most one of " + strings.Join(m.AtMostOne, ", ") + " is present."
 	}
 	if len(m.Forbidden) > 0 {
 		kind += " It must not carry " + strings.Join(m.Forbidden, ", ") + "."
@@ -178,15 +186,27 @@ func (p *pkg) union(s *source, m *model.Model) {
 	}
 	s.doc("", m.Name+": "+m.Doc, "The member "+strconv.Quote(m.Tag)+" selects the variant: "+strings.Join(arms, ", ")+".",
 		p.sourceNote(m.Source, m.Versions))
+	p.sealed(s, m)
+	for _, v := range m.Variants {
+		s.p("func (%s) is%s() {}", v.Record.Name, m.Name)
+	}
+}
+
+func (p *pkg) choice(s *source, m *model.Model) {
+	s.doc("", m.Name+": "+m.Doc, "A string is a "+m.Word.Name+", an object a "+m.Object.Name+".", p.sourceNote(m.Source, m.Versions))
+	p.sealed(s, m)
+	s.p("func (%s) is%s() {}", m.Word.Name, m.Name)
+	s.p("func (%s) is%s() {}", m.Object.Name, m.Name)
+}
+
+// sealed writes the interface that the arms of a model implement.
+func (p *pkg) sealed(s *source, m *model.Model) {
 	s.p("type %s interface {", m.Name)
 	s.p("wirejson.Encoder")
 	s.p("is%s()", m.Name)
 	s.p("encode(w *wirejson.Writer)")
 	s.p("}")
 	s.p("")
-	for _, v := range m.Variants {
-		s.p("func (%s) is%s() {}", v.Record.Name, m.Name)
-	}
 }
 
 func (p *pkg) enum(s *source, m *model.Model) {

@@ -46,6 +46,7 @@ func (p *pkg) reserve(files model.Files) {
 		{files.Limits, []string{"Limits"}},
 		{files.Features, []string{"Features", "LookupFeature"}},
 		{files.Capabilities, []string{"Capabilities", "LookupCapability"}},
+		{files.Hooks, []string{"Hooks", "LookupHook"}},
 	} {
 		if part.file != "" {
 			p.names.reserve(part.names...)
@@ -70,6 +71,7 @@ func (p *pkg) files() ([]emit.File, error) {
 		{"limits.go", files.Limits, p.limitsFile},
 		{"features.go", files.Features, p.featuresFile},
 		{"capabilities.go", files.Capabilities, p.capabilitiesFile},
+		{"hooks.go", files.Hooks, p.hooksFile},
 		{"tables.go", files.Tables, p.tablesFile},
 	}
 	var made []emit.File

@@ -55,6 +55,12 @@ func (p *pkg) describe(s *source, m *model.Model) {
 		if len(m.Forbidden) > 0 {
 			s.p("Forbidden: %s,", quoted(m.Forbidden))
 		}
+		if len(m.ExactlyOne) > 0 {
+			s.p("ExactlyOne: %s,", quoted(m.ExactlyOne))
+		}
+		if len(m.AtMostOne) > 0 {
+			s.p("AtMostOne: %s,", quoted(m.AtMostOne))
+		}
 		if len(m.Fields) > 0 {
 			s.p("Fields: []wirejson.Field{")
 			for _, f := range m.Fields {
@@ -70,6 +76,10 @@ func (p *pkg) describe(s *source, m *model.Model) {
 			s.p("{Tag: %q, %sModel: model%s},", v.TagValue, set("Deferred", v.Deferred), v.Record.Name)
 		}
 		s.p("},")
+	case model.Choice:
+		s.p("Shape: wirejson.ChoiceShape,")
+		s.p("Word: model%s,", m.Word.Name)
+		s.p("Object: model%s,", m.Object.Name)
 	case model.Enum:
 		s.p("Shape: wirejson.EnumShape,")
 		if m.Open {
@@ -100,6 +110,10 @@ var typeKinds = map[model.TypeKind]string{
 	model.Const: "ConstType", model.Ref: "RefType",
 }
 
+var controlClasses = map[model.Controls]string{
+	model.NoControls: "NoControls", model.TextControls: "TextControls", model.EditControls: "EditControls",
+}
+
 // describeType returns the composite literal of a type, from its opening brace on.
 func (p *pkg) describeType(t *model.Type) string {
 	parts := []string{"Kind: wirejson." + typeKinds[t.Kind]}
@@ -126,6 +140,9 @@ func (p *pkg) describeType(t *model.Type) string {
 	addBound("MaxBytes", t.MaxBytes)
 	if t.NotBlank {
 		add("NotBlank: true")
+	}
+	if t.Controls != model.AnyControls {
+		add("Controls: wirejson.%s", controlClasses[t.Controls])
 	}
 	if pattern := t.Pattern + t.KeyPattern; pattern != "" {
 		add("Pattern: &wirejson.Pattern{Source: %s}", goPattern(pattern))

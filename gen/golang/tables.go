@@ -62,6 +62,12 @@ func (p *pkg) methodRow(s *source, m *model.Method, name string) {
 		s.p("Terminal: %q,", m.Terminal)
 	}
 	s.p("Status: %q,", m.Status)
+	if m.Parent != "" {
+		s.p("Parent: %q,", m.Parent)
+	}
+	if m.Service != (model.Service{}) {
+		s.p("Service: %q,", m.Service.Noun+"."+m.Service.Verb)
+	}
 	s.p("Shapes: []wirejson.MethodShape{")
 	for _, shape := range m.Shapes {
 		row := "Versions: " + quoted(shape.Versions)

@@ -130,6 +130,7 @@ func (w *wireLoader) load(n node) *model.Wire {
 			Limits:       files.text("limits"),
 			Features:     files.text("features"),
 			Capabilities: files.text("capabilities"),
+			Hooks:        files.text("hooks"),
 			Tables:       files.text("tables"),
 		},
 		MaxDepth: defaultDepth,
@@ -146,6 +147,7 @@ func (w *wireLoader) load(n node) *model.Wire {
 	w.loadMethods(w.part(w.wire.Files.Methods))
 	w.loadCapabilities(w.part(w.wire.Files.Capabilities))
 	w.checkGates()
+	w.loadHooks(w.part(w.wire.Files.Hooks))
 	w.loadTables(w.part(w.wire.Files.Tables))
 	return w.wire
 }

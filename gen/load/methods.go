@@ -22,13 +22,34 @@ func (w *wireLoader) loadMethods(root node) {
 			Offer:        n.text("x-offer"),
 			Terminal:     n.text("x-terminal"),
 			Status:       n.text("x-status"),
+			Parent:       model.Parent(n.text("x-parent")),
+			Service:      model.Service{Noun: n.get("x-service").text("noun"), Verb: n.get("x-service").text("verb")},
 		}
 		if known[m.Name] {
 			w.addf(n.get("name"), "the method %q comes twice; keep one", m.Name)
 		}
 		known[m.Name] = true
+		w.checkService(n, m)
 		w.loadShapes(n, m)
 		w.wire.Methods = append(w.wire.Methods, m)
+	}
+}
+
+// checkService holds the name and the parent class of a method against its direction and its neighbours.
+func (w *wireLoader) checkService(n node, m *model.Method) {
+	if m.Parent != "" && m.Direction != model.ExtensionToHost {
+		w.addf(n.get("x-parent"), "%q is not sent by extensions alone, so it has no parent class; remove x-parent", m.Name)
+	}
+	if m.Service == (model.Service{}) {
+		return
+	}
+	if m.Direction == model.ExtensionToHost && m.Parent == "" {
+		w.addf(n, "the service %q says not how it is tied to a request of the host; add x-parent", m.Name)
+	}
+	for _, other := range w.wire.Methods {
+		if other.Service == m.Service {
+			w.addf(n.get("x-service"), "%q has this name already; choose another noun or verb", other.Name)
+		}
 	}
 }
 

@@ -65,6 +65,7 @@ func (w *wireLoader) loadRecord(def member, m *model.Model) {
 	m.Kind = model.Record
 	m.Closed = def.has("additionalProperties")
 	m.Forbidden = def.texts("x-forbidden")
+	m.ExactlyOne, m.AtMostOne = def.texts("x-exactly-one"), def.texts("x-at-most-one")
 	required := def.texts("required")
 	for _, property := range def.get("properties").members() {
 		f := &model.Field{
@@ -93,6 +94,15 @@ func (w *wireLoader) loadRecord(def member, m *model.Model) {
 			w.addf(n, "%s forbids %q, which is a property; drop one of them", m.Name, n.value.Text())
 		}
 	}
+	for _, keyword := range []string{"x-exactly-one", "x-at-most-one"} {
+		for _, n := range def.get(keyword).items() {
+			name := n.value.Text()
+			i := slices.IndexFunc(m.Fields, func(f *model.Field) bool { return f.Name == name })
+			if i < 0 || m.Fields[i].Required && !m.Fields[i].Nullable {
+				w.addf(n, "%q is no member of %s that may be left out or null; correct the name or make it optional", name, m.Name)
+			}
+		}
+	}
 	if m.Closed && len(m.Forbidden) > 0 {
 		w.addf(def.get("x-forbidden"), "%s is closed, so every unlisted member is refused anyway; drop x-forbidden", m.Name)
 	}
@@ -100,6 +110,10 @@ func (w *wireLoader) loadRecord(def member, m *model.Model) {
 
 func (w *wireLoader) loadUnion(def member) {
 	m := w.models[def.name]
+	if def.flag("x-by-type") {
+		w.loadChoice(def, m)
+		return
+	}
 	m.Kind = model.Union
 	m.Tag = def.text("x-tag")
 	for _, arm := range def.get("oneOf").items() {
@@ -129,6 +143,26 @@ func (w *wireLoader) loadUnion(def member) {
 			Record:   record,
 			Deferred: w.source.read(def.file).get("$defs").get(record.Name).text("x-status") == "deferred",
 		})
+	}
+}
+
+// loadChoice reads a union whose arm follows from the JSON type: one enumeration and one record.
+func (w *wireLoader) loadChoice(def member, m *model.Model) {
+	m.Kind = model.Choice
+	for _, arm := range def.get("oneOf").items() {
+		ref := arm.get("$ref")
+		switch target := w.resolve(ref, modelRefPrefix); {
+		case target == nil:
+		case target.Kind == model.Enum && m.Word == nil:
+			m.Word = target
+		case target.Kind == model.Record && m.Object == nil:
+			m.Object = target
+		default:
+			w.addf(ref, "%s has one arm for strings, an enumeration, and one for objects, a record; %s is neither or comes too often", m.Name, target.Name)
+		}
+	}
+	if m.Word == nil || m.Object == nil {
+		w.addf(def.get("oneOf"), "%s needs an enumeration and a record; name one of each", m.Name)
 	}
 }
 
@@ -173,12 +207,12 @@ func (w *wireLoader) loadType(n node) *model.Type {
 		w.only(n, "a number", "type", "minimum", "maximum")
 		return &model.Type{Kind: model.Number, Minimum: integer(n, "minimum"), Maximum: integer(n, "maximum")}
 	case "array":
-		w.only(n, "an array", "type", "items", "minItems", "x-max-items", "x-unique", "x-unique-by")
+		w.only(n, "an array", "type", "items", "minItems", "x-max-items", "x-unique", "x-unique-by", "x-max-encoded-bytes")
 		return w.arrayType(n)
 	case "object":
 		return w.objectType(n)
 	default:
-		w.only(n, "a string", "type", "x-min-bytes", "x-max-bytes", "x-not-blank", "pattern")
+		w.only(n, "a string", "type", "x-min-bytes", "x-max-bytes", "x-not-blank", "x-controls", "pattern")
 		return w.stringType(n)
 	}
 }
@@ -278,6 +312,7 @@ func (w *wireLoader) stringType(n node) *model.Type {
 		Kind:     model.String,
 		MaxBytes: w.bound(n, "x-max-bytes"),
 		NotBlank: n.flag("x-not-blank"),
+		Controls: model.Controls(n.text("x-controls")),
 		Pattern:  w.pattern(n.get("pattern")),
 	}
 	if least := integer(n, "x-min-bytes"); least != nil {
@@ -308,6 +343,8 @@ func (w *wireLoader) arrayType(n node) *model.Type {
 		MaxItems: w.bound(n, "x-max-items"),
 		Unique:   n.flag("x-unique"),
 		UniqueBy: n.text("x-unique-by"),
+
+		MaxEncodedBytes: w.bound(n, "x-max-encoded-bytes"),
 	}
 	if !items.exists() {
 		w.addf(n, `an array without "items"; say what its elements are`)

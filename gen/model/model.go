@@ -35,13 +35,14 @@ type Wire struct {
 	Limits       []*Limit
 	Features     []*Feature    // feature-negotiated wires only
 	Capabilities []*Capability // contract-negotiated wires only
-	Tables       []*Table      // fixed lists of strings or rows, for example environment names
+	Hooks        []*Hook
+	Tables       []*Table // fixed lists of strings or rows, for example environment names
 }
 
 // Files names the spec files of a wire relative to spec/; an absent part has an empty name. Generated
 // headers cite them.
 type Files struct {
-	Models, Methods, Errors, Limits, Features, Capabilities, Tables string
+	Models, Methods, Errors, Limits, Features, Capabilities, Hooks, Tables string
 }
 
 // Module holds the names under which a wire's bindings are emitted.
@@ -56,8 +57,9 @@ type ModelKind string
 
 // The kinds of model.
 const (
-	Record ModelKind = "record" // Fields, Closed, Forbidden
+	Record ModelKind = "record" // Fields, Closed, Forbidden, ExactlyOne, AtMostOne
 	Union  ModelKind = "union"  // Tag, Variants
+	Choice ModelKind = "choice" // Word, Object: the JSON type selects the arm
 	Enum   ModelKind = "enum"   // Values, Open
 	Alias  ModelKind = "alias"  // Type: a named scalar, such as an identifier class
 )
@@ -77,8 +79,14 @@ type Model struct {
 	Closed    bool     // unlisted members are refused; otherwise they are kept and written back
 	Forbidden []string // members an open record must not carry
 
+	ExactlyOne []string // of these optional members one is present, null not counted
+	AtMostOne  []string // of these optional members no two are present, null not counted
+
 	Tag      string // the member whose value selects the variant
 	Variants []*Variant
+
+	Word   *Model // an Enum: what a string is judged by
+	Object *Model // a Record: what an object is judged by
 
 	Values []EnumValue
 	Open   bool // unlisted values are kept and written back unchanged
@@ -135,12 +143,13 @@ type Type struct {
 	MaxBytes *Bound // longest string in UTF-8 bytes of the decoded text; nil: the frame bound only
 	Pattern  string // anchored regular expression in the subset common to RE2, Python and ECMAScript
 	NotBlank bool   // at least one byte that is not ASCII white space
+	Controls Controls
 
 	Minimum      *int64
 	Maximum      *int64
 	MaximumLimit string // the limit Maximum comes from, or empty
 
-	MaxEncodedBytes *Bound // longest compact encoding of a json or object value
+	MaxEncodedBytes *Bound // longest compact encoding of a json, object or array value
 
 	Elem       *Type
 	MinItems   int
@@ -152,6 +161,17 @@ type Type struct {
 	Const string
 	Ref   *Model
 }
+
+// Controls says which control characters (U+0000 to U+001F and U+007F to U+009F) a string may hold.
+type Controls string
+
+// The classes of control characters.
+const (
+	AnyControls  Controls = ""
+	NoControls   Controls = "none"
+	TextControls Controls = "text" // line feed and tab
+	EditControls Controls = "edit" // line feed, tab and carriage return
+)
 
 // Bound is a maximum. Limit names the row of the wire's limit table it comes from, or is empty.
 type Bound struct {
@@ -180,9 +200,29 @@ type Method struct {
 	Gate         string        // feature, capability or manifest declaration that opens it; "-" for none
 	Offer        string        // contract wires: "required", "optional" or "unavailable"
 	Terminal     string        // contract wires: terminal tag
+	Parent       Parent        // how a message of an extension is tied to a request of the host
+	Service      Service       // what an SDK calls it; zero for what the SDK does by itself
 	Status       string        // "active", "foundation" or "deferred"
 	Shapes       []MethodShape // the first holds for every version that no other one names
 }
+
+// Parent says how a message of an extension is tied to a request of the host.
+type Parent string
+
+// The parent classes.
+const (
+	ParentNone       Parent = "none"       // to none
+	ParentRequired   Parent = "required"   // to a live one
+	ParentInitialize Parent = "initialize" // to initialize, before its answer
+	ParentRetained   Parent = "retained"   // to a live one, or to a settled one together with its owner
+	ParentSettled    Parent = "settled"    // to a settled one together with its owner
+	ParentToolCall   Parent = "tool_call"  // to a live tool/call
+	ParentOptional   Parent = "optional"   // to a live one, to an owner, or to neither
+	ParentOwner      Parent = "owner"      // to an owner alone
+)
+
+// Service is the name of a method in an SDK, in words of lower case joined by underscores.
+type Service struct{ Noun, Verb string }
 
 // MethodShape is the pair of models of a method for some of its versions. A nil model means none: a
 // notification has no result, a deferred method neither.
@@ -267,6 +307,23 @@ type Capability struct {
 	Source string
 }
 
+// Hook is one point at which a host asks extensions.
+type Hook struct {
+	Name      string
+	Versions  []string
+	Feature   string // feature or capability that opens it; "-" for none
+	Payload   *Model
+	Result    *Model
+	Deadline  *Limit // on the wait for one process; nil where another bound rules
+	Aggregate *Limit // on the wait for all processes together; nil for none
+	Order     string // in which order processes are asked
+	Merge     string // what becomes of several answers
+	Failure   string // what becomes of a missing or malformed answer
+	Deny      string // "honoured", "ignored" or "invalid"
+	Doc       string
+	Source    string
+}
+
 // Table is a named list of rows. Columns[0] is the key.
 type Table struct {
 	Name    string
@@ -308,4 +365,7 @@ type Rule struct {
 	NoPeer string
 	// ProvenBy names what proves a rule that has NoPeer: a test or transcript in this repository.
 	ProvenBy string
+	// Unproven says why nothing in this repository proves the rule yet; empty beside NoPeer, and for a rule
+	// that a scenario proves.
+	Unproven string
 }

@@ -24,6 +24,14 @@ func (t *Type) Constraint() string {
 		if t.NotBlank {
 			add("not blank")
 		}
+		switch t.Controls {
+		case NoControls:
+			add("no control characters")
+		case TextControls:
+			add("no control characters but line feed and tab")
+		case EditControls:
+			add("no control characters but line feed, tab and carriage return")
+		}
 		if t.Pattern != "" {
 			add("matches `%s`", t.Pattern)
 		}
@@ -51,6 +59,9 @@ func (t *Type) Constraint() string {
 		}
 		if t.UniqueBy != "" {
 			add("no %s twice", t.UniqueBy)
+		}
+		if t.MaxEncodedBytes != nil {
+			add("at most %s encoded bytes", t.MaxEncodedBytes)
 		}
 		if inner := t.Elem.Constraint(); inner != "" {
 			add("each %s", within(t.Elem, inner))

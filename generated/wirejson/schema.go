@@ -46,6 +46,7 @@ const (
 	UnionShape               // Tag, Variants
 	EnumShape                // Values, Open
 	AliasShape               // Type
+	ChoiceShape              // Word, Object
 )
 
 // Model describes one model.
@@ -57,10 +58,14 @@ type Model struct {
 	Open      bool // unlisted values are legal
 	Fields    []Field
 	Forbidden []string
-	Tag       string
-	Variants  []Variant
-	Values    []string
-	Type      Type
+	// Of the members ExactlyOne names one is present, of those AtMostOne names no two; null does not count.
+	ExactlyOne, AtMostOne []string
+	Tag                   string
+	Variants              []Variant
+	Values                []string
+	// The arms of a choice, indices into Schema.Models: an enumeration for strings, a record for objects.
+	Word, Object int
+	Type         Type
 }
 
 // Field describes one member of a record. Fields stand in the order in which they are checked.
@@ -104,6 +109,7 @@ type Type struct {
 	MinBytes int
 	MaxBytes Bound
 	NotBlank bool
+	Controls Controls
 	Const    string
 	Pattern  *Pattern // of a string, or of the keys of a map
 
@@ -119,6 +125,17 @@ type Type struct {
 	Unique   bool
 	UniqueBy string
 }
+
+// Controls says which control characters a string may hold.
+type Controls uint8
+
+// The classes of control characters: U+0000 to U+001F and U+007F to U+009F.
+const (
+	AnyControls  Controls = iota
+	NoControls            // none
+	TextControls          // line feed and tab
+	EditControls          // line feed, tab and carriage return
+)
 
 // Bound is a maximum; 0 means none.
 type Bound struct {

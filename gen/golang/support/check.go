@@ -72,10 +72,44 @@ func (v *validator) text(t *Type, n *node) bool {
 	if t.Kind == ConstType && string(text) != t.Const {
 		return v.fail(WrongValue, quote(text)+" is not legal here; write "+quote(t.Const))
 	}
+	if control, found := forbiddenControl(text, t.Controls); found {
+		return v.fail(WrongClass, "the string holds the control character "+controlName(control)+"; leave it out")
+	}
 	if t.Pattern != nil && !t.Pattern.match(text) {
 		return v.fail(WrongClass, quote(text)+" does not match "+t.Pattern.Source)
 	}
 	return true
+}
+
+// forbiddenControl returns the first control character that a class does not allow. Those above U+007F are
+// two bytes in UTF-8, the first of them 0xC2.
+func forbiddenControl(text []byte, class Controls) (rune, bool) {
+	if class == AnyControls {
+		return 0, false
+	}
+	for i, c := range text {
+		switch {
+		case c == '\n' || c == '\t':
+			if class == NoControls {
+				return rune(c), true
+			}
+		case c == '\r':
+			if class != EditControls {
+				return rune(c), true
+			}
+		case c < ' ' || c == 0x7F:
+			return rune(c), true
+		case c == 0xC2 && text[i+1] < 0xA0:
+			return rune(text[i+1]), true
+		}
+	}
+	return 0, false
+}
+
+// controlName names a control character the way Unicode does, such as U+001B.
+func controlName(r rune) string {
+	text := strings.ToUpper(strconv.FormatInt(int64(r), 16))
+	return "U+" + strings.Repeat("0", 4-len(text)) + text
 }
 
 // blank reports whether text holds ASCII white space only.
@@ -201,10 +235,10 @@ func (v *validator) array(t *Type, at uint32) bool {
 	if t.MaxItems.Max > 0 && count > t.MaxItems.Max {
 		return v.fail(ItemCount, "the array has "+strconv.Itoa(count)+" elements, want at most "+t.MaxItems.String())
 	}
-	if t.Unique || t.UniqueBy != "" {
-		return v.unique(t, at, count)
+	if (t.Unique || t.UniqueBy != "") && !v.unique(t, at, count) {
+		return false
 	}
-	return true
+	return v.encoded(t, at)
 }
 
 // unique reports the elements that equal an earlier one. Elements without a comparable text are skipped:

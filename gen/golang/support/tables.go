@@ -10,6 +10,21 @@ const (
 	BothDirections  Direction = "both"
 )
 
+// Parent says how a message of an extension is tied to a request of the host.
+type Parent string
+
+// The parent classes. Methods that extensions do not send have none.
+const (
+	ParentNone       Parent = "none"       // to none
+	ParentRequired   Parent = "required"   // to a live one
+	ParentInitialize Parent = "initialize" // to initialize, before its answer
+	ParentRetained   Parent = "retained"   // to a live one, or to a settled one together with its owner
+	ParentSettled    Parent = "settled"    // to a settled one together with its owner
+	ParentToolCall   Parent = "tool_call"  // to a live tool/call
+	ParentOptional   Parent = "optional"   // to a live one, to an owner, or to neither
+	ParentOwner      Parent = "owner"      // to an owner alone
+)
+
 // Method is one row of a wire's method table.
 type Method struct {
 	Name         string
@@ -20,6 +35,8 @@ type Method struct {
 	Offer        string // contract wires: "required", "optional" or "unavailable"
 	Terminal     string // contract wires: how it ends
 	Status       string // "active", "foundation" or "deferred"
+	Parent       Parent // how a message of an extension is tied to a request of the host
+	Service      string // what an SDK calls it, noun and verb joined by a full stop; empty for none
 	Shapes       []MethodShape
 }
 
@@ -68,6 +85,18 @@ type Feature struct {
 	Required  bool     // the host requires it
 	DependsOn []string // features that must be selected with it
 	Offered   string   // when a host offers it
+}
+
+// Hook is one point at which a host asks extensions.
+type Hook struct {
+	Name        string
+	Versions    []string // API versions that know it
+	Feature     string   // feature or capability that opens it; "-" for none
+	Payload     string   // model
+	Result      string   // model
+	DeadlineMS  int64    // the wait for one process; 0 where another bound rules
+	AggregateMS int64    // the wait for all processes together; 0 for none
+	Deny        string   // what becomes of a disposition to deny: "honoured", "ignored" or "invalid"
 }
 
 // Capability is one capability of a contract wire.

@@ -1,6 +1,7 @@
 package wirejson
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -119,6 +120,8 @@ func (v *validator) model(m *Model, at uint32) bool {
 		return v.union(m, at)
 	case EnumShape:
 		return v.enum(m, at)
+	case ChoiceShape:
+		return v.choice(m, at)
 	default:
 		return v.value(&m.Type, at)
 	}
@@ -139,6 +142,18 @@ func (v *validator) enum(m *Model, at uint32) bool {
 		}
 	}
 	return v.fail(WrongValue, quote(text)+" is not a "+m.Name+"; use one of "+strings.Join(m.Values, ", "))
+}
+
+// choice checks a value whose JSON type selects the arm.
+func (v *validator) choice(m *Model, at uint32) bool {
+	switch kind := v.doc.nodes[at].kind; kind {
+	case KindString:
+		return v.enum(&v.schema.Models[m.Word], at)
+	case KindObject:
+		return v.record(&v.schema.Models[m.Object], at)
+	default:
+		return v.wrongType("a string or an object", kind)
+	}
 }
 
 func (v *validator) union(m *Model, at uint32) bool {
@@ -209,8 +224,46 @@ func (v *validator) record(m *Model, at uint32) bool {
 			return false
 		}
 	}
+	more := v.together(m, v.doc.slots[base:])
 	v.doc.slots = v.doc.slots[:base]
+	return more
+}
+
+// together checks which of the members that exclude each other are present.
+func (v *validator) together(m *Model, slots []uint32) bool {
+	if names := m.ExactlyOne; len(names) > 0 {
+		if v.present(m, slots, names) == 0 && !v.failAt(step{name: names[0]}, Missing, "one of "+strings.Join(names, ", ")+" is needed; add one") {
+			return false
+		}
+		if !v.exclusive(m, slots, names) {
+			return false
+		}
+	}
+	return v.exclusive(m, slots, m.AtMostOne)
+}
+
+func (v *validator) exclusive(m *Model, slots []uint32, names []string) bool {
+	if v.present(m, slots, names) < 2 {
+		return true
+	}
+	seen := 0
+	for _, name := range names {
+		if seen += v.present(m, slots, []string{name}); seen == 2 {
+			return v.failAt(step{name: name}, Forbidden, "only one of "+strings.Join(names, ", ")+" may be present; leave the others out")
+		}
+	}
 	return true
+}
+
+// present counts the listed members that are there and not null.
+func (v *validator) present(m *Model, slots []uint32, names []string) int {
+	count := 0
+	for i := range m.Fields {
+		if slots[i] != 0 && v.doc.nodes[slots[i]].kind != KindNull && slices.Contains(names, m.Fields[i].Name) {
+			count++
+		}
+	}
+	return count
 }
 
 func (v *validator) member(f *Field, item uint32) bool {
