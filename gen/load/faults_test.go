@@ -85,7 +85,7 @@ func TestLoad_refusesNamesThatCannotBeGenerated(t *testing.T) {
 		{"wires.json", `"models": "parcel/models.json"`, `"models": ` + evil, `spec/wires.json: /wires/0/files/models: ` + refuses(`'^[a-z0-9-]+(/[a-z0-9-]+)*\\.json$'`) + "; see spec/meta/wires.schema.json for the form"},
 		{"parcel/errors.json", `"message": "bad parcel"`, `"message": ` + evil, `spec/parcel/errors.json: /errors/0/message: ` + refuses("'^[ -~]+$'") + "; see spec/meta/errors.schema.json for the form"},
 	})
-	const method = `'^(\\$/)?[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*$'`
+	const method = `'^(\\$/)?[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z][A-Za-z0-9_-]*)*$'`
 	check(t, "contract", []fault{
 		{methods, `"name": "ship/list"`, `"name": ` + evil, `spec/dock/openrpc.json: /methods/1/name: ` + refuses(method) + methodForm},
 		{methods, `"x-gate": "landing.v1"`, `"x-gate": ` + evil, `spec/dock/openrpc.json: /methods/0/x-gate: ` + refuses("'^[!-~]+( [!-~]+)*$'") + methodForm},
@@ -211,7 +211,27 @@ func TestLoad_refusesBrokenRules(t *testing.T) {
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-BELL-001`, "spec/rules/dock.json: /rules/1/id: the area \"BELL\" of rule EXT04-BELL-001 is not described; add it to areas\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
 		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'; see spec/meta/rules.schema.json for the form"},
 		{rulesDoc, `"wires": ["0.2", "0.4"]`, `"wires": ["0.2", "0.3"]`, `spec/rules/dock.json: /rules/0/wires/1: the wire dock-wire has no version "0.3"; correct it`},
+		{rulesDoc, `"no_peer": "binds the host"`, `"unproven": "no dock yet", "no_peer": "binds the host"`, `spec/rules/dock.json: /rules/1/unproven: the rule EXT04-HORN-001 is proven elsewhere already; remove unproven or no_peer`},
+		{rulesDoc, `"source": "test 6"}`, `"source": "test 6", "unproven": "no dock yet"}`, `spec/rules/dock.json: /rules/0/unproven: the rule EXT04-LAND-001 binds the extension; prove it with a scenario and a faulty peer`},
+		{rulesDoc, `, "no_peer": "binds the host", "proven_by": "a test"`, ``, `spec/rules/dock.json: /rules/1/id: no run against an extension proves the rule EXT04-HORN-001, which binds the host; add no_peer and proven_by, or unproven`},
 	})
+}
+
+func TestLoad_acceptsEachWayOfProof(t *testing.T) {
+	for _, replacement := range []string{
+		`"role": "host", "wires": ["0.4"], "text": "A host listens.", "source": "test 6", "unproven": "no dock yet"}`,
+		`"role": "extension", "wires": ["0.4"], "text": "A host listens.", "source": "test 6"}`,
+	} {
+		files := tree(t, "contract")
+		edit(t, files, rulesDoc, `"role": "host", "wires": ["0.4"], "text": "A host listens.", "source": "test 6", "no_peer": "binds the host", "proven_by": "a test"}`, replacement)
+		load(t, files)
+	}
+	files := tree(t, "contract")
+	edit(t, files, rulesDoc, `"level": "must", "role": "extension"`, `"level": "may", "role": "extension"`)
+	edit(t, files, rulesDoc, `"source": "test 6"}`, `"source": "test 6", "unproven": "no dock yet"}`)
+	if spec := load(t, files); spec.Rules[0].Unproven != "no dock yet" {
+		t.Errorf("got %q", spec.Rules[0].Unproven)
+	}
 }
 
 func TestLoad_refusesAPrefixOfAnotherWire(t *testing.T) {
@@ -222,7 +242,7 @@ func TestLoad_refusesAPrefixOfAnotherWire(t *testing.T) {
 	files["wires.json"] = &fstest.MapFile{Data: []byte(wires[:end+5] + ",\n" + second + wires[end+5:])}
 	load(t, files)
 	files["rules/pier.json"] = &fstest.MapFile{Data: []byte(`{"$schema": "../meta/rules.schema.json", "wire": "pier-wire", "areas": {"LAND": "l"}, "rules": [
-		{"id": "EXT04-LAND-009", "level": "must", "role": "host", "wires": ["0.4"], "text": "t", "source": "s"}]}`)}
+		{"id": "EXT04-LAND-009", "level": "must", "role": "host", "wires": ["0.4"], "text": "t", "source": "s", "unproven": "u"}]}`)}
 	const want = "spec/rules/pier.json: /rules/0/id: the prefix EXT04 belongs to wire dock-wire; use another one"
 	if _, err := Load(files); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
