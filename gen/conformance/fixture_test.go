@@ -268,7 +268,10 @@ func TestTables_answerByName(t *testing.T) {
 	if dockwire.TableSignals[0].MeaningID != "`hello`" || dockwire.TableFlags[1] != "a|b" {
 		t.Error("a table lost a cell")
 	}
-	if r := rules.Lookup(rules.EXT04Horn001); r == nil || r.Level != rules.Should || r.ProvenBy == "" || rules.Lookup("EXT04-HORN-002") != nil {
+	if r := rules.Lookup(rules.EXT04Horn001); r == nil || r.Level != rules.Should || r.ProvenBy == "" || r.Unproven != "" || rules.Lookup("EXT04-LAND-009") != nil {
+		t.Errorf("rule: %+v", r)
+	}
+	if r := rules.Lookup(rules.EXT04Land003); r == nil || r.Unproven != "needs a host with a quay" || r.NoPeer != "" {
 		t.Errorf("rule: %+v", r)
 	}
 }

@@ -34,6 +34,8 @@ type Rule struct {
 	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
 	NoPeer   string
 	ProvenBy string
+	// Unproven says why nothing proves the rule yet.
+	Unproven string
 }
 
 // Area is one subject of a wire's rules.
@@ -92,6 +94,9 @@ func rules(spec *model.Spec, errs *located.List) (emit.File, error) {
 		if r.NoPeer != "" {
 			s.p("NoPeer: %q,", r.NoPeer)
 			s.p("ProvenBy: %q,", r.ProvenBy)
+		}
+		if r.Unproven != "" {
+			s.p("Unproven: %q,", r.Unproven)
 		}
 		s.p("},")
 	}

@@ -47,8 +47,10 @@ func (r *ruleLoader) load(root node) {
 			Source:   n.text("source"),
 			NoPeer:   n.text("no_peer"),
 			ProvenBy: n.text("proven_by"),
+			Unproven: n.text("unproven"),
 		}
 		r.checkID(n, rule, areas)
+		r.checkProof(n, rule)
 		used[rule.Area] = true
 		for i, v := range rule.Wires {
 			if !slices.Contains(wire.Versions, v) {
@@ -86,6 +88,21 @@ func (r *ruleLoader) checkID(n node, rule *model.Rule, areas node) {
 		return
 	}
 	r.prefixes[prefix] = rule.Wire
+}
+
+// checkProof holds a rule to one way of being proven. A run against an extension proves what an extension
+// does; every other duty names its proof, or says why there is none yet.
+func (r *ruleLoader) checkProof(n node, rule *model.Rule) {
+	ofExtension := rule.Role == "extension"
+	permission := rule.Level == model.May
+	switch {
+	case rule.Unproven != "" && rule.NoPeer != "":
+		r.errs.Addf(n.file, n.at("unproven"), "the rule %s is proven elsewhere already; remove unproven or no_peer", rule.ID)
+	case rule.Unproven != "" && ofExtension && !permission:
+		r.errs.Addf(n.file, n.at("unproven"), "the rule %s binds the extension; prove it with a scenario and a faulty peer", rule.ID)
+	case rule.Unproven == "" && rule.NoPeer == "" && !ofExtension && !permission:
+		r.errs.Addf(n.file, n.at("id"), "no run against an extension proves the rule %s, which binds the %s; add no_peer and proven_by, or unproven", rule.ID, rule.Role)
+	}
 }
 
 // checkVectors holds the names in a vectors file against the spec.

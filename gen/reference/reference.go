@@ -66,6 +66,7 @@ func rulesPage(spec *model.Spec, wire *model.Wire) emit.File {
 	p := newPage("spec/"+list[0].File, "Rules of: "+wire.Title)
 	p.paragraphs("Every sentence that an implementation must, should or may keep. Tests, reports and errors cite the ids, which are never reused. " +
 		"The shapes the rules speak of are on the " + link("page of the wire", wireFile(wire)) + ".")
+	p.paragraphs(proofs(list))
 	var toc [][]string
 	for _, a := range spec.Areas {
 		if a.Wire == wire.Name {
@@ -88,9 +89,29 @@ func rulesPage(spec *model.Spec, wire *model.Wire) emit.File {
 			if r.NoPeer != "" {
 				p.line("- no faulty peer breaks it: %s; proven by %s", text(r.NoPeer), code(r.ProvenBy))
 			}
+			if r.Unproven != "" {
+				p.line("- nothing proves it yet: %s", text(r.Unproven))
+			}
 		}
 	}
 	return p.file(rulesFile(wire))
+}
+
+// proofs counts the ways in which the rules of a wire are proven.
+func proofs(list []*model.Rule) string {
+	var run, elsewhere, unproven int
+	for _, r := range list {
+		switch {
+		case r.Unproven != "":
+			unproven++
+		case r.NoPeer != "":
+			elsewhere++
+		default:
+			run++
+		}
+	}
+	return itoa(len(list)) + " rules: " + itoa(run) + " are judged by a run against an extension, " +
+		itoa(elsewhere) + " are proven elsewhere in this repository, " + itoa(unproven) + " are not proven yet."
 }
 
 func inArea(rules []*model.Rule, a *model.Area) []*model.Rule {

@@ -93,6 +93,9 @@ func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
 	if r.NoPeer != "" {
 		fmt.Fprintf(w, "\nNo faulty extension can break it here: %s.\nProven by: %s\n", r.NoPeer, r.ProvenBy)
 	}
+	if r.Unproven != "" {
+		fmt.Fprintf(w, "\nNothing proves it yet: %s.\n", r.Unproven)
+	}
 	printed := map[string]bool{}
 	for _, s := range scenarios {
 		line := fmt.Sprintf("  %s (%s)", s.Name, s.File)

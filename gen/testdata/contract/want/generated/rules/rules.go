@@ -26,6 +26,8 @@ type Rule struct {
 	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
 	NoPeer   string
 	ProvenBy string
+	// Unproven says why nothing proves the rule yet.
+	Unproven string
 }
 
 // Area is one subject of a wire's rules.
@@ -51,6 +53,8 @@ const (
 	EXT04Land001 = "EXT04-LAND-001"
 	// EXT04Horn001: A host listens.
 	EXT04Horn001 = "EXT04-HORN-001"
+	// EXT04Land003: A host waits.
+	EXT04Land003 = "EXT04-LAND-003"
 )
 
 // Areas lists the subjects, wire by wire.
@@ -82,5 +86,16 @@ var All = []Rule{
 		Source:   "test 6",
 		NoPeer:   "binds the host",
 		ProvenBy: "a test",
+	},
+	{
+		ID:       EXT04Land003,
+		Wire:     "dock-wire",
+		Area:     "LAND",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A host waits.",
+		Source:   "test 6",
+		Unproven: "needs a host with a quay",
 	},
 }

@@ -26,6 +26,8 @@ type Rule struct {
 	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
 	NoPeer   string
 	ProvenBy string
+	// Unproven says why nothing proves the rule yet.
+	Unproven string
 }
 
 // Area is one subject of a wire's rules.
