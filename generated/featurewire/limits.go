@@ -137,6 +137,358 @@ const (
 	//
 	// Source: feature 2.
 	MaxProgressOutputBytes = 8192
+	// MaxPromptGuidelines: Guidelines of one tool. Unit: items.
+	//
+	// Source: feature 2.
+	MaxPromptGuidelines = 16
+	// MaxPromptTextBytes: One snippet or guideline of a tool. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxPromptTextBytes = 1024
+	// MaxInlineBudget: Greatest inline budget of a composing tool. Unit: value.
+	//
+	// Source: feature 4.2.
+	MaxInlineBudget = 16000
+	// MaxRetainedCatalogs: Committed tool catalogs an extension keeps for calls on older epochs. Unit:
+	// count.
+	//
+	// Source: feature 11.11.
+	MaxRetainedCatalogs = 8
+	// ContextCollectMs: How long the host waits for prompt context. Unit: ms.
+	//
+	// Source: S01.
+	ContextCollectMs = 5000
+	// ToolRenderMs: How long the host waits for a renderer. Unit: ms.
+	//
+	// Source: S01.
+	ToolRenderMs = 500
+	// MenuCollectMs: How long the host waits for a menu before it shows one of its own making. Unit: ms.
+	//
+	// Source: feature 2, 8.5.
+	MenuCollectMs = 5000
+	// MenuCommandMs: How long a command may run that a person chose from a menu. Unit: ms.
+	//
+	// Source: feature 2, 8.2.
+	MenuCommandMs = 1800000
+	// LifecycleEventMs: How long the delivery of a session or turn event may take. Unit: ms.
+	//
+	// Source: feature 2.
+	LifecycleEventMs = 250
+	// MaxContextLabelBytes: Label of a piece of context. Unit: bytes.
+	//
+	// Source: manifest 9.2.
+	MaxContextLabelBytes = 1024
+	// MaxContextBytes: All context one turn takes. Unit: bytes.
+	//
+	// Source: manifest 9.2.
+	MaxContextBytes = 262144
+	// MaxPendingContexts: Pieces of context that wait for the next turn. Unit: items.
+	//
+	// Source: manifest 9.2.
+	MaxPendingContexts = 256
+	// MaxResultMediaBytes: Media one tool result refers to, repeated ones counted again. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxResultMediaBytes = 67108864
+	// MaxMenuBytes: One encoded menu. Unit: bytes.
+	//
+	// Source: feature 8.5.
+	MaxMenuBytes = 262144
+	// MaxMenuItems: Items of a menu, all levels together. Unit: items.
+	//
+	// Source: feature 8.5.
+	MaxMenuItems = 256
+	// MaxMenuLevels: Levels of a menu, the top one counted. Unit: levels.
+	//
+	// Source: feature 8.5.
+	MaxMenuLevels = 4
+	// MaxMenuLabelBytes: Title of a menu, or label or id of an item. Unit: bytes.
+	//
+	// Source: feature 8.5.
+	MaxMenuLabelBytes = 256
+	// MaxMenuDescriptionBytes: Description of a menu item. Unit: bytes.
+	//
+	// Source: feature 8.5.
+	MaxMenuDescriptionBytes = 2048
+	// MaxMenuDetailBytes: Detail of a menu or of a menu item. Unit: bytes.
+	//
+	// Source: feature 8.5.
+	MaxMenuDetailBytes = 16384
+	// MaxMenuArguments: Arguments of a menu item. Unit: items.
+	//
+	// Source: feature 8.5.
+	MaxMenuArguments = 32
+	// MaxMenuArgumentBytes: One argument of a menu item. Unit: bytes.
+	//
+	// Source: feature 8.5.
+	MaxMenuArgumentBytes = 4096
+	// MaxProgressLabelBytes: Label of a progress decoration. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxProgressLabelBytes = 256
+	// MaxProgressDetailBytes: Detail of a progress decoration. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxProgressDetailBytes = 4096
+	// MaxProgressMessages: Progress messages the host keeps before it drops some. Unit: items.
+	//
+	// Source: feature 2.
+	MaxProgressMessages = 64
+	// BeforePromptMs: How long the host waits for before_prompt. Unit: ms.
+	//
+	// Source: S01.
+	BeforePromptMs = 5000
+	// AfterResponseMs: How long the host waits for after_response. Unit: ms.
+	//
+	// Source: S01.
+	AfterResponseMs = 2000
+	// BeforePersistenceMs: How long the host waits for before_persistence of all extensions together. Unit:
+	// ms.
+	//
+	// Source: S01.
+	BeforePersistenceMs = 200
+	// PostMutationMs: How long the host waits for post_mutation of one process. Unit: ms.
+	//
+	// Source: S01.
+	PostMutationMs = 250
+	// CacheWarmingDecisionMs: How long the host waits for cache_warming_decision of one process. Unit: ms.
+	//
+	// Source: S01.
+	CacheWarmingDecisionMs = 200
+	// ResourcesDiscoverMs: How long the host waits for resources_discover of one process. Unit: ms.
+	//
+	// Source: feature 9.1.
+	ResourcesDiscoverMs = 5000
+	// MaxRetryDelayMs: Delay that retry advice may add in all. Unit: ms.
+	//
+	// Source: feature 2, 9.1.
+	MaxRetryDelayMs = 5000
+	// MaxPersistenceNamespaces: Namespaces of metadata on one entry. Unit: items.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceNamespaces = 32
+	// MaxPersistenceValueBytes: One encoded metadata value. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceValueBytes = 16384
+	// MaxPersistenceTotalBytes: All metadata values of one entry. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceTotalBytes = 131072
+	// MaxPersistenceDepth: Depth of a metadata value. Unit: levels.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceDepth = 16
+	// MaxPersistenceNodes: Values inside one metadata value. Unit: count.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceNodes = 256
+	// MaxPersistenceKeyBytes: One key inside a metadata value. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceKeyBytes = 256
+	// MaxPersistenceNamespaceBytes: A metadata namespace. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceNamespaceBytes = 128
+	// MaxPersistenceSegmentBytes: One segment of a metadata namespace. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxPersistenceSegmentBytes = 64
+	// MaxMutationIDBytes: Identity of a mutation or of a resource it affects. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxMutationIDBytes = 128
+	// MaxAffectedResources: Resources one mutation discloses, or one answer names. Unit: items.
+	//
+	// Source: feature 9.2.
+	MaxAffectedResources = 32
+	// MaxRememberedMutations: Mutations remembered so that none is delivered twice. Unit: count.
+	//
+	// Source: feature 2.
+	MaxRememberedMutations = 256
+	// MaxPendingRescans: Rescans kept until they are carried out. Unit: count.
+	//
+	// Source: feature 2.
+	MaxPendingRescans = 256
+	// MaxCompactionBatchCharacters: Unicode scalar values of text in one compaction batch. Unit: count.
+	//
+	// Source: feature 9.2, S27.
+	MaxCompactionBatchCharacters = 2048
+	// MaxCompactionBatchFrames: Images one compaction batch is answered with. Unit: items.
+	//
+	// Source: feature 9.2.
+	MaxCompactionBatchFrames = 32
+	// MaxCompactionFrames: Images of a whole compaction. Unit: items.
+	//
+	// Source: feature 9.2.
+	MaxCompactionFrames = 256
+	// MaxCompactionImageBytes: Images of a whole compaction together. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxCompactionImageBytes = 8388608
+	// MaxCompactionSourceBytes: Text of a whole compaction. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxCompactionSourceBytes = 262144
+	// MaxCompactionToolCharacters: Characters of one tool result that go into the text of a compaction.
+	// Unit: count.
+	//
+	// Source: feature 9.2.
+	MaxCompactionToolCharacters = 2000
+	// MaxResourcePathBytes: One contributed resource path. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxResourcePathBytes = 4096
+	// MaxResourcePaths: Resource paths of one answer, all lists together. Unit: items.
+	//
+	// Source: feature 9.2.
+	MaxResourcePaths = 64
+	// MaxResourcePathsBytes: Resource paths of one answer together. Unit: bytes.
+	//
+	// Source: feature 9.2.
+	MaxResourcePathsBytes = 65536
+	// MaxResourceContributors: Processes asked for resource paths. Unit: items.
+	//
+	// Source: feature 2, 9.1.
+	MaxResourceContributors = 16
+	// MaxRetainedResourcePaths: Resource paths the host keeps in all. Unit: items.
+	//
+	// Source: feature 2.
+	MaxRetainedResourcePaths = 256
+	// MaxRetainedResourcePathBytes: Resource paths the host keeps, together. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxRetainedResourcePathBytes = 524288
+	// MaxLifecycleReasonBytes: Reason of a settlement. Unit: bytes.
+	//
+	// Source: feature 10.1.
+	MaxLifecycleReasonBytes = 4096
+	// MaxMessageBatchBytes: Text after which a batch of message deltas is sent. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxMessageBatchBytes = 4096
+	// MaxMessageBatchDeltas: Deltas after which a batch of message deltas is sent. Unit: count.
+	//
+	// Source: feature 2.
+	MaxMessageBatchDeltas = 64
+	// MessageBatchMs: Time after which a batch of message deltas is sent. Unit: ms.
+	//
+	// Source: feature 2.
+	MessageBatchMs = 50
+	// MaxMessageDeltas: Deltas of a batch that is written as an array. Unit: items.
+	//
+	// Source: feature 2.
+	MaxMessageDeltas = 1024
+	// MaxInputPromptBytes: Prompt of an input request. Unit: bytes.
+	//
+	// Source: feature 11.7.
+	MaxInputPromptBytes = 16384
+	// MaxInputAnswerBytes: Answer to an input request. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxInputAnswerBytes = 262144
+	// MaxArtifactInlineBytes: An artifact inside the message, decoded. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxArtifactInlineBytes = 262144
+	// MaxArtifactBase64Bytes: The text of an artifact inside the message: the inline bound in base64. Unit:
+	// bytes.
+	//
+	// Source: feature 2, derived.
+	MaxArtifactBase64Bytes = 349528
+	// MaxArtifactBytes: One artifact. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxArtifactBytes = 20971520
+	// MaxArtifacts: Artifacts of one process generation. Unit: items.
+	//
+	// Source: feature 2.
+	MaxArtifacts = 64
+	// MaxArtifactTotalBytes: Artifacts of one process generation together. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxArtifactTotalBytes = 67108864
+	// MaxArtifactPathBytes: Path of an artifact below the scratch directory. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxArtifactPathBytes = 4096
+	// MaxArtifactPathComponents: Components of that path. Unit: items.
+	//
+	// Source: feature 2.
+	MaxArtifactPathComponents = 64
+	// ApprovalTokenMs: Longest life of an approval token. Unit: ms.
+	//
+	// Source: feature 2.
+	ApprovalTokenMs = 300000
+	// MaxSecretValueBytes: Value of a secret. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxSecretValueBytes = 65536
+	// MaxPresentationBytes: One encoded snapshot. Unit: bytes.
+	//
+	// Source: feature 11.5.
+	MaxPresentationBytes = 262144
+	// MaxPresentationActivities: Activities of a snapshot. Unit: items.
+	//
+	// Source: feature 11.5.
+	MaxPresentationActivities = 128
+	// MaxPresentationActions: Actions of a snapshot. Unit: items.
+	//
+	// Source: feature 11.5.
+	MaxPresentationActions = 64
+	// MaxPresentationNodes: Nodes of a collection. Unit: items.
+	//
+	// Source: feature 11.5.
+	MaxPresentationNodes = 256
+	// MaxPresentationLevels: Depth of a tree. Unit: levels.
+	//
+	// Source: feature 11.5.
+	MaxPresentationLevels = 16
+	// MaxPresentationReferences: References of one item. Unit: items.
+	//
+	// Source: feature 11.5.
+	MaxPresentationReferences = 8
+	// MaxPresentationLabelBytes: A short text or an id in a snapshot. Unit: bytes.
+	//
+	// Source: feature 11.5.
+	MaxPresentationLabelBytes = 1024
+	// MaxPresentationBodyBytes: Body of the detail of a snapshot. Unit: bytes.
+	//
+	// Source: feature 11.5.
+	MaxPresentationBodyBytes = 65536
+	// MaxPresentationUpdates: Snapshots passed on in one window. Unit: count.
+	//
+	// Source: feature 11.5.
+	MaxPresentationUpdates = 32
+	// PresentationWindowMs: Length of that window. Unit: ms.
+	//
+	// Source: feature 11.5.
+	PresentationWindowMs = 1000
+	// DrainMs: How long a draining process may finish before the rest is cancelled. Unit: ms.
+	//
+	// Source: feature 14.5, op 31.
+	DrainMs = 2000
+	// SignalShutdownMs: Shutdown of all extensions together after a signal. Unit: ms.
+	//
+	// Source: feature 2.
+	SignalShutdownMs = 1400
+	// RestartBaseMs: Base of the delay before a restart. Unit: ms.
+	//
+	// Source: feature 2.
+	RestartBaseMs = 250
+	// RestartCapMs: Longest delay before a restart. Unit: ms.
+	//
+	// Source: feature 2.
+	RestartCapMs = 30000
+	// MaxRestartAttempts: Failed restarts after which a process is parked. Unit: count.
+	//
+	// Source: feature 2.
+	MaxRestartAttempts = 8
+	// ReadyResetMs: Time in ready after which the restarts are counted anew. Unit: ms.
+	//
+	// Source: feature 2.
+	ReadyResetMs = 30000
 )
 
 // Limits is the limit table, in the order of the spec.
@@ -173,4 +525,91 @@ var Limits = []wirejson.Limit{
 	{Name: "max_json_depth", Value: MaxJSONDepth, Unit: "levels", Negotiable: false},
 	{Name: "max_portable_json_integer", Value: MaxPortableJSONInteger, Unit: "value", Negotiable: false},
 	{Name: "max_progress_output_bytes", Value: MaxProgressOutputBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_prompt_guidelines", Value: MaxPromptGuidelines, Unit: "items", Negotiable: false},
+	{Name: "max_prompt_text_bytes", Value: MaxPromptTextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_inline_budget", Value: MaxInlineBudget, Unit: "value", Negotiable: false},
+	{Name: "max_retained_catalogs", Value: MaxRetainedCatalogs, Unit: "count", Negotiable: false},
+	{Name: "context_collect_ms", Value: ContextCollectMs, Unit: "ms", Negotiable: false},
+	{Name: "tool_render_ms", Value: ToolRenderMs, Unit: "ms", Negotiable: false},
+	{Name: "menu_collect_ms", Value: MenuCollectMs, Unit: "ms", Negotiable: false},
+	{Name: "menu_command_ms", Value: MenuCommandMs, Unit: "ms", Negotiable: false},
+	{Name: "lifecycle_event_ms", Value: LifecycleEventMs, Unit: "ms", Negotiable: false},
+	{Name: "max_context_label_bytes", Value: MaxContextLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_context_bytes", Value: MaxContextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_pending_contexts", Value: MaxPendingContexts, Unit: "items", Negotiable: false},
+	{Name: "max_result_media_bytes", Value: MaxResultMediaBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_menu_bytes", Value: MaxMenuBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_menu_items", Value: MaxMenuItems, Unit: "items", Negotiable: false},
+	{Name: "max_menu_levels", Value: MaxMenuLevels, Unit: "levels", Negotiable: false},
+	{Name: "max_menu_label_bytes", Value: MaxMenuLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_menu_description_bytes", Value: MaxMenuDescriptionBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_menu_detail_bytes", Value: MaxMenuDetailBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_menu_arguments", Value: MaxMenuArguments, Unit: "items", Negotiable: false},
+	{Name: "max_menu_argument_bytes", Value: MaxMenuArgumentBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_progress_label_bytes", Value: MaxProgressLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_progress_detail_bytes", Value: MaxProgressDetailBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_progress_messages", Value: MaxProgressMessages, Unit: "items", Negotiable: false},
+	{Name: "before_prompt_ms", Value: BeforePromptMs, Unit: "ms", Negotiable: false},
+	{Name: "after_response_ms", Value: AfterResponseMs, Unit: "ms", Negotiable: false},
+	{Name: "before_persistence_ms", Value: BeforePersistenceMs, Unit: "ms", Negotiable: false},
+	{Name: "post_mutation_ms", Value: PostMutationMs, Unit: "ms", Negotiable: false},
+	{Name: "cache_warming_decision_ms", Value: CacheWarmingDecisionMs, Unit: "ms", Negotiable: false},
+	{Name: "resources_discover_ms", Value: ResourcesDiscoverMs, Unit: "ms", Negotiable: false},
+	{Name: "max_retry_delay_ms", Value: MaxRetryDelayMs, Unit: "ms", Negotiable: false},
+	{Name: "max_persistence_namespaces", Value: MaxPersistenceNamespaces, Unit: "items", Negotiable: false},
+	{Name: "max_persistence_value_bytes", Value: MaxPersistenceValueBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_persistence_total_bytes", Value: MaxPersistenceTotalBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_persistence_depth", Value: MaxPersistenceDepth, Unit: "levels", Negotiable: false},
+	{Name: "max_persistence_nodes", Value: MaxPersistenceNodes, Unit: "count", Negotiable: false},
+	{Name: "max_persistence_key_bytes", Value: MaxPersistenceKeyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_persistence_namespace_bytes", Value: MaxPersistenceNamespaceBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_persistence_segment_bytes", Value: MaxPersistenceSegmentBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_mutation_id_bytes", Value: MaxMutationIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_affected_resources", Value: MaxAffectedResources, Unit: "items", Negotiable: false},
+	{Name: "max_remembered_mutations", Value: MaxRememberedMutations, Unit: "count", Negotiable: false},
+	{Name: "max_pending_rescans", Value: MaxPendingRescans, Unit: "count", Negotiable: false},
+	{Name: "max_compaction_batch_characters", Value: MaxCompactionBatchCharacters, Unit: "count", Negotiable: false},
+	{Name: "max_compaction_batch_frames", Value: MaxCompactionBatchFrames, Unit: "items", Negotiable: false},
+	{Name: "max_compaction_frames", Value: MaxCompactionFrames, Unit: "items", Negotiable: false},
+	{Name: "max_compaction_image_bytes", Value: MaxCompactionImageBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_compaction_source_bytes", Value: MaxCompactionSourceBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_compaction_tool_characters", Value: MaxCompactionToolCharacters, Unit: "count", Negotiable: false},
+	{Name: "max_resource_path_bytes", Value: MaxResourcePathBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_resource_paths", Value: MaxResourcePaths, Unit: "items", Negotiable: false},
+	{Name: "max_resource_paths_bytes", Value: MaxResourcePathsBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_resource_contributors", Value: MaxResourceContributors, Unit: "items", Negotiable: false},
+	{Name: "max_retained_resource_paths", Value: MaxRetainedResourcePaths, Unit: "items", Negotiable: false},
+	{Name: "max_retained_resource_path_bytes", Value: MaxRetainedResourcePathBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_lifecycle_reason_bytes", Value: MaxLifecycleReasonBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_message_batch_bytes", Value: MaxMessageBatchBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_message_batch_deltas", Value: MaxMessageBatchDeltas, Unit: "count", Negotiable: false},
+	{Name: "message_batch_ms", Value: MessageBatchMs, Unit: "ms", Negotiable: false},
+	{Name: "max_message_deltas", Value: MaxMessageDeltas, Unit: "items", Negotiable: false},
+	{Name: "max_input_prompt_bytes", Value: MaxInputPromptBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_input_answer_bytes", Value: MaxInputAnswerBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifact_inline_bytes", Value: MaxArtifactInlineBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifact_base64_bytes", Value: MaxArtifactBase64Bytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifact_bytes", Value: MaxArtifactBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifacts", Value: MaxArtifacts, Unit: "items", Negotiable: false},
+	{Name: "max_artifact_total_bytes", Value: MaxArtifactTotalBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifact_path_bytes", Value: MaxArtifactPathBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_artifact_path_components", Value: MaxArtifactPathComponents, Unit: "items", Negotiable: false},
+	{Name: "approval_token_ms", Value: ApprovalTokenMs, Unit: "ms", Negotiable: false},
+	{Name: "max_secret_value_bytes", Value: MaxSecretValueBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_presentation_bytes", Value: MaxPresentationBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_presentation_activities", Value: MaxPresentationActivities, Unit: "items", Negotiable: false},
+	{Name: "max_presentation_actions", Value: MaxPresentationActions, Unit: "items", Negotiable: false},
+	{Name: "max_presentation_nodes", Value: MaxPresentationNodes, Unit: "items", Negotiable: false},
+	{Name: "max_presentation_levels", Value: MaxPresentationLevels, Unit: "levels", Negotiable: false},
+	{Name: "max_presentation_references", Value: MaxPresentationReferences, Unit: "items", Negotiable: false},
+	{Name: "max_presentation_label_bytes", Value: MaxPresentationLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_presentation_body_bytes", Value: MaxPresentationBodyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_presentation_updates", Value: MaxPresentationUpdates, Unit: "count", Negotiable: false},
+	{Name: "presentation_window_ms", Value: PresentationWindowMs, Unit: "ms", Negotiable: false},
+	{Name: "drain_ms", Value: DrainMs, Unit: "ms", Negotiable: false},
+	{Name: "signal_shutdown_ms", Value: SignalShutdownMs, Unit: "ms", Negotiable: false},
+	{Name: "restart_base_ms", Value: RestartBaseMs, Unit: "ms", Negotiable: false},
+	{Name: "restart_cap_ms", Value: RestartCapMs, Unit: "ms", Negotiable: false},
+	{Name: "max_restart_attempts", Value: MaxRestartAttempts, Unit: "count", Negotiable: false},
+	{Name: "ready_reset_ms", Value: ReadyResetMs, Unit: "ms", Negotiable: false},
 }

@@ -15,11 +15,17 @@ from octet_extension._generated import _models, _rows, _shapes
 from octet_extension._generated._shapes import ABSENT, Absent
 
 __all__ = [
+    "AFTER_RESPONSE_MS",
+    "APPROVAL_TOKEN_MS",
     "ActiveSkill",
     "ApiVersion",
     "ApiVersionValue",
     "AudioPart",
+    "BEFORE_PERSISTENCE_MS",
+    "BEFORE_PROMPT_MS",
+    "CACHE_WARMING_DECISION_MS",
     "CANCELLATION_GRACE_MS",
+    "CONTEXT_COLLECT_MS",
     "CancelRequestParams",
     "CapabilityGrants",
     "CommandDefinition",
@@ -27,6 +33,7 @@ __all__ = [
     "ContentPart",
     "Contributes",
     "ContributesV01",
+    "DRAIN_MS",
     "ERRORS",
     "ERROR_INTERNAL_ERROR",
     "ERROR_INVALID_PARAMS",
@@ -100,27 +107,96 @@ __all__ = [
     "JsonRpcNotification",
     "JsonRpcRequest",
     "JsonRpcSuccessResponse",
+    "LIFECYCLE_EVENT_MS",
     "LifecycleEvent",
     "LifecycleEventValue",
+    "MAX_AFFECTED_RESOURCES",
+    "MAX_ARTIFACTS",
+    "MAX_ARTIFACT_BASE64_BYTES",
+    "MAX_ARTIFACT_BYTES",
+    "MAX_ARTIFACT_INLINE_BYTES",
+    "MAX_ARTIFACT_PATH_BYTES",
+    "MAX_ARTIFACT_PATH_COMPONENTS",
+    "MAX_ARTIFACT_TOTAL_BYTES",
     "MAX_CHILD_IDS",
     "MAX_CHILD_REQUESTS",
     "MAX_COMMANDS",
+    "MAX_COMPACTION_BATCH_CHARACTERS",
+    "MAX_COMPACTION_BATCH_FRAMES",
+    "MAX_COMPACTION_FRAMES",
+    "MAX_COMPACTION_IMAGE_BYTES",
+    "MAX_COMPACTION_SOURCE_BYTES",
+    "MAX_COMPACTION_TOOL_CHARACTERS",
     "MAX_CONCURRENT_REQUESTS",
     "MAX_CONTENT_PARTS",
+    "MAX_CONTEXT_BYTES",
+    "MAX_CONTEXT_LABEL_BYTES",
     "MAX_EXTENSION_NAME_BYTES",
     "MAX_FEATURE_NAME_BYTES",
     "MAX_FLAGS",
     "MAX_FLAG_NAME_BYTES",
     "MAX_ID_BYTES",
+    "MAX_INLINE_BUDGET",
+    "MAX_INPUT_ANSWER_BYTES",
+    "MAX_INPUT_PROMPT_BYTES",
     "MAX_JSON_DEPTH",
+    "MAX_LIFECYCLE_REASON_BYTES",
     "MAX_LINE_BYTES",
     "MAX_MANIFEST_IDENTIFIER_BYTES",
+    "MAX_MENU_ARGUMENTS",
+    "MAX_MENU_ARGUMENT_BYTES",
+    "MAX_MENU_BYTES",
+    "MAX_MENU_DESCRIPTION_BYTES",
+    "MAX_MENU_DETAIL_BYTES",
+    "MAX_MENU_ITEMS",
+    "MAX_MENU_LABEL_BYTES",
+    "MAX_MENU_LEVELS",
+    "MAX_MESSAGE_BATCH_BYTES",
+    "MAX_MESSAGE_BATCH_DELTAS",
+    "MAX_MESSAGE_DELTAS",
     "MAX_METADATA_BYTES",
     "MAX_METADATA_KEY_BYTES",
+    "MAX_MUTATION_ID_BYTES",
     "MAX_OUTPUT_SCHEMA_DEPTH",
     "MAX_OUTPUT_SCHEMA_KEY_BYTES",
+    "MAX_PENDING_CONTEXTS",
+    "MAX_PENDING_RESCANS",
+    "MAX_PERSISTENCE_DEPTH",
+    "MAX_PERSISTENCE_KEY_BYTES",
+    "MAX_PERSISTENCE_NAMESPACES",
+    "MAX_PERSISTENCE_NAMESPACE_BYTES",
+    "MAX_PERSISTENCE_NODES",
+    "MAX_PERSISTENCE_SEGMENT_BYTES",
+    "MAX_PERSISTENCE_TOTAL_BYTES",
+    "MAX_PERSISTENCE_VALUE_BYTES",
     "MAX_PORTABLE_JSON_INTEGER",
+    "MAX_PRESENTATION_ACTIONS",
+    "MAX_PRESENTATION_ACTIVITIES",
+    "MAX_PRESENTATION_BODY_BYTES",
+    "MAX_PRESENTATION_BYTES",
+    "MAX_PRESENTATION_LABEL_BYTES",
+    "MAX_PRESENTATION_LEVELS",
+    "MAX_PRESENTATION_NODES",
+    "MAX_PRESENTATION_REFERENCES",
+    "MAX_PRESENTATION_UPDATES",
+    "MAX_PROGRESS_DETAIL_BYTES",
+    "MAX_PROGRESS_LABEL_BYTES",
+    "MAX_PROGRESS_MESSAGES",
     "MAX_PROGRESS_OUTPUT_BYTES",
+    "MAX_PROMPT_GUIDELINES",
+    "MAX_PROMPT_TEXT_BYTES",
+    "MAX_REMEMBERED_MUTATIONS",
+    "MAX_RESOURCE_CONTRIBUTORS",
+    "MAX_RESOURCE_PATHS",
+    "MAX_RESOURCE_PATHS_BYTES",
+    "MAX_RESOURCE_PATH_BYTES",
+    "MAX_RESTART_ATTEMPTS",
+    "MAX_RESULT_MEDIA_BYTES",
+    "MAX_RETAINED_CATALOGS",
+    "MAX_RETAINED_RESOURCE_PATHS",
+    "MAX_RETAINED_RESOURCE_PATH_BYTES",
+    "MAX_RETRY_DELAY_MS",
+    "MAX_SECRET_VALUE_BYTES",
     "MAX_STRUCTURED_CONTENT_BYTES",
     "MAX_STRUCTURED_DEPTH",
     "MAX_STRUCTURED_NODES",
@@ -128,6 +204,9 @@ __all__ = [
     "MAX_TOOLS",
     "MAX_TOOL_NAME_BYTES",
     "MAX_WRITER_QUEUE_FRAMES",
+    "MENU_COLLECT_MS",
+    "MENU_COMMAND_MS",
+    "MESSAGE_BATCH_MS",
     "METHODS",
     "METHOD_CANCEL_REQUEST",
     "METHOD_INITIALIZE",
@@ -143,6 +222,8 @@ __all__ = [
     "OutputEncodingValue",
     "OutputStream",
     "OutputStreamValue",
+    "POST_MUTATION_MS",
+    "PRESENTATION_WINDOW_MS",
     "PRODUCT_SHUTDOWN_MS",
     "ProgressEvent",
     "ProgressOutput",
@@ -152,9 +233,14 @@ __all__ = [
     "ProtocolOfferLimits",
     "ProtocolSelection",
     "ProtocolSelectionLimits",
+    "READY_RESET_MS",
     "REQUEST_TIMEOUT_MS",
+    "RESOURCES_DISCOVER_MS",
+    "RESTART_BASE_MS",
+    "RESTART_CAP_MS",
     "ResourceOwner",
     "SHUTDOWN_REPLY_MS",
+    "SIGNAL_SHUTDOWN_MS",
     "ShutdownParams",
     "ShutdownResult",
     "TABLE_ERROR_RANGES",
@@ -162,6 +248,7 @@ __all__ = [
     "TABLE_OUTPUT_SCHEMA_KEYWORDS",
     "TABLE_WIRE_ENVIRONMENT",
     "TOMBSTONE_MS",
+    "TOOL_RENDER_MS",
     "TextPart",
     "ToolCallParams",
     "ToolCallParamsV01",
@@ -241,6 +328,180 @@ MAX_PORTABLE_JSON_INTEGER: Final = 9007199254740991
 """Greatest absolute value of an integer. Unit: value."""
 MAX_PROGRESS_OUTPUT_BYTES: Final = 8192
 """One output chunk the host shows. Unit: bytes."""
+MAX_PROMPT_GUIDELINES: Final = 16
+"""Guidelines of one tool. Unit: items."""
+MAX_PROMPT_TEXT_BYTES: Final = 1024
+"""One snippet or guideline of a tool. Unit: bytes."""
+MAX_INLINE_BUDGET: Final = 16000
+"""Greatest inline budget of a composing tool. Unit: value."""
+MAX_RETAINED_CATALOGS: Final = 8
+"""Committed tool catalogs an extension keeps for calls on older epochs. Unit: count."""
+CONTEXT_COLLECT_MS: Final = 5000
+"""How long the host waits for prompt context. Unit: ms."""
+TOOL_RENDER_MS: Final = 500
+"""How long the host waits for a renderer. Unit: ms."""
+MENU_COLLECT_MS: Final = 5000
+"""How long the host waits for a menu before it shows one of its own making. Unit: ms."""
+MENU_COMMAND_MS: Final = 1800000
+"""How long a command may run that a person chose from a menu. Unit: ms."""
+LIFECYCLE_EVENT_MS: Final = 250
+"""How long the delivery of a session or turn event may take. Unit: ms."""
+MAX_CONTEXT_LABEL_BYTES: Final = 1024
+"""Label of a piece of context. Unit: bytes."""
+MAX_CONTEXT_BYTES: Final = 262144
+"""All context one turn takes. Unit: bytes."""
+MAX_PENDING_CONTEXTS: Final = 256
+"""Pieces of context that wait for the next turn. Unit: items."""
+MAX_RESULT_MEDIA_BYTES: Final = 67108864
+"""Media one tool result refers to, repeated ones counted again. Unit: bytes."""
+MAX_MENU_BYTES: Final = 262144
+"""One encoded menu. Unit: bytes."""
+MAX_MENU_ITEMS: Final = 256
+"""Items of a menu, all levels together. Unit: items."""
+MAX_MENU_LEVELS: Final = 4
+"""Levels of a menu, the top one counted. Unit: levels."""
+MAX_MENU_LABEL_BYTES: Final = 256
+"""Title of a menu, or label or id of an item. Unit: bytes."""
+MAX_MENU_DESCRIPTION_BYTES: Final = 2048
+"""Description of a menu item. Unit: bytes."""
+MAX_MENU_DETAIL_BYTES: Final = 16384
+"""Detail of a menu or of a menu item. Unit: bytes."""
+MAX_MENU_ARGUMENTS: Final = 32
+"""Arguments of a menu item. Unit: items."""
+MAX_MENU_ARGUMENT_BYTES: Final = 4096
+"""One argument of a menu item. Unit: bytes."""
+MAX_PROGRESS_LABEL_BYTES: Final = 256
+"""Label of a progress decoration. Unit: bytes."""
+MAX_PROGRESS_DETAIL_BYTES: Final = 4096
+"""Detail of a progress decoration. Unit: bytes."""
+MAX_PROGRESS_MESSAGES: Final = 64
+"""Progress messages the host keeps before it drops some. Unit: items."""
+BEFORE_PROMPT_MS: Final = 5000
+"""How long the host waits for before_prompt. Unit: ms."""
+AFTER_RESPONSE_MS: Final = 2000
+"""How long the host waits for after_response. Unit: ms."""
+BEFORE_PERSISTENCE_MS: Final = 200
+"""How long the host waits for before_persistence of all extensions together. Unit: ms."""
+POST_MUTATION_MS: Final = 250
+"""How long the host waits for post_mutation of one process. Unit: ms."""
+CACHE_WARMING_DECISION_MS: Final = 200
+"""How long the host waits for cache_warming_decision of one process. Unit: ms."""
+RESOURCES_DISCOVER_MS: Final = 5000
+"""How long the host waits for resources_discover of one process. Unit: ms."""
+MAX_RETRY_DELAY_MS: Final = 5000
+"""Delay that retry advice may add in all. Unit: ms."""
+MAX_PERSISTENCE_NAMESPACES: Final = 32
+"""Namespaces of metadata on one entry. Unit: items."""
+MAX_PERSISTENCE_VALUE_BYTES: Final = 16384
+"""One encoded metadata value. Unit: bytes."""
+MAX_PERSISTENCE_TOTAL_BYTES: Final = 131072
+"""All metadata values of one entry. Unit: bytes."""
+MAX_PERSISTENCE_DEPTH: Final = 16
+"""Depth of a metadata value. Unit: levels."""
+MAX_PERSISTENCE_NODES: Final = 256
+"""Values inside one metadata value. Unit: count."""
+MAX_PERSISTENCE_KEY_BYTES: Final = 256
+"""One key inside a metadata value. Unit: bytes."""
+MAX_PERSISTENCE_NAMESPACE_BYTES: Final = 128
+"""A metadata namespace. Unit: bytes."""
+MAX_PERSISTENCE_SEGMENT_BYTES: Final = 64
+"""One segment of a metadata namespace. Unit: bytes."""
+MAX_MUTATION_ID_BYTES: Final = 128
+"""Identity of a mutation or of a resource it affects. Unit: bytes."""
+MAX_AFFECTED_RESOURCES: Final = 32
+"""Resources one mutation discloses, or one answer names. Unit: items."""
+MAX_REMEMBERED_MUTATIONS: Final = 256
+"""Mutations remembered so that none is delivered twice. Unit: count."""
+MAX_PENDING_RESCANS: Final = 256
+"""Rescans kept until they are carried out. Unit: count."""
+MAX_COMPACTION_BATCH_CHARACTERS: Final = 2048
+"""Unicode scalar values of text in one compaction batch. Unit: count."""
+MAX_COMPACTION_BATCH_FRAMES: Final = 32
+"""Images one compaction batch is answered with. Unit: items."""
+MAX_COMPACTION_FRAMES: Final = 256
+"""Images of a whole compaction. Unit: items."""
+MAX_COMPACTION_IMAGE_BYTES: Final = 8388608
+"""Images of a whole compaction together. Unit: bytes."""
+MAX_COMPACTION_SOURCE_BYTES: Final = 262144
+"""Text of a whole compaction. Unit: bytes."""
+MAX_COMPACTION_TOOL_CHARACTERS: Final = 2000
+"""Characters of one tool result that go into the text of a compaction. Unit: count."""
+MAX_RESOURCE_PATH_BYTES: Final = 4096
+"""One contributed resource path. Unit: bytes."""
+MAX_RESOURCE_PATHS: Final = 64
+"""Resource paths of one answer, all lists together. Unit: items."""
+MAX_RESOURCE_PATHS_BYTES: Final = 65536
+"""Resource paths of one answer together. Unit: bytes."""
+MAX_RESOURCE_CONTRIBUTORS: Final = 16
+"""Processes asked for resource paths. Unit: items."""
+MAX_RETAINED_RESOURCE_PATHS: Final = 256
+"""Resource paths the host keeps in all. Unit: items."""
+MAX_RETAINED_RESOURCE_PATH_BYTES: Final = 524288
+"""Resource paths the host keeps, together. Unit: bytes."""
+MAX_LIFECYCLE_REASON_BYTES: Final = 4096
+"""Reason of a settlement. Unit: bytes."""
+MAX_MESSAGE_BATCH_BYTES: Final = 4096
+"""Text after which a batch of message deltas is sent. Unit: bytes."""
+MAX_MESSAGE_BATCH_DELTAS: Final = 64
+"""Deltas after which a batch of message deltas is sent. Unit: count."""
+MESSAGE_BATCH_MS: Final = 50
+"""Time after which a batch of message deltas is sent. Unit: ms."""
+MAX_MESSAGE_DELTAS: Final = 1024
+"""Deltas of a batch that is written as an array. Unit: items."""
+MAX_INPUT_PROMPT_BYTES: Final = 16384
+"""Prompt of an input request. Unit: bytes."""
+MAX_INPUT_ANSWER_BYTES: Final = 262144
+"""Answer to an input request. Unit: bytes."""
+MAX_ARTIFACT_INLINE_BYTES: Final = 262144
+"""An artifact inside the message, decoded. Unit: bytes."""
+MAX_ARTIFACT_BASE64_BYTES: Final = 349528
+"""The text of an artifact inside the message: the inline bound in base64. Unit: bytes."""
+MAX_ARTIFACT_BYTES: Final = 20971520
+"""One artifact. Unit: bytes."""
+MAX_ARTIFACTS: Final = 64
+"""Artifacts of one process generation. Unit: items."""
+MAX_ARTIFACT_TOTAL_BYTES: Final = 67108864
+"""Artifacts of one process generation together. Unit: bytes."""
+MAX_ARTIFACT_PATH_BYTES: Final = 4096
+"""Path of an artifact below the scratch directory. Unit: bytes."""
+MAX_ARTIFACT_PATH_COMPONENTS: Final = 64
+"""Components of that path. Unit: items."""
+APPROVAL_TOKEN_MS: Final = 300000
+"""Longest life of an approval token. Unit: ms."""
+MAX_SECRET_VALUE_BYTES: Final = 65536
+"""Value of a secret. Unit: bytes."""
+MAX_PRESENTATION_BYTES: Final = 262144
+"""One encoded snapshot. Unit: bytes."""
+MAX_PRESENTATION_ACTIVITIES: Final = 128
+"""Activities of a snapshot. Unit: items."""
+MAX_PRESENTATION_ACTIONS: Final = 64
+"""Actions of a snapshot. Unit: items."""
+MAX_PRESENTATION_NODES: Final = 256
+"""Nodes of a collection. Unit: items."""
+MAX_PRESENTATION_LEVELS: Final = 16
+"""Depth of a tree. Unit: levels."""
+MAX_PRESENTATION_REFERENCES: Final = 8
+"""References of one item. Unit: items."""
+MAX_PRESENTATION_LABEL_BYTES: Final = 1024
+"""A short text or an id in a snapshot. Unit: bytes."""
+MAX_PRESENTATION_BODY_BYTES: Final = 65536
+"""Body of the detail of a snapshot. Unit: bytes."""
+MAX_PRESENTATION_UPDATES: Final = 32
+"""Snapshots passed on in one window. Unit: count."""
+PRESENTATION_WINDOW_MS: Final = 1000
+"""Length of that window. Unit: ms."""
+DRAIN_MS: Final = 2000
+"""How long a draining process may finish before the rest is cancelled. Unit: ms."""
+SIGNAL_SHUTDOWN_MS: Final = 1400
+"""Shutdown of all extensions together after a signal. Unit: ms."""
+RESTART_BASE_MS: Final = 250
+"""Base of the delay before a restart. Unit: ms."""
+RESTART_CAP_MS: Final = 30000
+"""Longest delay before a restart. Unit: ms."""
+MAX_RESTART_ATTEMPTS: Final = 8
+"""Failed restarts after which a process is parked. Unit: count."""
+READY_RESET_MS: Final = 30000
+"""Time in ready after which the restarts are counted anew. Unit: ms."""
 
 _ERRORS: Final[Mapping[str, str]] = {
     "not_object": "invalid_params",

@@ -1954,6 +1954,267 @@ export const MAX_PORTABLE_JSON_INTEGER = 9007199254740991;
 /** One output chunk the host shows. Unit: bytes. (feature 2) */
 export const MAX_PROGRESS_OUTPUT_BYTES = 8192;
 
+/** Guidelines of one tool. Unit: items. (feature 2) */
+export const MAX_PROMPT_GUIDELINES = 16;
+
+/** One snippet or guideline of a tool. Unit: bytes. (feature 2) */
+export const MAX_PROMPT_TEXT_BYTES = 1024;
+
+/** Greatest inline budget of a composing tool. Unit: value. (feature 4.2) */
+export const MAX_INLINE_BUDGET = 16000;
+
+/** Committed tool catalogs an extension keeps for calls on older epochs. Unit: count. (feature 11.11) */
+export const MAX_RETAINED_CATALOGS = 8;
+
+/** How long the host waits for prompt context. Unit: ms. (S01) */
+export const CONTEXT_COLLECT_MS = 5000;
+
+/** How long the host waits for a renderer. Unit: ms. (S01) */
+export const TOOL_RENDER_MS = 500;
+
+/** How long the host waits for a menu before it shows one of its own making. Unit: ms. (feature 2, 8.5) */
+export const MENU_COLLECT_MS = 5000;
+
+/** How long a command may run that a person chose from a menu. Unit: ms. (feature 2, 8.2) */
+export const MENU_COMMAND_MS = 1800000;
+
+/** How long the delivery of a session or turn event may take. Unit: ms. (feature 2) */
+export const LIFECYCLE_EVENT_MS = 250;
+
+/** Label of a piece of context. Unit: bytes. (manifest 9.2) */
+export const MAX_CONTEXT_LABEL_BYTES = 1024;
+
+/** All context one turn takes. Unit: bytes. (manifest 9.2) */
+export const MAX_CONTEXT_BYTES = 262144;
+
+/** Pieces of context that wait for the next turn. Unit: items. (manifest 9.2) */
+export const MAX_PENDING_CONTEXTS = 256;
+
+/** Media one tool result refers to, repeated ones counted again. Unit: bytes. (feature 2) */
+export const MAX_RESULT_MEDIA_BYTES = 67108864;
+
+/** One encoded menu. Unit: bytes. (feature 8.5) */
+export const MAX_MENU_BYTES = 262144;
+
+/** Items of a menu, all levels together. Unit: items. (feature 8.5) */
+export const MAX_MENU_ITEMS = 256;
+
+/** Levels of a menu, the top one counted. Unit: levels. (feature 8.5) */
+export const MAX_MENU_LEVELS = 4;
+
+/** Title of a menu, or label or id of an item. Unit: bytes. (feature 8.5) */
+export const MAX_MENU_LABEL_BYTES = 256;
+
+/** Description of a menu item. Unit: bytes. (feature 8.5) */
+export const MAX_MENU_DESCRIPTION_BYTES = 2048;
+
+/** Detail of a menu or of a menu item. Unit: bytes. (feature 8.5) */
+export const MAX_MENU_DETAIL_BYTES = 16384;
+
+/** Arguments of a menu item. Unit: items. (feature 8.5) */
+export const MAX_MENU_ARGUMENTS = 32;
+
+/** One argument of a menu item. Unit: bytes. (feature 8.5) */
+export const MAX_MENU_ARGUMENT_BYTES = 4096;
+
+/** Label of a progress decoration. Unit: bytes. (feature 2) */
+export const MAX_PROGRESS_LABEL_BYTES = 256;
+
+/** Detail of a progress decoration. Unit: bytes. (feature 2) */
+export const MAX_PROGRESS_DETAIL_BYTES = 4096;
+
+/** Progress messages the host keeps before it drops some. Unit: items. (feature 2) */
+export const MAX_PROGRESS_MESSAGES = 64;
+
+/** How long the host waits for before_prompt. Unit: ms. (S01) */
+export const BEFORE_PROMPT_MS = 5000;
+
+/** How long the host waits for after_response. Unit: ms. (S01) */
+export const AFTER_RESPONSE_MS = 2000;
+
+/** How long the host waits for before_persistence of all extensions together. Unit: ms. (S01) */
+export const BEFORE_PERSISTENCE_MS = 200;
+
+/** How long the host waits for post_mutation of one process. Unit: ms. (S01) */
+export const POST_MUTATION_MS = 250;
+
+/** How long the host waits for cache_warming_decision of one process. Unit: ms. (S01) */
+export const CACHE_WARMING_DECISION_MS = 200;
+
+/** How long the host waits for resources_discover of one process. Unit: ms. (feature 9.1) */
+export const RESOURCES_DISCOVER_MS = 5000;
+
+/** Delay that retry advice may add in all. Unit: ms. (feature 2, 9.1) */
+export const MAX_RETRY_DELAY_MS = 5000;
+
+/** Namespaces of metadata on one entry. Unit: items. (feature 9.2) */
+export const MAX_PERSISTENCE_NAMESPACES = 32;
+
+/** One encoded metadata value. Unit: bytes. (feature 9.2) */
+export const MAX_PERSISTENCE_VALUE_BYTES = 16384;
+
+/** All metadata values of one entry. Unit: bytes. (feature 9.2) */
+export const MAX_PERSISTENCE_TOTAL_BYTES = 131072;
+
+/** Depth of a metadata value. Unit: levels. (feature 9.2) */
+export const MAX_PERSISTENCE_DEPTH = 16;
+
+/** Values inside one metadata value. Unit: count. (feature 9.2) */
+export const MAX_PERSISTENCE_NODES = 256;
+
+/** One key inside a metadata value. Unit: bytes. (feature 9.2) */
+export const MAX_PERSISTENCE_KEY_BYTES = 256;
+
+/** A metadata namespace. Unit: bytes. (feature 9.2) */
+export const MAX_PERSISTENCE_NAMESPACE_BYTES = 128;
+
+/** One segment of a metadata namespace. Unit: bytes. (feature 9.2) */
+export const MAX_PERSISTENCE_SEGMENT_BYTES = 64;
+
+/** Identity of a mutation or of a resource it affects. Unit: bytes. (feature 9.2) */
+export const MAX_MUTATION_ID_BYTES = 128;
+
+/** Resources one mutation discloses, or one answer names. Unit: items. (feature 9.2) */
+export const MAX_AFFECTED_RESOURCES = 32;
+
+/** Mutations remembered so that none is delivered twice. Unit: count. (feature 2) */
+export const MAX_REMEMBERED_MUTATIONS = 256;
+
+/** Rescans kept until they are carried out. Unit: count. (feature 2) */
+export const MAX_PENDING_RESCANS = 256;
+
+/** Unicode scalar values of text in one compaction batch. Unit: count. (feature 9.2, S27) */
+export const MAX_COMPACTION_BATCH_CHARACTERS = 2048;
+
+/** Images one compaction batch is answered with. Unit: items. (feature 9.2) */
+export const MAX_COMPACTION_BATCH_FRAMES = 32;
+
+/** Images of a whole compaction. Unit: items. (feature 9.2) */
+export const MAX_COMPACTION_FRAMES = 256;
+
+/** Images of a whole compaction together. Unit: bytes. (feature 9.2) */
+export const MAX_COMPACTION_IMAGE_BYTES = 8388608;
+
+/** Text of a whole compaction. Unit: bytes. (feature 9.2) */
+export const MAX_COMPACTION_SOURCE_BYTES = 262144;
+
+/** Characters of one tool result that go into the text of a compaction. Unit: count. (feature 9.2) */
+export const MAX_COMPACTION_TOOL_CHARACTERS = 2000;
+
+/** One contributed resource path. Unit: bytes. (feature 9.2) */
+export const MAX_RESOURCE_PATH_BYTES = 4096;
+
+/** Resource paths of one answer, all lists together. Unit: items. (feature 9.2) */
+export const MAX_RESOURCE_PATHS = 64;
+
+/** Resource paths of one answer together. Unit: bytes. (feature 9.2) */
+export const MAX_RESOURCE_PATHS_BYTES = 65536;
+
+/** Processes asked for resource paths. Unit: items. (feature 2, 9.1) */
+export const MAX_RESOURCE_CONTRIBUTORS = 16;
+
+/** Resource paths the host keeps in all. Unit: items. (feature 2) */
+export const MAX_RETAINED_RESOURCE_PATHS = 256;
+
+/** Resource paths the host keeps, together. Unit: bytes. (feature 2) */
+export const MAX_RETAINED_RESOURCE_PATH_BYTES = 524288;
+
+/** Reason of a settlement. Unit: bytes. (feature 10.1) */
+export const MAX_LIFECYCLE_REASON_BYTES = 4096;
+
+/** Text after which a batch of message deltas is sent. Unit: bytes. (feature 2) */
+export const MAX_MESSAGE_BATCH_BYTES = 4096;
+
+/** Deltas after which a batch of message deltas is sent. Unit: count. (feature 2) */
+export const MAX_MESSAGE_BATCH_DELTAS = 64;
+
+/** Time after which a batch of message deltas is sent. Unit: ms. (feature 2) */
+export const MESSAGE_BATCH_MS = 50;
+
+/** Deltas of a batch that is written as an array. Unit: items. (feature 2) */
+export const MAX_MESSAGE_DELTAS = 1024;
+
+/** Prompt of an input request. Unit: bytes. (feature 11.7) */
+export const MAX_INPUT_PROMPT_BYTES = 16384;
+
+/** Answer to an input request. Unit: bytes. (feature 2) */
+export const MAX_INPUT_ANSWER_BYTES = 262144;
+
+/** An artifact inside the message, decoded. Unit: bytes. (feature 2) */
+export const MAX_ARTIFACT_INLINE_BYTES = 262144;
+
+/** The text of an artifact inside the message: the inline bound in base64. Unit: bytes. (feature 2, derived) */
+export const MAX_ARTIFACT_BASE64_BYTES = 349528;
+
+/** One artifact. Unit: bytes. (feature 2) */
+export const MAX_ARTIFACT_BYTES = 20971520;
+
+/** Artifacts of one process generation. Unit: items. (feature 2) */
+export const MAX_ARTIFACTS = 64;
+
+/** Artifacts of one process generation together. Unit: bytes. (feature 2) */
+export const MAX_ARTIFACT_TOTAL_BYTES = 67108864;
+
+/** Path of an artifact below the scratch directory. Unit: bytes. (feature 2) */
+export const MAX_ARTIFACT_PATH_BYTES = 4096;
+
+/** Components of that path. Unit: items. (feature 2) */
+export const MAX_ARTIFACT_PATH_COMPONENTS = 64;
+
+/** Longest life of an approval token. Unit: ms. (feature 2) */
+export const APPROVAL_TOKEN_MS = 300000;
+
+/** Value of a secret. Unit: bytes. (feature 2) */
+export const MAX_SECRET_VALUE_BYTES = 65536;
+
+/** One encoded snapshot. Unit: bytes. (feature 11.5) */
+export const MAX_PRESENTATION_BYTES = 262144;
+
+/** Activities of a snapshot. Unit: items. (feature 11.5) */
+export const MAX_PRESENTATION_ACTIVITIES = 128;
+
+/** Actions of a snapshot. Unit: items. (feature 11.5) */
+export const MAX_PRESENTATION_ACTIONS = 64;
+
+/** Nodes of a collection. Unit: items. (feature 11.5) */
+export const MAX_PRESENTATION_NODES = 256;
+
+/** Depth of a tree. Unit: levels. (feature 11.5) */
+export const MAX_PRESENTATION_LEVELS = 16;
+
+/** References of one item. Unit: items. (feature 11.5) */
+export const MAX_PRESENTATION_REFERENCES = 8;
+
+/** A short text or an id in a snapshot. Unit: bytes. (feature 11.5) */
+export const MAX_PRESENTATION_LABEL_BYTES = 1024;
+
+/** Body of the detail of a snapshot. Unit: bytes. (feature 11.5) */
+export const MAX_PRESENTATION_BODY_BYTES = 65536;
+
+/** Snapshots passed on in one window. Unit: count. (feature 11.5) */
+export const MAX_PRESENTATION_UPDATES = 32;
+
+/** Length of that window. Unit: ms. (feature 11.5) */
+export const PRESENTATION_WINDOW_MS = 1000;
+
+/** How long a draining process may finish before the rest is cancelled. Unit: ms. (feature 14.5, op 31) */
+export const DRAIN_MS = 2000;
+
+/** Shutdown of all extensions together after a signal. Unit: ms. (feature 2) */
+export const SIGNAL_SHUTDOWN_MS = 1400;
+
+/** Base of the delay before a restart. Unit: ms. (feature 2) */
+export const RESTART_BASE_MS = 250;
+
+/** Longest delay before a restart. Unit: ms. (feature 2) */
+export const RESTART_CAP_MS = 30000;
+
+/** Failed restarts after which a process is parked. Unit: count. (feature 2) */
+export const MAX_RESTART_ATTEMPTS = 8;
+
+/** Time in ready after which the restarts are counted anew. Unit: ms. (feature 2) */
+export const READY_RESET_MS = 30000;
+
 /** Every limit, in the order of the spec. */
 export const LIMITS: readonly Limit[] = [
   { name: "max_line_bytes", value: MAX_LINE_BYTES, unit: "bytes", negotiable: false },
@@ -1988,6 +2249,93 @@ export const LIMITS: readonly Limit[] = [
   { name: "max_json_depth", value: MAX_JSON_DEPTH, unit: "levels", negotiable: false },
   { name: "max_portable_json_integer", value: MAX_PORTABLE_JSON_INTEGER, unit: "value", negotiable: false },
   { name: "max_progress_output_bytes", value: MAX_PROGRESS_OUTPUT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_prompt_guidelines", value: MAX_PROMPT_GUIDELINES, unit: "items", negotiable: false },
+  { name: "max_prompt_text_bytes", value: MAX_PROMPT_TEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_inline_budget", value: MAX_INLINE_BUDGET, unit: "value", negotiable: false },
+  { name: "max_retained_catalogs", value: MAX_RETAINED_CATALOGS, unit: "count", negotiable: false },
+  { name: "context_collect_ms", value: CONTEXT_COLLECT_MS, unit: "ms", negotiable: false },
+  { name: "tool_render_ms", value: TOOL_RENDER_MS, unit: "ms", negotiable: false },
+  { name: "menu_collect_ms", value: MENU_COLLECT_MS, unit: "ms", negotiable: false },
+  { name: "menu_command_ms", value: MENU_COMMAND_MS, unit: "ms", negotiable: false },
+  { name: "lifecycle_event_ms", value: LIFECYCLE_EVENT_MS, unit: "ms", negotiable: false },
+  { name: "max_context_label_bytes", value: MAX_CONTEXT_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_context_bytes", value: MAX_CONTEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_pending_contexts", value: MAX_PENDING_CONTEXTS, unit: "items", negotiable: false },
+  { name: "max_result_media_bytes", value: MAX_RESULT_MEDIA_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_menu_bytes", value: MAX_MENU_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_menu_items", value: MAX_MENU_ITEMS, unit: "items", negotiable: false },
+  { name: "max_menu_levels", value: MAX_MENU_LEVELS, unit: "levels", negotiable: false },
+  { name: "max_menu_label_bytes", value: MAX_MENU_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_menu_description_bytes", value: MAX_MENU_DESCRIPTION_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_menu_detail_bytes", value: MAX_MENU_DETAIL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_menu_arguments", value: MAX_MENU_ARGUMENTS, unit: "items", negotiable: false },
+  { name: "max_menu_argument_bytes", value: MAX_MENU_ARGUMENT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_progress_label_bytes", value: MAX_PROGRESS_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_progress_detail_bytes", value: MAX_PROGRESS_DETAIL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_progress_messages", value: MAX_PROGRESS_MESSAGES, unit: "items", negotiable: false },
+  { name: "before_prompt_ms", value: BEFORE_PROMPT_MS, unit: "ms", negotiable: false },
+  { name: "after_response_ms", value: AFTER_RESPONSE_MS, unit: "ms", negotiable: false },
+  { name: "before_persistence_ms", value: BEFORE_PERSISTENCE_MS, unit: "ms", negotiable: false },
+  { name: "post_mutation_ms", value: POST_MUTATION_MS, unit: "ms", negotiable: false },
+  { name: "cache_warming_decision_ms", value: CACHE_WARMING_DECISION_MS, unit: "ms", negotiable: false },
+  { name: "resources_discover_ms", value: RESOURCES_DISCOVER_MS, unit: "ms", negotiable: false },
+  { name: "max_retry_delay_ms", value: MAX_RETRY_DELAY_MS, unit: "ms", negotiable: false },
+  { name: "max_persistence_namespaces", value: MAX_PERSISTENCE_NAMESPACES, unit: "items", negotiable: false },
+  { name: "max_persistence_value_bytes", value: MAX_PERSISTENCE_VALUE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_persistence_total_bytes", value: MAX_PERSISTENCE_TOTAL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_persistence_depth", value: MAX_PERSISTENCE_DEPTH, unit: "levels", negotiable: false },
+  { name: "max_persistence_nodes", value: MAX_PERSISTENCE_NODES, unit: "count", negotiable: false },
+  { name: "max_persistence_key_bytes", value: MAX_PERSISTENCE_KEY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_persistence_namespace_bytes", value: MAX_PERSISTENCE_NAMESPACE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_persistence_segment_bytes", value: MAX_PERSISTENCE_SEGMENT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_mutation_id_bytes", value: MAX_MUTATION_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_affected_resources", value: MAX_AFFECTED_RESOURCES, unit: "items", negotiable: false },
+  { name: "max_remembered_mutations", value: MAX_REMEMBERED_MUTATIONS, unit: "count", negotiable: false },
+  { name: "max_pending_rescans", value: MAX_PENDING_RESCANS, unit: "count", negotiable: false },
+  { name: "max_compaction_batch_characters", value: MAX_COMPACTION_BATCH_CHARACTERS, unit: "count", negotiable: false },
+  { name: "max_compaction_batch_frames", value: MAX_COMPACTION_BATCH_FRAMES, unit: "items", negotiable: false },
+  { name: "max_compaction_frames", value: MAX_COMPACTION_FRAMES, unit: "items", negotiable: false },
+  { name: "max_compaction_image_bytes", value: MAX_COMPACTION_IMAGE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_compaction_source_bytes", value: MAX_COMPACTION_SOURCE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_compaction_tool_characters", value: MAX_COMPACTION_TOOL_CHARACTERS, unit: "count", negotiable: false },
+  { name: "max_resource_path_bytes", value: MAX_RESOURCE_PATH_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_resource_paths", value: MAX_RESOURCE_PATHS, unit: "items", negotiable: false },
+  { name: "max_resource_paths_bytes", value: MAX_RESOURCE_PATHS_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_resource_contributors", value: MAX_RESOURCE_CONTRIBUTORS, unit: "items", negotiable: false },
+  { name: "max_retained_resource_paths", value: MAX_RETAINED_RESOURCE_PATHS, unit: "items", negotiable: false },
+  { name: "max_retained_resource_path_bytes", value: MAX_RETAINED_RESOURCE_PATH_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_lifecycle_reason_bytes", value: MAX_LIFECYCLE_REASON_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_message_batch_bytes", value: MAX_MESSAGE_BATCH_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_message_batch_deltas", value: MAX_MESSAGE_BATCH_DELTAS, unit: "count", negotiable: false },
+  { name: "message_batch_ms", value: MESSAGE_BATCH_MS, unit: "ms", negotiable: false },
+  { name: "max_message_deltas", value: MAX_MESSAGE_DELTAS, unit: "items", negotiable: false },
+  { name: "max_input_prompt_bytes", value: MAX_INPUT_PROMPT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_input_answer_bytes", value: MAX_INPUT_ANSWER_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifact_inline_bytes", value: MAX_ARTIFACT_INLINE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifact_base64_bytes", value: MAX_ARTIFACT_BASE64_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifact_bytes", value: MAX_ARTIFACT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifacts", value: MAX_ARTIFACTS, unit: "items", negotiable: false },
+  { name: "max_artifact_total_bytes", value: MAX_ARTIFACT_TOTAL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifact_path_bytes", value: MAX_ARTIFACT_PATH_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_artifact_path_components", value: MAX_ARTIFACT_PATH_COMPONENTS, unit: "items", negotiable: false },
+  { name: "approval_token_ms", value: APPROVAL_TOKEN_MS, unit: "ms", negotiable: false },
+  { name: "max_secret_value_bytes", value: MAX_SECRET_VALUE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_presentation_bytes", value: MAX_PRESENTATION_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_presentation_activities", value: MAX_PRESENTATION_ACTIVITIES, unit: "items", negotiable: false },
+  { name: "max_presentation_actions", value: MAX_PRESENTATION_ACTIONS, unit: "items", negotiable: false },
+  { name: "max_presentation_nodes", value: MAX_PRESENTATION_NODES, unit: "items", negotiable: false },
+  { name: "max_presentation_levels", value: MAX_PRESENTATION_LEVELS, unit: "levels", negotiable: false },
+  { name: "max_presentation_references", value: MAX_PRESENTATION_REFERENCES, unit: "items", negotiable: false },
+  { name: "max_presentation_label_bytes", value: MAX_PRESENTATION_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_presentation_body_bytes", value: MAX_PRESENTATION_BODY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_presentation_updates", value: MAX_PRESENTATION_UPDATES, unit: "count", negotiable: false },
+  { name: "presentation_window_ms", value: PRESENTATION_WINDOW_MS, unit: "ms", negotiable: false },
+  { name: "drain_ms", value: DRAIN_MS, unit: "ms", negotiable: false },
+  { name: "signal_shutdown_ms", value: SIGNAL_SHUTDOWN_MS, unit: "ms", negotiable: false },
+  { name: "restart_base_ms", value: RESTART_BASE_MS, unit: "ms", negotiable: false },
+  { name: "restart_cap_ms", value: RESTART_CAP_MS, unit: "ms", negotiable: false },
+  { name: "max_restart_attempts", value: MAX_RESTART_ATTEMPTS, unit: "count", negotiable: false },
+  { name: "ready_reset_ms", value: READY_RESET_MS, unit: "ms", negotiable: false },
 ];
 
 /** Cancelling requests. Offered: always. API 0.2, 0.4. (feature 5) */
