@@ -41,7 +41,7 @@ func check(t *testing.T, base string, faults []fault) {
 func TestLoad_refusesBrokenFiles(t *testing.T) {
 	check(t, "shapes", []fault{
 		{limits, `"$schema"`, `"$schema": "", "$schema"`, `spec/parcel/limits.json: (document): no strict JSON: line 2: the member "$schema" comes twice; send it once`},
-		{limits, `]`, `],`, `spec/parcel/limits.json: (document): no strict JSON: line 9: no member name; write a string`},
+		{limits, `]`, `],`, `spec/parcel/limits.json: (document): no strict JSON: line 10: no member name; write a string`},
 		{limits, `"$schema": "../meta/limits.schema.json",`, ``, `spec/parcel/limits.json: (document): names no meta-schema; add "$schema" with the path of one under meta/`},
 		{limits, `../meta/limits.schema.json`, `https://example.test/x`, `spec/parcel/limits.json: /$schema: the meta-schema "parcel/https:/example.test/x" is not a file under meta/; name one by its relative path`},
 		{limits, `limits.schema.json`, `none.schema.json`, `spec/parcel/limits.json: /$schema: the meta-schema "meta/none.schema.json" cannot be read (file does not exist); add it or name another one`},

@@ -34,6 +34,16 @@ func DecodeAny(model string, data []byte) (wirejson.Encoder, error) {
 		return erase(DecodeBox(data))
 	case "Liquid":
 		return erase(DecodeLiquid(data))
+	case "Route":
+		return erase(DecodeRoute(data))
+	case "Speed":
+		return erase(DecodeSpeed(data))
+	case "Plan":
+		return erase(DecodePlan(data))
+	case "Notice":
+		return erase(DecodeNotice(data))
+	case "NoticeResult":
+		return erase(DecodeNoticeResult(data))
 	}
 	return nil, wirejson.UnknownModelError(model)
 }
@@ -703,5 +713,400 @@ func (x Liquid) encode(w *wirejson.Writer) {
 	w.String("liquid")
 	w.Key("ml")
 	w.Int(x.Ml)
+	w.CloseObject(outer)
+}
+
+// DecodeRoute reads and validates one Route.
+func DecodeRoute(data []byte) (x Route, err error) {
+	doc, err := schema.Check(data, modelRoute)
+	if err != nil {
+		return x, err
+	}
+	x = decodeRoute(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeRouteValue validates and copies one Route out of a document. Pointers start at v.
+func DecodeRouteValue(v wirejson.Value) (x Route, err error) {
+	if bad := schema.Validate(v, modelRoute); bad != nil {
+		return x, bad
+	}
+	x = decodeRoute(v)
+	return x, nil
+}
+
+func decodeRoute(v wirejson.Value) Route {
+	if v.Kind() == wirejson.KindString {
+		return Speed(v.Text())
+	}
+	var x Plan
+	x.decode(v)
+	return x
+}
+
+// encodeRoute writes null for a missing variant, which no model accepts.
+func encodeRoute(x Route, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeSpeed reads and validates one Speed.
+func DecodeSpeed(data []byte) (x Speed, err error) {
+	doc, err := schema.Check(data, modelSpeed)
+	if err != nil {
+		return x, err
+	}
+	x = Speed(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSpeedValue validates and copies one Speed out of a document. Pointers start at v.
+func DecodeSpeedValue(v wirejson.Value) (x Speed, err error) {
+	if bad := schema.Validate(v, modelSpeed); bad != nil {
+		return x, bad
+	}
+	x = Speed(v.Text())
+	return x, nil
+}
+
+func (x Speed) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x Speed) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x Speed) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSpeed)
+}
+
+// Validate returns the first violation, or nil.
+func (x Speed) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodePlan reads and validates one Plan.
+func DecodePlan(data []byte) (x Plan, err error) {
+	doc, err := schema.Check(data, modelPlan)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePlanValue validates and copies one Plan out of a document. Pointers start at v.
+func DecodePlanValue(v wirejson.Value) (x Plan, err error) {
+	if bad := schema.Validate(v, modelPlan); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePlan in place.
+func (x *Plan) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePlan(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x Plan) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x Plan) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPlan)
+}
+
+// Validate returns the first violation, or nil.
+func (x Plan) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *Plan) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "legs":
+			lista := make([]Route, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, decodeRoute(ea.Value()))
+			}
+			x.Legs = lista
+		case "next":
+			if item := c.Value(); item.IsNull() {
+				x.Next = wirejson.Null[Route]()
+			} else {
+				x.Next = wirejson.Some(decodeRoute(item))
+			}
+		}
+	}
+}
+
+func (x Plan) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("legs")
+	w.OpenArray()
+	for ia, ea := range x.Legs {
+		w.Element(ia)
+		encodeRoute(ea, w)
+	}
+	w.CloseArray()
+	if value, ok := x.Next.Get(); ok {
+		w.Key("next")
+		encodeRoute(value, w)
+	} else if x.Next.IsNull() {
+		w.Key("next")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeNotice reads and validates one Notice.
+func DecodeNotice(data []byte) (x Notice, err error) {
+	doc, err := schema.Check(data, modelNotice)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeNoticeValue validates and copies one Notice out of a document. Pointers start at v.
+func DecodeNoticeValue(v wirejson.Value) (x Notice, err error) {
+	if bad := schema.Validate(v, modelNotice); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeNotice in place.
+func (x *Notice) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeNotice(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x Notice) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x Notice) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelNotice)
+}
+
+// Validate returns the first violation, or nil.
+func (x Notice) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *Notice) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parcel":
+			if item := c.Value(); item.IsNull() {
+				x.Parcel = wirejson.Null[wirejson.ID]()
+			} else {
+				x.Parcel = wirejson.Some(item.ID())
+			}
+		case "line":
+			x.Line = c.Value().Text()
+		case "text":
+			if item := c.Value(); item.IsNull() {
+				x.Text = wirejson.Null[string]()
+			} else {
+				x.Text = wirejson.Some(item.Text())
+			}
+		case "draft":
+			if item := c.Value(); item.IsNull() {
+				x.Draft = wirejson.Null[string]()
+			} else {
+				x.Draft = wirejson.Some(item.Text())
+			}
+		case "by_road":
+			if item := c.Value(); item.IsNull() {
+				x.ByRoad = wirejson.Null[Route]()
+			} else {
+				x.ByRoad = wirejson.Some(decodeRoute(item))
+			}
+		case "by_sea":
+			if item := c.Value(); item.IsNull() {
+				x.BySea = wirejson.Null[Route]()
+			} else {
+				x.BySea = wirejson.Some(decodeRoute(item))
+			}
+		case "by_air":
+			if item := c.Value(); item.IsNull() {
+				x.ByAir = wirejson.Null[bool]()
+			} else {
+				x.ByAir = wirejson.Some(item.Bool())
+			}
+		case "gift":
+			if item := c.Value(); item.IsNull() {
+				x.Gift = wirejson.Null[bool]()
+			} else {
+				x.Gift = wirejson.Some(item.Bool())
+			}
+		case "bill":
+			if item := c.Value(); item.IsNull() {
+				x.Bill = wirejson.Null[bool]()
+			} else {
+				x.Bill = wirejson.Some(item.Bool())
+			}
+		}
+	}
+}
+
+func (x Notice) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Bill.Get(); ok {
+		w.Key("bill")
+		w.Bool(value)
+	} else if x.Bill.IsNull() {
+		w.Key("bill")
+		w.Null()
+	}
+	if value, ok := x.ByAir.Get(); ok {
+		w.Key("by_air")
+		w.Bool(value)
+	} else if x.ByAir.IsNull() {
+		w.Key("by_air")
+		w.Null()
+	}
+	if value, ok := x.ByRoad.Get(); ok {
+		w.Key("by_road")
+		encodeRoute(value, w)
+	} else if x.ByRoad.IsNull() {
+		w.Key("by_road")
+		w.Null()
+	}
+	if value, ok := x.BySea.Get(); ok {
+		w.Key("by_sea")
+		encodeRoute(value, w)
+	} else if x.BySea.IsNull() {
+		w.Key("by_sea")
+		w.Null()
+	}
+	if value, ok := x.Draft.Get(); ok {
+		w.Key("draft")
+		w.String(value)
+	} else if x.Draft.IsNull() {
+		w.Key("draft")
+		w.Null()
+	}
+	if value, ok := x.Gift.Get(); ok {
+		w.Key("gift")
+		w.Bool(value)
+	} else if x.Gift.IsNull() {
+		w.Key("gift")
+		w.Null()
+	}
+	w.Key("line")
+	w.String(x.Line)
+	if value, ok := x.Parcel.Get(); ok {
+		w.Key("parcel")
+		w.ID(value)
+	} else if x.Parcel.IsNull() {
+		w.Key("parcel")
+		w.Null()
+	}
+	if value, ok := x.Text.Get(); ok {
+		w.Key("text")
+		w.String(value)
+	} else if x.Text.IsNull() {
+		w.Key("text")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeNoticeResult reads and validates one NoticeResult.
+func DecodeNoticeResult(data []byte) (x NoticeResult, err error) {
+	doc, err := schema.Check(data, modelNoticeResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeNoticeResultValue validates and copies one NoticeResult out of a document. Pointers start at v.
+func DecodeNoticeResultValue(v wirejson.Value) (x NoticeResult, err error) {
+	if bad := schema.Validate(v, modelNoticeResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeNoticeResult in place.
+func (x *NoticeResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeNoticeResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x NoticeResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x NoticeResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelNoticeResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x NoticeResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *NoticeResult) decode(wirejson.Value) {}
+
+func (x NoticeResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
 	w.CloseObject(outer)
 }

@@ -24,6 +24,10 @@ const (
 	//
 	// Source: test 1.
 	MaxWeight = 500
+	// MaxWaitMs: The wait for a hook. Unit: ms.
+	//
+	// Source: test 1.
+	MaxWaitMs = 250
 )
 
 // Limits is the limit table, in the order of the spec.
@@ -32,4 +36,5 @@ var Limits = []wirejson.Limit{
 	{Name: "max_id_bytes", Value: MaxIDBytes, Unit: "bytes", Negotiable: true},
 	{Name: "max_json_depth", Value: MaxJSONDepth, Unit: "levels", Negotiable: false},
 	{Name: "max_weight", Value: MaxWeight, Unit: "value", Negotiable: false},
+	{Name: "max_wait_ms", Value: MaxWaitMs, Unit: "ms", Negotiable: false},
 }

@@ -18,6 +18,11 @@ var Models = []string{
 	"Book",
 	"Box",
 	"Liquid",
+	"Route",
+	"Speed",
+	"Plan",
+	"Notice",
+	"NoticeResult",
 }
 
 // Parcel: A closed record with every presence.
@@ -157,3 +162,85 @@ type Liquid struct {
 	// How much. Required; from 0 to 9007199254740991.
 	Ml int64 `json:"ml"`
 }
+
+// Route: A word or a plan, by its JSON type.
+//
+// A string is a Speed, an object a Plan.
+//
+// Source: test 3.
+type Route interface {
+	wirejson.Encoder
+	isRoute()
+	encode(w *wirejson.Writer)
+}
+
+func (Speed) isRoute() {}
+func (Plan) isRoute()  {}
+
+// Speed: A closed list.
+//
+// Other values are refused.
+//
+// Source: test 3.
+type Speed string
+
+// The values of Speed.
+const (
+	SpeedSlow Speed = "slow"
+	SpeedFast Speed = "fast"
+)
+
+// Known reports whether the spec lists the value.
+func (x Speed) Known() bool {
+	switch x {
+	case SpeedSlow, SpeedFast:
+		return true
+	}
+	return false
+}
+
+// Plan: An object arm that may nest.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type Plan struct {
+	// Bounded as a whole. Required; at most 64 encoded bytes.
+	Legs []Route `json:"legs"`
+	// What follows. Optional, may be null.
+	Next wirejson.Opt[Route] `json:"next"`
+}
+
+// Notice: Members that exclude each other, and texts of each class of control characters.
+//
+// Unlisted members are refused. Exactly one of by_road, by_sea, by_air is present. At most one of gift,
+// bill is present.
+//
+// Source: test 3.
+type Notice struct {
+	// The request it belongs to. Optional.
+	Parcel wirejson.Opt[wirejson.ID] `json:"parcel"`
+	// One line. Required; no control characters.
+	Line string `json:"line"`
+	// Several lines. Optional; no control characters but line feed and tab.
+	Text wirejson.Opt[string] `json:"text"`
+	// As typed. Optional, may be null; no control characters but line feed, tab and carriage return.
+	Draft wirejson.Opt[string] `json:"draft"`
+	// One way. Optional.
+	ByRoad wirejson.Opt[Route] `json:"by_road"`
+	// Another way; null counts as absent. Optional, may be null.
+	BySea wirejson.Opt[Route] `json:"by_sea"`
+	// A third way. Optional.
+	ByAir wirejson.Opt[bool] `json:"by_air"`
+	// Excludes bill. Optional.
+	Gift wirejson.Opt[bool] `json:"gift"`
+	// Excludes gift; null counts as absent. Optional, may be null.
+	Bill wirejson.Opt[bool] `json:"bill"`
+}
+
+// NoticeResult: No members.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type NoticeResult struct{}

@@ -15,6 +15,11 @@ const (
 	modelBook
 	modelBox
 	modelLiquid
+	modelRoute
+	modelSpeed
+	modelPlan
+	modelNotice
+	modelNoticeResult
 )
 
 var schema = wirejson.Schema{
@@ -114,6 +119,49 @@ var schema = wirejson.Schema{
 				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "liquid"}},
 				{Name: "ml", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991}},
 			},
+		},
+		{
+			Name:   "Route",
+			Shape:  wirejson.ChoiceShape,
+			Word:   modelSpeed,
+			Object: modelPlan,
+		},
+		{
+			Name:   "Speed",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"slow", "fast"},
+		},
+		{
+			Name:   "Plan",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "legs", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, MaxEncodedBytes: wirejson.Bound{Max: 64}, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelRoute}}},
+				{Name: "next", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelRoute}},
+			},
+		},
+		{
+			Name:       "Notice",
+			Shape:      wirejson.RecordShape,
+			Closed:     true,
+			ExactlyOne: []string{"by_road", "by_sea", "by_air"},
+			AtMostOne:  []string{"gift", "bill"},
+			Fields: []wirejson.Field{
+				{Name: "parcel", Type: wirejson.Type{Kind: wirejson.IDType, MaxBytes: wirejson.Bound{Max: 16}, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991}},
+				{Name: "line", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Controls: wirejson.NoControls}},
+				{Name: "text", Type: wirejson.Type{Kind: wirejson.StringType, Controls: wirejson.TextControls}},
+				{Name: "draft", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, Controls: wirejson.EditControls}},
+				{Name: "by_road", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelRoute}},
+				{Name: "by_sea", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelRoute}},
+				{Name: "by_air", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "gift", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "bill", Nullable: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:   "NoticeResult",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
 		},
 	},
 }
