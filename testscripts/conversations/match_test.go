@@ -1,0 +1,135 @@
+package conversations
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/octet-dev/octet/features/dialect"
+)
+
+// bindings holds the values of names between « and ».
+type bindings map[string]any
+
+const anything = "*"
+
+// placeholder returns the name that stands for a whole value.
+func placeholder(v any) (string, bool) {
+	text, ok := v.(string)
+	if !ok || !strings.HasPrefix(text, "«") || !strings.HasSuffix(text, "»") {
+		return "", false
+	}
+	return text[len("«") : len(text)-len("»")], true
+}
+
+// fill returns v with the values of its names. A name inside a longer text is replaced by the text of its
+// value.
+func (b bindings) fill(v any) (any, error) {
+	if name, ok := placeholder(v); ok {
+		value, bound := b[name]
+		if !bound {
+			return nil, fmt.Errorf("«%s» has no value yet", name)
+		}
+		return value, nil
+	}
+	switch v := v.(type) {
+	case string:
+		for name, value := range b {
+			if text, ok := value.(string); ok {
+				v = strings.ReplaceAll(v, "«"+name+"»", text)
+			}
+		}
+		return v, nil
+	case dialect.Object:
+		out := dialect.Object{}
+		for key, member := range v {
+			filled, err := b.fill(member)
+			if err != nil {
+				return nil, err
+			}
+			out[key] = filled
+		}
+		return out, nil
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, element := range v {
+			filled, err := b.fill(element)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, filled)
+		}
+		return out, nil
+	}
+	return v, nil
+}
+
+// match compares a frame with what a talk expects and returns where they differ, or "". Names are bound in
+// b, which the caller gives up where they differ.
+func (b bindings) match(want, got any, at string) string {
+	if name, ok := placeholder(want); ok {
+		known, bound := b[name]
+		switch {
+		case name == anything:
+			return ""
+		case !bound:
+			b[name] = got
+			return ""
+		}
+		want = known
+	}
+	switch want := want.(type) {
+	case dialect.Object:
+		object, ok := got.(dialect.Object)
+		if !ok {
+			return fmt.Sprintf("%s: want an object, got %s", at, show(got))
+		}
+		return b.matchObject(want, object, at)
+	case []any:
+		list, ok := got.([]any)
+		if !ok || len(list) != len(want) {
+			return fmt.Sprintf("%s: want %s, got %s", at, show(want), show(got))
+		}
+		for i := range want {
+			if differs := b.match(want[i], list[i], fmt.Sprintf("%s/%d", at, i)); differs != "" {
+				return differs
+			}
+		}
+		return ""
+	}
+	filled, err := b.fill(want)
+	if err != nil {
+		return at + ": " + err.Error()
+	}
+	if show(filled) != show(got) {
+		return fmt.Sprintf("%s: want %s, got %s", at, show(filled), show(got))
+	}
+	return ""
+}
+
+func (b bindings) matchObject(want, got dialect.Object, at string) string {
+	var names []string
+	for key := range want {
+		names = append(names, key)
+	}
+	for key := range got {
+		if _, known := want[key]; !known {
+			names = append(names, key)
+		}
+	}
+	slices.Sort(names)
+	for _, key := range names {
+		expected, wanted := want[key]
+		value, there := got[key]
+		switch {
+		case !there:
+			return fmt.Sprintf("%s/%s: want %s, but the member is absent", at, key, show(expected))
+		case !wanted:
+			return fmt.Sprintf("%s/%s: want no such member, got %s", at, key, show(value))
+		}
+		if differs := b.match(expected, value, at+"/"+key); differs != "" {
+			return differs
+		}
+	}
+	return ""
+}
