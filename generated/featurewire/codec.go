@@ -153,6 +153,557 @@ func DecodeAny(model string, data []byte) (wirejson.Encoder, error) {
 		return erase(DecodeShutdownParams(data))
 	case "ShutdownResult":
 		return erase(DecodeShutdownResult(data))
+	case "Sha256Hex":
+		doc, err := schema.Check(data, modelSha256Hex)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "AgentName":
+		doc, err := schema.Check(data, modelAgentName)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "AgentTool":
+		return erase(DecodeAgentTool(data))
+	case "AgentModelSelection":
+		return erase(DecodeAgentModelSelection(data))
+	case "AgentResolvedModel":
+		return erase(DecodeAgentResolvedModel(data))
+	case "AgentPolicy":
+		return erase(DecodeAgentPolicy(data))
+	case "AgentEffectivePolicy":
+		return erase(DecodeAgentEffectivePolicy(data))
+	case "AgentPending":
+		return erase(DecodeAgentPending(data))
+	case "AgentRunning":
+		return erase(DecodeAgentRunning(data))
+	case "AgentCompleted":
+		return erase(DecodeAgentCompleted(data))
+	case "AgentInterrupted":
+		return erase(DecodeAgentInterrupted(data))
+	case "AgentTimedOut":
+		return erase(DecodeAgentTimedOut(data))
+	case "AgentFailed":
+		return erase(DecodeAgentFailed(data))
+	case "AgentShutdown":
+		return erase(DecodeAgentShutdown(data))
+	case "AgentStatus":
+		return erase(DecodeAgentStatus(data))
+	case "AgentSpawnParams":
+		return erase(DecodeAgentSpawnParams(data))
+	case "AgentSpawnResult":
+		return erase(DecodeAgentSpawnResult(data))
+	case "AgentModelsParams":
+		return erase(DecodeAgentModelsParams(data))
+	case "AgentModel":
+		return erase(DecodeAgentModel(data))
+	case "AgentModelsResult":
+		return erase(DecodeAgentModelsResult(data))
+	case "AgentMessageDelivery":
+		return erase(DecodeAgentMessageDelivery(data))
+	case "AgentMessageParams":
+		return erase(DecodeAgentMessageParams(data))
+	case "AgentMessageResult":
+		return erase(DecodeAgentMessageResult(data))
+	case "AgentFollowUpDelivery":
+		return erase(DecodeAgentFollowUpDelivery(data))
+	case "AgentFollowUpParams":
+		return erase(DecodeAgentFollowUpParams(data))
+	case "AgentFollowUpResult":
+		return erase(DecodeAgentFollowUpResult(data))
+	case "AgentListParams":
+		return erase(DecodeAgentListParams(data))
+	case "AgentUsage":
+		return erase(DecodeAgentUsage(data))
+	case "AgentToolRun":
+		return erase(DecodeAgentToolRun(data))
+	case "AgentRecord":
+		return erase(DecodeAgentRecord(data))
+	case "AgentListResult":
+		return erase(DecodeAgentListResult(data))
+	case "AgentWaitParams":
+		return erase(DecodeAgentWaitParams(data))
+	case "AgentWaitResult":
+		return erase(DecodeAgentWaitResult(data))
+	case "AgentInterruptParams":
+		return erase(DecodeAgentInterruptParams(data))
+	case "AgentInterruptResult":
+		return erase(DecodeAgentInterruptResult(data))
+	case "AgentStopParams":
+		return erase(DecodeAgentStopParams(data))
+	case "AgentStopResult":
+		return erase(DecodeAgentStopResult(data))
+	case "AgentEventsParams":
+		return erase(DecodeAgentEventsParams(data))
+	case "AgentEventEntry":
+		return erase(DecodeAgentEventEntry(data))
+	case "AgentEventsResult":
+		return erase(DecodeAgentEventsResult(data))
+	case "ComposerText":
+		doc, err := schema.Check(data, modelComposerText)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "EditorId":
+		doc, err := schema.Check(data, modelEditorId)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "EditorCheckpoint":
+		return erase(DecodeEditorCheckpoint(data))
+	case "ComposerGetParams":
+		return erase(DecodeComposerGetParams(data))
+	case "ComposerGetResult":
+		return erase(DecodeComposerGetResult(data))
+	case "ComposerSetParams":
+		return erase(DecodeComposerSetParams(data))
+	case "ComposerSetResult":
+		return erase(DecodeComposerSetResult(data))
+	case "ComposerInsertParams":
+		return erase(DecodeComposerInsertParams(data))
+	case "ComposerInsertResult":
+		return erase(DecodeComposerInsertResult(data))
+	case "ComposerHistoryParams":
+		return erase(DecodeComposerHistoryParams(data))
+	case "ComposerHistoryResult":
+		return erase(DecodeComposerHistoryResult(data))
+	case "ShortcutRegisterParams":
+		return erase(DecodeShortcutRegisterParams(data))
+	case "ShortcutRegisterResult":
+		return erase(DecodeShortcutRegisterResult(data))
+	case "SessionAppendEntryParams":
+		return erase(DecodeSessionAppendEntryParams(data))
+	case "SessionAppendEntryResult":
+		return erase(DecodeSessionAppendEntryResult(data))
+	case "SessionSetNameParams":
+		return erase(DecodeSessionSetNameParams(data))
+	case "SessionSetNameResult":
+		return erase(DecodeSessionSetNameResult(data))
+	case "SessionSetLabelParams":
+		return erase(DecodeSessionSetLabelParams(data))
+	case "SessionSetLabelResult":
+		return erase(DecodeSessionSetLabelResult(data))
+	case "InjectedRole":
+		return erase(DecodeInjectedRole(data))
+	case "SessionSendMessageParams":
+		return erase(DecodeSessionSendMessageParams(data))
+	case "SessionSendMessageResult":
+		return erase(DecodeSessionSendMessageResult(data))
+	case "SessionSendUserMessageParams":
+		return erase(DecodeSessionSendUserMessageParams(data))
+	case "SessionSendUserMessageResult":
+		return erase(DecodeSessionSendUserMessageResult(data))
+	case "ToolsSetActiveParams":
+		return erase(DecodeToolsSetActiveParams(data))
+	case "ToolsSetActiveResult":
+		return erase(DecodeToolsSetActiveResult(data))
+	case "TerminalAcquireParams":
+		return erase(DecodeTerminalAcquireParams(data))
+	case "TerminalAcquireResult":
+		return erase(DecodeTerminalAcquireResult(data))
+	case "TerminalReleaseParams":
+		return erase(DecodeTerminalReleaseParams(data))
+	case "TerminalReleaseResult":
+		return erase(DecodeTerminalReleaseResult(data))
+	case "UiAutocompleteRegisterParams":
+		return erase(DecodeUiAutocompleteRegisterParams(data))
+	case "UiAutocompleteRegisterResult":
+		return erase(DecodeUiAutocompleteRegisterResult(data))
+	case "UiAutocompleteCompleteParams":
+		return erase(DecodeUiAutocompleteCompleteParams(data))
+	case "AutocompleteItem":
+		return erase(DecodeAutocompleteItem(data))
+	case "UiAutocompleteCompleteResult":
+		return erase(DecodeUiAutocompleteCompleteResult(data))
+	case "AutocompleteItemV02":
+		return erase(DecodeAutocompleteItemV02(data))
+	case "UiAutocompleteCompleteResultV02":
+		return erase(DecodeUiAutocompleteCompleteResultV02(data))
+	case "SessionWaitForIdleParams":
+		return erase(DecodeSessionWaitForIdleParams(data))
+	case "SessionWaitForIdleResult":
+		return erase(DecodeSessionWaitForIdleResult(data))
+	case "SessionCreateParams":
+		return erase(DecodeSessionCreateParams(data))
+	case "SessionCreateResult":
+		return erase(DecodeSessionCreateResult(data))
+	case "SessionForkParams":
+		return erase(DecodeSessionForkParams(data))
+	case "SessionForkResult":
+		return erase(DecodeSessionForkResult(data))
+	case "SessionSwitchParams":
+		return erase(DecodeSessionSwitchParams(data))
+	case "SessionSwitchResult":
+		return erase(DecodeSessionSwitchResult(data))
+	case "SessionReloadParams":
+		return erase(DecodeSessionReloadParams(data))
+	case "SessionReloadResult":
+		return erase(DecodeSessionReloadResult(data))
+	case "SessionCompactParams":
+		return erase(DecodeSessionCompactParams(data))
+	case "SessionCompactResult":
+		return erase(DecodeSessionCompactResult(data))
+	case "UiPlacement":
+		return erase(DecodeUiPlacement(data))
+	case "UiOpenParams":
+		return erase(DecodeUiOpenParams(data))
+	case "UiOpenResult":
+		return erase(DecodeUiOpenResult(data))
+	case "UiFrameParams":
+		return erase(DecodeUiFrameParams(data))
+	case "UiCloseParams":
+		return erase(DecodeUiCloseParams(data))
+	case "UiCloseResult":
+		return erase(DecodeUiCloseResult(data))
+	case "UiChrome":
+		return erase(DecodeUiChrome(data))
+	case "DesktopNotification":
+		return erase(DecodeDesktopNotification(data))
+	case "EditorChrome":
+		return erase(DecodeEditorChrome(data))
+	case "UiChromeParams":
+		return erase(DecodeUiChromeParams(data))
+	case "UiChromeResult":
+		return erase(DecodeUiChromeResult(data))
+	case "EditorInput":
+		return erase(DecodeEditorInput(data))
+	case "UiKeyKind":
+		return erase(DecodeUiKeyKind(data))
+	case "UiModifier":
+		return erase(DecodeUiModifier(data))
+	case "UiKeyParams":
+		return erase(DecodeUiKeyParams(data))
+	case "UiMouseKind":
+		return erase(DecodeUiMouseKind(data))
+	case "UiMouseButton":
+		return erase(DecodeUiMouseButton(data))
+	case "UiMouseParams":
+		return erase(DecodeUiMouseParams(data))
+	case "UiResizeParams":
+		return erase(DecodeUiResizeParams(data))
+	case "UiClosedParams":
+		return erase(DecodeUiClosedParams(data))
+	case "UiEditorTextParams":
+		return erase(DecodeUiEditorTextParams(data))
+	case "ContextUpdatedParams":
+		return erase(DecodeContextUpdatedParams(data))
+	case "UiTerminalInputInterceptParams":
+		return erase(DecodeUiTerminalInputInterceptParams(data))
+	case "UiTerminalInputInterceptResult":
+		return erase(DecodeUiTerminalInputInterceptResult(data))
+	case "Base64Text":
+		doc, err := schema.Check(data, modelBase64Text)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ArtifactPath":
+		doc, err := schema.Check(data, modelArtifactPath)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ResourcePath":
+		doc, err := schema.Check(data, modelResourcePath)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ApprovalToken":
+		doc, err := schema.Check(data, modelApprovalToken)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ResourceIdentity":
+		doc, err := schema.Check(data, modelResourceIdentity)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "CompositionMode":
+		return erase(DecodeCompositionMode(data))
+	case "ToolComposition":
+		return erase(DecodeToolComposition(data))
+	case "ContextPlacement":
+		return erase(DecodeContextPlacement(data))
+	case "ContextContribution":
+		return erase(DecodeContextContribution(data))
+	case "StatusContribution":
+		return erase(DecodeStatusContribution(data))
+	case "ToolRenderSegment":
+		return erase(DecodeToolRenderSegment(data))
+	case "Disposition":
+		return erase(DecodeDisposition(data))
+	case "DispositionContinue":
+		return erase(DecodeDispositionContinue(data))
+	case "DispositionDeny":
+		return erase(DecodeDispositionDeny(data))
+	case "CommandExecuteParams":
+		return erase(DecodeCommandExecuteParams(data))
+	case "CommandExecuteParamsV01":
+		return erase(DecodeCommandExecuteParamsV01(data))
+	case "CommandExecuteResult":
+		return erase(DecodeCommandExecuteResult(data))
+	case "ContextCollectParams":
+		return erase(DecodeContextCollectParams(data))
+	case "ContextCollectParamsV01":
+		return erase(DecodeContextCollectParamsV01(data))
+	case "StatusCollectParams":
+		return erase(DecodeStatusCollectParams(data))
+	case "StatusCollectParamsV01":
+		return erase(DecodeStatusCollectParamsV01(data))
+	case "MenuCollectParams":
+		return erase(DecodeMenuCollectParams(data))
+	case "MenuCollectResult":
+		return erase(DecodeMenuCollectResult(data))
+	case "MenuItem":
+		return erase(DecodeMenuItem(data))
+	case "ToolRenderParams":
+		return erase(DecodeToolRenderParams(data))
+	case "ToolRenderParamsV01":
+		return erase(DecodeToolRenderParamsV01(data))
+	case "ToolRenderResult":
+		return erase(DecodeToolRenderResult(data))
+	case "HookName":
+		return erase(DecodeHookName(data))
+	case "HookRunParams":
+		return erase(DecodeHookRunParams(data))
+	case "HookRunParamsV01":
+		return erase(DecodeHookRunParamsV01(data))
+	case "HookRunResult":
+		return erase(DecodeHookRunResult(data))
+	case "HookRunResultV01":
+		return erase(DecodeHookRunResultV01(data))
+	case "BeforePromptPayload":
+		return erase(DecodeBeforePromptPayload(data))
+	case "BeforePromptHookResult":
+		return erase(DecodeBeforePromptHookResult(data))
+	case "AfterResponsePayload":
+		return erase(DecodeAfterResponsePayload(data))
+	case "AfterResponseHookResult":
+		return erase(DecodeAfterResponseHookResult(data))
+	case "BeforeToolCallPayload":
+		return erase(DecodeBeforeToolCallPayload(data))
+	case "BeforeToolCallHookResult":
+		return erase(DecodeBeforeToolCallHookResult(data))
+	case "AfterToolCallPayload":
+		return erase(DecodeAfterToolCallPayload(data))
+	case "AfterToolCallHookResult":
+		return erase(DecodeAfterToolCallHookResult(data))
+	case "ProviderRetryKind":
+		return erase(DecodeProviderRetryKind(data))
+	case "ProviderOperation":
+		return erase(DecodeProviderOperation(data))
+	case "ProviderRetryPayload":
+		return erase(DecodeProviderRetryPayload(data))
+	case "ProviderRetryVerdict":
+		return erase(DecodeProviderRetryVerdict(data))
+	case "ProviderRetryDelay":
+		return erase(DecodeProviderRetryDelay(data))
+	case "ProviderRetryExtra":
+		return erase(DecodeProviderRetryExtra(data))
+	case "ProviderRetryAdvice":
+		return erase(DecodeProviderRetryAdvice(data))
+	case "ProviderRetryHookResult":
+		return erase(DecodeProviderRetryHookResult(data))
+	case "BeforePersistencePayload":
+		return erase(DecodeBeforePersistencePayload(data))
+	case "PersistenceMetadata":
+		return erase(DecodePersistenceMetadata(data))
+	case "BeforePersistenceHookResult":
+		return erase(DecodeBeforePersistenceHookResult(data))
+	case "MutationKind":
+		return erase(DecodeMutationKind(data))
+	case "MutationState":
+		return erase(DecodeMutationState(data))
+	case "PostMutationPayload":
+		return erase(DecodePostMutationPayload(data))
+	case "PostMutationAnswer":
+		return erase(DecodePostMutationAnswer(data))
+	case "PostMutationNoRescan":
+		return erase(DecodePostMutationNoRescan(data))
+	case "PostMutationRequestRescan":
+		return erase(DecodePostMutationRequestRescan(data))
+	case "PostMutationHookResult":
+		return erase(DecodePostMutationHookResult(data))
+	case "SessionOperation":
+		return erase(DecodeSessionOperation(data))
+	case "SessionOperationContinue":
+		return erase(DecodeSessionOperationContinue(data))
+	case "SessionOperationCancel":
+		return erase(DecodeSessionOperationCancel(data))
+	case "SessionOperationReplaceCompaction":
+		return erase(DecodeSessionOperationReplaceCompaction(data))
+	case "ModelTurnStartPayload":
+		return erase(DecodeModelTurnStartPayload(data))
+	case "ModelTurnEndPayload":
+		return erase(DecodeModelTurnEndPayload(data))
+	case "ModelTurnStartHookResult":
+		return erase(DecodeModelTurnStartHookResult(data))
+	case "ModelTurnEndHookResult":
+		return erase(DecodeModelTurnEndHookResult(data))
+	case "SessionBeforeCompactPayload":
+		return erase(DecodeSessionBeforeCompactPayload(data))
+	case "SessionBeforeCompactHookResult":
+		return erase(DecodeSessionBeforeCompactHookResult(data))
+	case "SessionCompactPayload":
+		return erase(DecodeSessionCompactPayload(data))
+	case "SessionCompactHookResult":
+		return erase(DecodeSessionCompactHookResult(data))
+	case "CacheWarmingPhase":
+		return erase(DecodeCacheWarmingPhase(data))
+	case "CacheWarmingAction":
+		return erase(DecodeCacheWarmingAction(data))
+	case "CacheWarmingDecision":
+		return erase(DecodeCacheWarmingDecision(data))
+	case "CacheWarmingDecisionPayload":
+		return erase(DecodeCacheWarmingDecisionPayload(data))
+	case "CacheWarmingDecisionHookResult":
+		return erase(DecodeCacheWarmingDecisionHookResult(data))
+	case "CompactionStrategyPayload":
+		return erase(DecodeCompactionStrategyPayload(data))
+	case "CompactionStrategyHookResult":
+		return erase(DecodeCompactionStrategyHookResult(data))
+	case "ResourcesDiscoverReason":
+		return erase(DecodeResourcesDiscoverReason(data))
+	case "ResourcesDiscoverPayload":
+		return erase(DecodeResourcesDiscoverPayload(data))
+	case "ResourcePaths":
+		return erase(DecodeResourcePaths(data))
+	case "ResourcesDiscoverHookResult":
+		return erase(DecodeResourcesDiscoverHookResult(data))
+	case "SettlementOutcome":
+		return erase(DecodeSettlementOutcome(data))
+	case "SessionStartedParams":
+		return erase(DecodeSessionStartedParams(data))
+	case "SessionSettledParams":
+		return erase(DecodeSessionSettledParams(data))
+	case "TurnStartedParams":
+		return erase(DecodeTurnStartedParams(data))
+	case "TurnSettledParams":
+		return erase(DecodeTurnSettledParams(data))
+	case "ToolStartedParams":
+		return erase(DecodeToolStartedParams(data))
+	case "ToolSettledParams":
+		return erase(DecodeToolSettledParams(data))
+	case "ShortcutTriggerParams":
+		return erase(DecodeShortcutTriggerParams(data))
+	case "MessageStartedParams":
+		return erase(DecodeMessageStartedParams(data))
+	case "MessageUpdatedParams":
+		return erase(DecodeMessageUpdatedParams(data))
+	case "MessageSettledParams":
+		return erase(DecodeMessageSettledParams(data))
+	case "CompactionStartedParams":
+		return erase(DecodeCompactionStartedParams(data))
+	case "CompactionSettledParams":
+		return erase(DecodeCompactionSettledParams(data))
+	case "CompactionFailedParams":
+		return erase(DecodeCompactionFailedParams(data))
+	case "SessionInfoChangedParams":
+		return erase(DecodeSessionInfoChangedParams(data))
+	case "DialogStartedParams":
+		return erase(DecodeDialogStartedParams(data))
+	case "DialogSettledParams":
+		return erase(DecodeDialogSettledParams(data))
+	case "ModelSelectedParams":
+		return erase(DecodeModelSelectedParams(data))
+	case "ReasoningSelectedParams":
+		return erase(DecodeReasoningSelectedParams(data))
+	case "BashUserParams":
+		return erase(DecodeBashUserParams(data))
+	case "TerminalGrantLostParams":
+		return erase(DecodeTerminalGrantLostParams(data))
+	case "ConfirmationRequestParams":
+		return erase(DecodeConfirmationRequestParams(data))
+	case "ConfirmationRequestParamsV01":
+		return erase(DecodeConfirmationRequestParamsV01(data))
+	case "ConfirmationRequestResult":
+		return erase(DecodeConfirmationRequestResult(data))
+	case "PresentationState":
+		return erase(DecodePresentationState(data))
+	case "PresentationUpdateParams":
+		return erase(DecodePresentationUpdateParams(data))
+	case "PresentationSnapshot":
+		return erase(DecodePresentationSnapshot(data))
+	case "PresentationStatus":
+		return erase(DecodePresentationStatus(data))
+	case "PresentationActivity":
+		return erase(DecodePresentationActivity(data))
+	case "PresentationMetrics":
+		return erase(DecodePresentationMetrics(data))
+	case "PresentationCollectionKind":
+		return erase(DecodePresentationCollectionKind(data))
+	case "PresentationCollection":
+		return erase(DecodePresentationCollection(data))
+	case "PresentationNode":
+		return erase(DecodePresentationNode(data))
+	case "PresentationDetail":
+		return erase(DecodePresentationDetail(data))
+	case "PresentationAction":
+		return erase(DecodePresentationAction(data))
+	case "PresentationReferenceKind":
+		return erase(DecodePresentationReferenceKind(data))
+	case "PresentationReference":
+		return erase(DecodePresentationReference(data))
+	case "ProgressDecoration":
+		return erase(DecodeProgressDecoration(data))
+	case "InputRequestParams":
+		return erase(DecodeInputRequestParams(data))
+	case "InputRequestResult":
+		return erase(DecodeInputRequestResult(data))
+	case "ArtifactMediaType":
+		return erase(DecodeArtifactMediaType(data))
+	case "ArtifactPublishParams":
+		return erase(DecodeArtifactPublishParams(data))
+	case "ArtifactData":
+		return erase(DecodeArtifactData(data))
+	case "ArtifactPublishResult":
+		return erase(DecodeArtifactPublishResult(data))
+	case "PolicyEvaluateParams":
+		return erase(DecodePolicyEvaluateParams(data))
+	case "PolicyIntent":
+		return erase(DecodePolicyIntent(data))
+	case "PolicyHints":
+		return erase(DecodePolicyHints(data))
+	case "PolicyEvaluateResult":
+		return erase(DecodePolicyEvaluateResult(data))
+	case "PolicyAllow":
+		return erase(DecodePolicyAllow(data))
+	case "PolicyAsk":
+		return erase(DecodePolicyAsk(data))
+	case "PolicyDeny":
+		return erase(DecodePolicyDeny(data))
+	case "SecretGetParams":
+		return erase(DecodeSecretGetParams(data))
+	case "SecretGetResult":
+		return erase(DecodeSecretGetResult(data))
+	case "ToolsRegisterParams":
+		return erase(DecodeToolsRegisterParams(data))
+	case "ToolsRegisterResult":
+		return erase(DecodeToolsRegisterResult(data))
+	case "ToolsUnregisterParams":
+		return erase(DecodeToolsUnregisterParams(data))
+	case "ToolsUnregisterResult":
+		return erase(DecodeToolsUnregisterResult(data))
+	case "StoredEntry":
+		return erase(DecodeStoredEntry(data))
+	case "StoredMessage":
+		return erase(DecodeStoredMessage(data))
 	}
 	return nil, wirejson.UnknownModelError(model)
 }
@@ -2358,6 +2909,36 @@ func (x *ToolDefinition) decode(v wirejson.Value) {
 			} else {
 				x.OutputSchema = wirejson.Some(item.Raw())
 			}
+		case "prompt_snippet":
+			if item := c.Value(); item.IsNull() {
+				x.PromptSnippet = wirejson.Null[string]()
+			} else {
+				x.PromptSnippet = wirejson.Some(item.Text())
+			}
+		case "prompt_guidelines":
+			if item := c.Value(); item.IsNull() {
+				x.PromptGuidelines = wirejson.Null[[]string]()
+			} else {
+				lista := make([]string, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.PromptGuidelines = wirejson.Some(lista)
+			}
+		case "composition":
+			if item := c.Value(); item.IsNull() {
+				x.Composition = wirejson.Null[ToolComposition]()
+			} else {
+				var ra ToolComposition
+				ra.decode(item)
+				x.Composition = wirejson.Some(ra)
+			}
+		case "constrained_sampling":
+			if item := c.Value(); item.IsNull() {
+				x.ConstrainedSampling = wirejson.Null[json.RawMessage]()
+			} else {
+				x.ConstrainedSampling = wirejson.Some(item.Raw())
+			}
 		default:
 			x.Unknown = append(x.Unknown, c.Member())
 		}
@@ -2367,6 +2948,20 @@ func (x *ToolDefinition) decode(v wirejson.Value) {
 
 func (x ToolDefinition) encode(w *wirejson.Writer) {
 	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Composition.Get(); ok {
+		w.Key("composition")
+		value.encode(w)
+	} else if x.Composition.IsNull() {
+		w.Key("composition")
+		w.Null()
+	}
+	if value, ok := x.ConstrainedSampling.Get(); ok {
+		w.Key("constrained_sampling")
+		w.Raw(value)
+	} else if x.ConstrainedSampling.IsNull() {
+		w.Key("constrained_sampling")
+		w.Null()
+	}
 	w.Key("description")
 	w.String(x.Description)
 	w.Key("name")
@@ -2380,6 +2975,25 @@ func (x ToolDefinition) encode(w *wirejson.Writer) {
 	}
 	w.Key("parameters")
 	w.Raw(x.Parameters)
+	if value, ok := x.PromptGuidelines.Get(); ok {
+		w.Key("prompt_guidelines")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.PromptGuidelines.IsNull() {
+		w.Key("prompt_guidelines")
+		w.Null()
+	}
+	if value, ok := x.PromptSnippet.Get(); ok {
+		w.Key("prompt_snippet")
+		w.String(value)
+	} else if x.PromptSnippet.IsNull() {
+		w.Key("prompt_snippet")
+		w.Null()
+	}
 	w.CloseObject(outer)
 }
 
@@ -3770,6 +4384,10 @@ func decodeProgressEvent(v wirejson.Value) ProgressEvent {
 		var x ProgressOutput
 		x.decode(v)
 		return x
+	case tag.TextEquals("decoration"):
+		var x ProgressDecoration
+		x.decode(v)
+		return x
 	}
 	return nil
 }
@@ -4322,5 +4940,20625 @@ func (x *ShutdownResult) decode(v wirejson.Value) {
 
 func (x ShutdownResult) encode(w *wirejson.Writer) {
 	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentTool reads and validates one AgentTool.
+func DecodeAgentTool(data []byte) (x AgentTool, err error) {
+	doc, err := schema.Check(data, modelAgentTool)
+	if err != nil {
+		return x, err
+	}
+	x = AgentTool(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentToolValue validates and copies one AgentTool out of a document. Pointers start at v.
+func DecodeAgentToolValue(v wirejson.Value) (x AgentTool, err error) {
+	if bad := schema.Validate(v, modelAgentTool); bad != nil {
+		return x, bad
+	}
+	x = AgentTool(v.Text())
+	return x, nil
+}
+
+func (x AgentTool) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentTool) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentTool) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentTool)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentTool) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeAgentModelSelection reads and validates one AgentModelSelection.
+func DecodeAgentModelSelection(data []byte) (x AgentModelSelection, err error) {
+	doc, err := schema.Check(data, modelAgentModelSelection)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentModelSelectionValue validates and copies one AgentModelSelection out of a document. Pointers start at v.
+func DecodeAgentModelSelectionValue(v wirejson.Value) (x AgentModelSelection, err error) {
+	if bad := schema.Validate(v, modelAgentModelSelection); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentModelSelection in place.
+func (x *AgentModelSelection) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentModelSelection(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentModelSelection) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentModelSelection) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentModelSelection)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentModelSelection) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentModelSelection) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "provider":
+			if item := c.Value(); item.IsNull() {
+				x.Provider = wirejson.Null[string]()
+			} else {
+				x.Provider = wirejson.Some(item.Text())
+			}
+		case "model":
+			if item := c.Value(); item.IsNull() {
+				x.Model = wirejson.Null[string]()
+			} else {
+				x.Model = wirejson.Some(item.Text())
+			}
+		case "reasoning":
+			if item := c.Value(); item.IsNull() {
+				x.Reasoning = wirejson.Null[string]()
+			} else {
+				x.Reasoning = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x AgentModelSelection) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Model.Get(); ok {
+		w.Key("model")
+		w.String(value)
+	} else if x.Model.IsNull() {
+		w.Key("model")
+		w.Null()
+	}
+	if value, ok := x.Provider.Get(); ok {
+		w.Key("provider")
+		w.String(value)
+	} else if x.Provider.IsNull() {
+		w.Key("provider")
+		w.Null()
+	}
+	if value, ok := x.Reasoning.Get(); ok {
+		w.Key("reasoning")
+		w.String(value)
+	} else if x.Reasoning.IsNull() {
+		w.Key("reasoning")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentResolvedModel reads and validates one AgentResolvedModel.
+func DecodeAgentResolvedModel(data []byte) (x AgentResolvedModel, err error) {
+	doc, err := schema.Check(data, modelAgentResolvedModel)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentResolvedModelValue validates and copies one AgentResolvedModel out of a document. Pointers start at v.
+func DecodeAgentResolvedModelValue(v wirejson.Value) (x AgentResolvedModel, err error) {
+	if bad := schema.Validate(v, modelAgentResolvedModel); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentResolvedModel in place.
+func (x *AgentResolvedModel) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentResolvedModel(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentResolvedModel) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentResolvedModel) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentResolvedModel)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentResolvedModel) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentResolvedModel) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "provider":
+			x.Provider = c.Value().Text()
+		case "model":
+			x.Model = c.Value().Text()
+		case "reasoning":
+			if item := c.Value(); item.IsNull() {
+				x.Reasoning = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Reasoning = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentResolvedModel) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("model")
+	w.String(x.Model)
+	w.Key("provider")
+	w.String(x.Provider)
+	if value, ok := x.Reasoning.Get(); ok {
+		w.Key("reasoning")
+		w.Raw(value)
+	} else {
+		w.Key("reasoning")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentPolicy reads and validates one AgentPolicy.
+func DecodeAgentPolicy(data []byte) (x AgentPolicy, err error) {
+	doc, err := schema.Check(data, modelAgentPolicy)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentPolicyValue validates and copies one AgentPolicy out of a document. Pointers start at v.
+func DecodeAgentPolicyValue(v wirejson.Value) (x AgentPolicy, err error) {
+	if bad := schema.Validate(v, modelAgentPolicy); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentPolicy in place.
+func (x *AgentPolicy) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentPolicy(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentPolicy) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentPolicy) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentPolicy)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentPolicy) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentPolicy) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tools":
+			lista := make([]AgentTool, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, AgentTool(ea.Value().Text()))
+			}
+			x.Tools = lista
+		case "max_depth":
+			x.MaxDepth = c.Value().Int()
+		case "max_concurrent_children":
+			x.MaxConcurrentChildren = c.Value().Int()
+		case "max_turns":
+			if item := c.Value(); item.IsNull() {
+				x.MaxTurns = wirejson.Null[int64]()
+			} else {
+				x.MaxTurns = wirejson.Some(item.Int())
+			}
+		case "max_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.MaxTokens = wirejson.Null[int64]()
+			} else {
+				x.MaxTokens = wirejson.Some(item.Int())
+			}
+		case "max_cost_microdollars":
+			if item := c.Value(); item.IsNull() {
+				x.MaxCostMicrodollars = wirejson.Null[int64]()
+			} else {
+				x.MaxCostMicrodollars = wirejson.Some(item.Int())
+			}
+		case "max_output_bytes":
+			x.MaxOutputBytes = c.Value().Int()
+		case "timeout_ms":
+			if item := c.Value(); item.IsNull() {
+				x.TimeoutMs = wirejson.Null[int64]()
+			} else {
+				x.TimeoutMs = wirejson.Some(item.Int())
+			}
+		case "model_selection":
+			if item := c.Value(); item.IsNull() {
+				x.ModelSelection = wirejson.Null[AgentModelSelection]()
+			} else {
+				var ra AgentModelSelection
+				ra.decode(item)
+				x.ModelSelection = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentPolicy) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("max_concurrent_children")
+	w.Int(x.MaxConcurrentChildren)
+	if value, ok := x.MaxCostMicrodollars.Get(); ok {
+		w.Key("max_cost_microdollars")
+		w.Int(value)
+	} else {
+		w.Key("max_cost_microdollars")
+		w.Null()
+	}
+	w.Key("max_depth")
+	w.Int(x.MaxDepth)
+	w.Key("max_output_bytes")
+	w.Int(x.MaxOutputBytes)
+	if value, ok := x.MaxTokens.Get(); ok {
+		w.Key("max_tokens")
+		w.Int(value)
+	} else {
+		w.Key("max_tokens")
+		w.Null()
+	}
+	if value, ok := x.MaxTurns.Get(); ok {
+		w.Key("max_turns")
+		w.Int(value)
+	} else {
+		w.Key("max_turns")
+		w.Null()
+	}
+	if value, ok := x.ModelSelection.Get(); ok {
+		w.Key("model_selection")
+		value.encode(w)
+	} else if x.ModelSelection.IsNull() {
+		w.Key("model_selection")
+		w.Null()
+	}
+	if value, ok := x.TimeoutMs.Get(); ok {
+		w.Key("timeout_ms")
+		w.Int(value)
+	} else {
+		w.Key("timeout_ms")
+		w.Null()
+	}
+	w.Key("tools")
+	w.OpenArray()
+	for ia, ea := range x.Tools {
+		w.Element(ia)
+		w.String(string(ea))
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeAgentEffectivePolicy reads and validates one AgentEffectivePolicy.
+func DecodeAgentEffectivePolicy(data []byte) (x AgentEffectivePolicy, err error) {
+	doc, err := schema.Check(data, modelAgentEffectivePolicy)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentEffectivePolicyValue validates and copies one AgentEffectivePolicy out of a document. Pointers start at v.
+func DecodeAgentEffectivePolicyValue(v wirejson.Value) (x AgentEffectivePolicy, err error) {
+	if bad := schema.Validate(v, modelAgentEffectivePolicy); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentEffectivePolicy in place.
+func (x *AgentEffectivePolicy) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentEffectivePolicy(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentEffectivePolicy) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentEffectivePolicy) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentEffectivePolicy)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentEffectivePolicy) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentEffectivePolicy) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tools":
+			lista := make([]AgentTool, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, AgentTool(ea.Value().Text()))
+			}
+			x.Tools = lista
+		case "max_depth":
+			x.MaxDepth = c.Value().Int()
+		case "max_concurrent_children":
+			x.MaxConcurrentChildren = c.Value().Int()
+		case "max_turns":
+			if item := c.Value(); item.IsNull() {
+				x.MaxTurns = wirejson.Null[int64]()
+			} else {
+				x.MaxTurns = wirejson.Some(item.Int())
+			}
+		case "max_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.MaxTokens = wirejson.Null[int64]()
+			} else {
+				x.MaxTokens = wirejson.Some(item.Int())
+			}
+		case "max_cost_microdollars":
+			if item := c.Value(); item.IsNull() {
+				x.MaxCostMicrodollars = wirejson.Null[int64]()
+			} else {
+				x.MaxCostMicrodollars = wirejson.Some(item.Int())
+			}
+		case "max_output_bytes":
+			x.MaxOutputBytes = c.Value().Int()
+		case "timeout_ms":
+			if item := c.Value(); item.IsNull() {
+				x.TimeoutMs = wirejson.Null[int64]()
+			} else {
+				x.TimeoutMs = wirejson.Some(item.Int())
+			}
+		case "model_selection":
+			if item := c.Value(); item.IsNull() {
+				x.ModelSelection = wirejson.Null[AgentModelSelection]()
+			} else {
+				var ra AgentModelSelection
+				ra.decode(item)
+				x.ModelSelection = wirejson.Some(ra)
+			}
+		case "resolved_model":
+			if item := c.Value(); item.IsNull() {
+				x.ResolvedModel = wirejson.Null[AgentResolvedModel]()
+			} else {
+				var ra AgentResolvedModel
+				ra.decode(item)
+				x.ResolvedModel = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentEffectivePolicy) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("max_concurrent_children")
+	w.Int(x.MaxConcurrentChildren)
+	if value, ok := x.MaxCostMicrodollars.Get(); ok {
+		w.Key("max_cost_microdollars")
+		w.Int(value)
+	} else {
+		w.Key("max_cost_microdollars")
+		w.Null()
+	}
+	w.Key("max_depth")
+	w.Int(x.MaxDepth)
+	w.Key("max_output_bytes")
+	w.Int(x.MaxOutputBytes)
+	if value, ok := x.MaxTokens.Get(); ok {
+		w.Key("max_tokens")
+		w.Int(value)
+	} else {
+		w.Key("max_tokens")
+		w.Null()
+	}
+	if value, ok := x.MaxTurns.Get(); ok {
+		w.Key("max_turns")
+		w.Int(value)
+	} else {
+		w.Key("max_turns")
+		w.Null()
+	}
+	if value, ok := x.ModelSelection.Get(); ok {
+		w.Key("model_selection")
+		value.encode(w)
+	} else if x.ModelSelection.IsNull() {
+		w.Key("model_selection")
+		w.Null()
+	}
+	if value, ok := x.ResolvedModel.Get(); ok {
+		w.Key("resolved_model")
+		value.encode(w)
+	} else if x.ResolvedModel.IsNull() {
+		w.Key("resolved_model")
+		w.Null()
+	}
+	if value, ok := x.TimeoutMs.Get(); ok {
+		w.Key("timeout_ms")
+		w.Int(value)
+	} else {
+		w.Key("timeout_ms")
+		w.Null()
+	}
+	w.Key("tools")
+	w.OpenArray()
+	for ia, ea := range x.Tools {
+		w.Element(ia)
+		w.String(string(ea))
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeAgentPending reads and validates one AgentPending.
+func DecodeAgentPending(data []byte) (x AgentPending, err error) {
+	doc, err := schema.Check(data, modelAgentPending)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentPendingValue validates and copies one AgentPending out of a document. Pointers start at v.
+func DecodeAgentPendingValue(v wirejson.Value) (x AgentPending, err error) {
+	if bad := schema.Validate(v, modelAgentPending); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentPending in place.
+func (x *AgentPending) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentPending(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentPending) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentPending) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentPending)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentPending) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentPending) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentPending) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("state")
+	w.String("pending")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentRunning reads and validates one AgentRunning.
+func DecodeAgentRunning(data []byte) (x AgentRunning, err error) {
+	doc, err := schema.Check(data, modelAgentRunning)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentRunningValue validates and copies one AgentRunning out of a document. Pointers start at v.
+func DecodeAgentRunningValue(v wirejson.Value) (x AgentRunning, err error) {
+	if bad := schema.Validate(v, modelAgentRunning); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentRunning in place.
+func (x *AgentRunning) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentRunning(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentRunning) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentRunning) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentRunning)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentRunning) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentRunning) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentRunning) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("state")
+	w.String("running")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentCompleted reads and validates one AgentCompleted.
+func DecodeAgentCompleted(data []byte) (x AgentCompleted, err error) {
+	doc, err := schema.Check(data, modelAgentCompleted)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentCompletedValue validates and copies one AgentCompleted out of a document. Pointers start at v.
+func DecodeAgentCompletedValue(v wirejson.Value) (x AgentCompleted, err error) {
+	if bad := schema.Validate(v, modelAgentCompleted); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentCompleted in place.
+func (x *AgentCompleted) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentCompleted(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentCompleted) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentCompleted) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentCompleted)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentCompleted) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentCompleted) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		case "output":
+			x.Output = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentCompleted) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("output")
+	w.String(x.Output)
+	w.Key("state")
+	w.String("completed")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentInterrupted reads and validates one AgentInterrupted.
+func DecodeAgentInterrupted(data []byte) (x AgentInterrupted, err error) {
+	doc, err := schema.Check(data, modelAgentInterrupted)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentInterruptedValue validates and copies one AgentInterrupted out of a document. Pointers start at v.
+func DecodeAgentInterruptedValue(v wirejson.Value) (x AgentInterrupted, err error) {
+	if bad := schema.Validate(v, modelAgentInterrupted); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentInterrupted in place.
+func (x *AgentInterrupted) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentInterrupted(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentInterrupted) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentInterrupted) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentInterrupted)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentInterrupted) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentInterrupted) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentInterrupted) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("state")
+	w.String("interrupted")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentTimedOut reads and validates one AgentTimedOut.
+func DecodeAgentTimedOut(data []byte) (x AgentTimedOut, err error) {
+	doc, err := schema.Check(data, modelAgentTimedOut)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentTimedOutValue validates and copies one AgentTimedOut out of a document. Pointers start at v.
+func DecodeAgentTimedOutValue(v wirejson.Value) (x AgentTimedOut, err error) {
+	if bad := schema.Validate(v, modelAgentTimedOut); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentTimedOut in place.
+func (x *AgentTimedOut) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentTimedOut(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentTimedOut) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentTimedOut) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentTimedOut)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentTimedOut) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentTimedOut) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentTimedOut) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("state")
+	w.String("timed_out")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentFailed reads and validates one AgentFailed.
+func DecodeAgentFailed(data []byte) (x AgentFailed, err error) {
+	doc, err := schema.Check(data, modelAgentFailed)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentFailedValue validates and copies one AgentFailed out of a document. Pointers start at v.
+func DecodeAgentFailedValue(v wirejson.Value) (x AgentFailed, err error) {
+	if bad := schema.Validate(v, modelAgentFailed); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentFailed in place.
+func (x *AgentFailed) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentFailed(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentFailed) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentFailed) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentFailed)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentFailed) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentFailed) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		case "error":
+			x.Error = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentFailed) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("error")
+	w.String(x.Error)
+	w.Key("state")
+	w.String("failed")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentShutdown reads and validates one AgentShutdown.
+func DecodeAgentShutdown(data []byte) (x AgentShutdown, err error) {
+	doc, err := schema.Check(data, modelAgentShutdown)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentShutdownValue validates and copies one AgentShutdown out of a document. Pointers start at v.
+func DecodeAgentShutdownValue(v wirejson.Value) (x AgentShutdown, err error) {
+	if bad := schema.Validate(v, modelAgentShutdown); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentShutdown in place.
+func (x *AgentShutdown) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentShutdown(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentShutdown) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentShutdown) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentShutdown)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentShutdown) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentShutdown) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentShutdown) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("state")
+	w.String("shutdown")
+	w.CloseObject(outer)
+}
+
+// DecodeAgentStatus reads and validates one AgentStatus.
+func DecodeAgentStatus(data []byte) (x AgentStatus, err error) {
+	doc, err := schema.Check(data, modelAgentStatus)
+	if err != nil {
+		return x, err
+	}
+	x = decodeAgentStatus(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentStatusValue validates and copies one AgentStatus out of a document. Pointers start at v.
+func DecodeAgentStatusValue(v wirejson.Value) (x AgentStatus, err error) {
+	if bad := schema.Validate(v, modelAgentStatus); bad != nil {
+		return x, bad
+	}
+	x = decodeAgentStatus(v)
+	return x, nil
+}
+
+func decodeAgentStatus(v wirejson.Value) AgentStatus {
+	tag := v.Member("state")
+	switch {
+	case tag.TextEquals("pending"):
+		var x AgentPending
+		x.decode(v)
+		return x
+	case tag.TextEquals("running"):
+		var x AgentRunning
+		x.decode(v)
+		return x
+	case tag.TextEquals("completed"):
+		var x AgentCompleted
+		x.decode(v)
+		return x
+	case tag.TextEquals("interrupted"):
+		var x AgentInterrupted
+		x.decode(v)
+		return x
+	case tag.TextEquals("timed_out"):
+		var x AgentTimedOut
+		x.decode(v)
+		return x
+	case tag.TextEquals("failed"):
+		var x AgentFailed
+		x.decode(v)
+		return x
+	case tag.TextEquals("shutdown"):
+		var x AgentShutdown
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodeAgentStatus writes null for a missing variant, which no model accepts.
+func encodeAgentStatus(x AgentStatus, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeAgentSpawnParams reads and validates one AgentSpawnParams.
+func DecodeAgentSpawnParams(data []byte) (x AgentSpawnParams, err error) {
+	doc, err := schema.Check(data, modelAgentSpawnParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentSpawnParamsValue validates and copies one AgentSpawnParams out of a document. Pointers start at v.
+func DecodeAgentSpawnParamsValue(v wirejson.Value) (x AgentSpawnParams, err error) {
+	if bad := schema.Validate(v, modelAgentSpawnParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentSpawnParams in place.
+func (x *AgentSpawnParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentSpawnParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentSpawnParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentSpawnParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentSpawnParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentSpawnParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentSpawnParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "task_name":
+			x.TaskName = c.Value().Text()
+		case "profile":
+			if item := c.Value(); item.IsNull() {
+				x.Profile = wirejson.Null[AgentName]()
+			} else {
+				x.Profile = wirejson.Some(item.Text())
+			}
+		case "fingerprint":
+			if item := c.Value(); item.IsNull() {
+				x.Fingerprint = wirejson.Null[Sha256Hex]()
+			} else {
+				x.Fingerprint = wirejson.Some(item.Text())
+			}
+		case "message":
+			x.Message = c.Value().Text()
+		case "idempotency_key":
+			x.IdempotencyKey = c.Value().Text()
+		case "policy":
+			var ra AgentPolicy
+			ra.decode(c.Value())
+			x.Policy = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentSpawnParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Fingerprint.Get(); ok {
+		w.Key("fingerprint")
+		w.String(value)
+	} else if x.Fingerprint.IsNull() {
+		w.Key("fingerprint")
+		w.Null()
+	}
+	w.Key("idempotency_key")
+	w.String(x.IdempotencyKey)
+	w.Key("message")
+	w.String(x.Message)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("policy")
+	x.Policy.encode(w)
+	if value, ok := x.Profile.Get(); ok {
+		w.Key("profile")
+		w.String(value)
+	} else if x.Profile.IsNull() {
+		w.Key("profile")
+		w.Null()
+	}
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("task_name")
+	w.String(x.TaskName)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentSpawnResult reads and validates one AgentSpawnResult.
+func DecodeAgentSpawnResult(data []byte) (x AgentSpawnResult, err error) {
+	doc, err := schema.Check(data, modelAgentSpawnResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentSpawnResultValue validates and copies one AgentSpawnResult out of a document. Pointers start at v.
+func DecodeAgentSpawnResultValue(v wirejson.Value) (x AgentSpawnResult, err error) {
+	if bad := schema.Validate(v, modelAgentSpawnResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentSpawnResult in place.
+func (x *AgentSpawnResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentSpawnResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentSpawnResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentSpawnResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentSpawnResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentSpawnResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentSpawnResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "agent_path":
+			x.AgentPath = c.Value().Text()
+		case "task_name":
+			x.TaskName = c.Value().Text()
+		case "profile":
+			if item := c.Value(); item.IsNull() {
+				x.Profile = wirejson.Null[AgentName]()
+			} else {
+				x.Profile = wirejson.Some(item.Text())
+			}
+		case "fingerprint":
+			if item := c.Value(); item.IsNull() {
+				x.Fingerprint = wirejson.Null[Sha256Hex]()
+			} else {
+				x.Fingerprint = wirejson.Some(item.Text())
+			}
+		case "idempotency_key":
+			x.IdempotencyKey = c.Value().Text()
+		case "status":
+			x.Status = decodeAgentStatus(c.Value())
+		case "policy":
+			var ra AgentEffectivePolicy
+			ra.decode(c.Value())
+			x.Policy = ra
+		case "created_at_ms":
+			x.CreatedAtMs = c.Value().Int()
+		case "started_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.StartedAtMs = wirejson.Null[int64]()
+			} else {
+				x.StartedAtMs = wirejson.Some(item.Int())
+			}
+		case "completed_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.CompletedAtMs = wirejson.Null[int64]()
+			} else {
+				x.CompletedAtMs = wirejson.Some(item.Int())
+			}
+		case "deadline_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.DeadlineAtMs = wirejson.Null[int64]()
+			} else {
+				x.DeadlineAtMs = wirejson.Some(item.Int())
+			}
+		case "principal":
+			x.Principal = c.Value().Text()
+		case "resource_owner":
+			x.ResourceOwner = c.Value().Text()
+		case "resolved_model":
+			if item := c.Value(); item.IsNull() {
+				x.ResolvedModel = wirejson.Null[AgentResolvedModel]()
+			} else {
+				var ra AgentResolvedModel
+				ra.decode(item)
+				x.ResolvedModel = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentSpawnResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("agent_path")
+	w.String(x.AgentPath)
+	if value, ok := x.CompletedAtMs.Get(); ok {
+		w.Key("completed_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("completed_at_ms")
+		w.Null()
+	}
+	w.Key("created_at_ms")
+	w.Int(x.CreatedAtMs)
+	if value, ok := x.DeadlineAtMs.Get(); ok {
+		w.Key("deadline_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("deadline_at_ms")
+		w.Null()
+	}
+	if value, ok := x.Fingerprint.Get(); ok {
+		w.Key("fingerprint")
+		w.String(value)
+	} else if x.Fingerprint.IsNull() {
+		w.Key("fingerprint")
+		w.Null()
+	}
+	w.Key("idempotency_key")
+	w.String(x.IdempotencyKey)
+	w.Key("policy")
+	x.Policy.encode(w)
+	w.Key("principal")
+	w.String(x.Principal)
+	if value, ok := x.Profile.Get(); ok {
+		w.Key("profile")
+		w.String(value)
+	} else if x.Profile.IsNull() {
+		w.Key("profile")
+		w.Null()
+	}
+	if value, ok := x.ResolvedModel.Get(); ok {
+		w.Key("resolved_model")
+		value.encode(w)
+	} else if x.ResolvedModel.IsNull() {
+		w.Key("resolved_model")
+		w.Null()
+	}
+	w.Key("resource_owner")
+	w.String(x.ResourceOwner)
+	if value, ok := x.StartedAtMs.Get(); ok {
+		w.Key("started_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("started_at_ms")
+		w.Null()
+	}
+	w.Key("status")
+	encodeAgentStatus(x.Status, w)
+	w.Key("task_name")
+	w.String(x.TaskName)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentModelsParams reads and validates one AgentModelsParams.
+func DecodeAgentModelsParams(data []byte) (x AgentModelsParams, err error) {
+	doc, err := schema.Check(data, modelAgentModelsParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentModelsParamsValue validates and copies one AgentModelsParams out of a document. Pointers start at v.
+func DecodeAgentModelsParamsValue(v wirejson.Value) (x AgentModelsParams, err error) {
+	if bad := schema.Validate(v, modelAgentModelsParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentModelsParams in place.
+func (x *AgentModelsParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentModelsParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentModelsParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentModelsParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentModelsParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentModelsParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentModelsParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "query":
+			if item := c.Value(); item.IsNull() {
+				x.Query = wirejson.Null[string]()
+			} else {
+				x.Query = wirejson.Some(item.Text())
+			}
+		case "limit":
+			if item := c.Value(); item.IsNull() {
+				x.Limit = wirejson.Null[int64]()
+			} else {
+				x.Limit = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentModelsParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Limit.Get(); ok {
+		w.Key("limit")
+		w.Int(value)
+	} else if x.Limit.IsNull() {
+		w.Key("limit")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.Query.Get(); ok {
+		w.Key("query")
+		w.String(value)
+	} else if x.Query.IsNull() {
+		w.Key("query")
+		w.Null()
+	}
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentModel reads and validates one AgentModel.
+func DecodeAgentModel(data []byte) (x AgentModel, err error) {
+	doc, err := schema.Check(data, modelAgentModel)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentModelValue validates and copies one AgentModel out of a document. Pointers start at v.
+func DecodeAgentModelValue(v wirejson.Value) (x AgentModel, err error) {
+	if bad := schema.Validate(v, modelAgentModel); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentModel in place.
+func (x *AgentModel) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentModel(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentModel) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentModel) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentModel)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentModel) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentModel) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "model":
+			x.Model = c.Value().Text()
+		case "provider":
+			x.Provider = c.Value().Text()
+		case "display_name":
+			if item := c.Value(); item.IsNull() {
+				x.DisplayName = wirejson.Null[string]()
+			} else {
+				x.DisplayName = wirejson.Some(item.Text())
+			}
+		case "reasoning":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Reasoning = lista
+		case "context_window":
+			x.ContextWindow = c.Value().Int()
+		case "max_output_tokens":
+			x.MaxOutputTokens = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentModel) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context_window")
+	w.Int(x.ContextWindow)
+	if value, ok := x.DisplayName.Get(); ok {
+		w.Key("display_name")
+		w.String(value)
+	} else {
+		w.Key("display_name")
+		w.Null()
+	}
+	w.Key("max_output_tokens")
+	w.Int(x.MaxOutputTokens)
+	w.Key("model")
+	w.String(x.Model)
+	w.Key("provider")
+	w.String(x.Provider)
+	w.Key("reasoning")
+	w.OpenArray()
+	for ia, ea := range x.Reasoning {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeAgentModelsResult reads and validates one AgentModelsResult.
+func DecodeAgentModelsResult(data []byte) (x AgentModelsResult, err error) {
+	doc, err := schema.Check(data, modelAgentModelsResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentModelsResultValue validates and copies one AgentModelsResult out of a document. Pointers start at v.
+func DecodeAgentModelsResultValue(v wirejson.Value) (x AgentModelsResult, err error) {
+	if bad := schema.Validate(v, modelAgentModelsResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentModelsResult in place.
+func (x *AgentModelsResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentModelsResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentModelsResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentModelsResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentModelsResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentModelsResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentModelsResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "models":
+			lista := make([]AgentModel, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AgentModel
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Models = lista
+		case "truncated":
+			x.Truncated = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentModelsResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("models")
+	w.OpenArray()
+	for ia, ea := range x.Models {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("truncated")
+	w.Bool(x.Truncated)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentMessageDelivery reads and validates one AgentMessageDelivery.
+func DecodeAgentMessageDelivery(data []byte) (x AgentMessageDelivery, err error) {
+	doc, err := schema.Check(data, modelAgentMessageDelivery)
+	if err != nil {
+		return x, err
+	}
+	x = AgentMessageDelivery(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentMessageDeliveryValue validates and copies one AgentMessageDelivery out of a document. Pointers start at v.
+func DecodeAgentMessageDeliveryValue(v wirejson.Value) (x AgentMessageDelivery, err error) {
+	if bad := schema.Validate(v, modelAgentMessageDelivery); bad != nil {
+		return x, bad
+	}
+	x = AgentMessageDelivery(v.Text())
+	return x, nil
+}
+
+func (x AgentMessageDelivery) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentMessageDelivery) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentMessageDelivery) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentMessageDelivery)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentMessageDelivery) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeAgentMessageParams reads and validates one AgentMessageParams.
+func DecodeAgentMessageParams(data []byte) (x AgentMessageParams, err error) {
+	doc, err := schema.Check(data, modelAgentMessageParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentMessageParamsValue validates and copies one AgentMessageParams out of a document. Pointers start at v.
+func DecodeAgentMessageParamsValue(v wirejson.Value) (x AgentMessageParams, err error) {
+	if bad := schema.Validate(v, modelAgentMessageParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentMessageParams in place.
+func (x *AgentMessageParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentMessageParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentMessageParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentMessageParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentMessageParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentMessageParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentMessageParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "target":
+			x.Target = c.Value().Text()
+		case "message":
+			x.Message = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentMessageParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("message")
+	w.String(x.Message)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("target")
+	w.String(x.Target)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentMessageResult reads and validates one AgentMessageResult.
+func DecodeAgentMessageResult(data []byte) (x AgentMessageResult, err error) {
+	doc, err := schema.Check(data, modelAgentMessageResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentMessageResultValue validates and copies one AgentMessageResult out of a document. Pointers start at v.
+func DecodeAgentMessageResultValue(v wirejson.Value) (x AgentMessageResult, err error) {
+	if bad := schema.Validate(v, modelAgentMessageResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentMessageResult in place.
+func (x *AgentMessageResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentMessageResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentMessageResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentMessageResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentMessageResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentMessageResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentMessageResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "delivered_to":
+			x.DeliveredTo = c.Value().Text()
+		case "delivery":
+			x.Delivery = AgentMessageDelivery(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentMessageResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("delivered_to")
+	w.String(x.DeliveredTo)
+	w.Key("delivery")
+	w.String(string(x.Delivery))
+	w.CloseObject(outer)
+}
+
+// DecodeAgentFollowUpDelivery reads and validates one AgentFollowUpDelivery.
+func DecodeAgentFollowUpDelivery(data []byte) (x AgentFollowUpDelivery, err error) {
+	doc, err := schema.Check(data, modelAgentFollowUpDelivery)
+	if err != nil {
+		return x, err
+	}
+	x = AgentFollowUpDelivery(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentFollowUpDeliveryValue validates and copies one AgentFollowUpDelivery out of a document. Pointers start at v.
+func DecodeAgentFollowUpDeliveryValue(v wirejson.Value) (x AgentFollowUpDelivery, err error) {
+	if bad := schema.Validate(v, modelAgentFollowUpDelivery); bad != nil {
+		return x, bad
+	}
+	x = AgentFollowUpDelivery(v.Text())
+	return x, nil
+}
+
+func (x AgentFollowUpDelivery) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentFollowUpDelivery) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentFollowUpDelivery) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentFollowUpDelivery)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentFollowUpDelivery) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeAgentFollowUpParams reads and validates one AgentFollowUpParams.
+func DecodeAgentFollowUpParams(data []byte) (x AgentFollowUpParams, err error) {
+	doc, err := schema.Check(data, modelAgentFollowUpParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentFollowUpParamsValue validates and copies one AgentFollowUpParams out of a document. Pointers start at v.
+func DecodeAgentFollowUpParamsValue(v wirejson.Value) (x AgentFollowUpParams, err error) {
+	if bad := schema.Validate(v, modelAgentFollowUpParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentFollowUpParams in place.
+func (x *AgentFollowUpParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentFollowUpParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentFollowUpParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentFollowUpParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentFollowUpParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentFollowUpParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentFollowUpParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "target":
+			x.Target = c.Value().Text()
+		case "message":
+			x.Message = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentFollowUpParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("message")
+	w.String(x.Message)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("target")
+	w.String(x.Target)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentFollowUpResult reads and validates one AgentFollowUpResult.
+func DecodeAgentFollowUpResult(data []byte) (x AgentFollowUpResult, err error) {
+	doc, err := schema.Check(data, modelAgentFollowUpResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentFollowUpResultValue validates and copies one AgentFollowUpResult out of a document. Pointers start at v.
+func DecodeAgentFollowUpResultValue(v wirejson.Value) (x AgentFollowUpResult, err error) {
+	if bad := schema.Validate(v, modelAgentFollowUpResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentFollowUpResult in place.
+func (x *AgentFollowUpResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentFollowUpResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentFollowUpResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentFollowUpResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentFollowUpResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentFollowUpResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentFollowUpResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "agent_path":
+			x.AgentPath = c.Value().Text()
+		case "delivery":
+			x.Delivery = AgentFollowUpDelivery(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentFollowUpResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("agent_path")
+	w.String(x.AgentPath)
+	w.Key("delivery")
+	w.String(string(x.Delivery))
+	w.CloseObject(outer)
+}
+
+// DecodeAgentListParams reads and validates one AgentListParams.
+func DecodeAgentListParams(data []byte) (x AgentListParams, err error) {
+	doc, err := schema.Check(data, modelAgentListParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentListParamsValue validates and copies one AgentListParams out of a document. Pointers start at v.
+func DecodeAgentListParamsValue(v wirejson.Value) (x AgentListParams, err error) {
+	if bad := schema.Validate(v, modelAgentListParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentListParams in place.
+func (x *AgentListParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentListParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentListParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentListParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentListParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentListParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentListParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentListParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentUsage reads and validates one AgentUsage.
+func DecodeAgentUsage(data []byte) (x AgentUsage, err error) {
+	doc, err := schema.Check(data, modelAgentUsage)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentUsageValue validates and copies one AgentUsage out of a document. Pointers start at v.
+func DecodeAgentUsageValue(v wirejson.Value) (x AgentUsage, err error) {
+	if bad := schema.Validate(v, modelAgentUsage); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentUsage in place.
+func (x *AgentUsage) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentUsage(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentUsage) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentUsage) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentUsage)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentUsage) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentUsage) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "input_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.InputTokens = wirejson.Null[int64]()
+			} else {
+				x.InputTokens = wirejson.Some(item.Int())
+			}
+		case "cache_read_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.CacheReadTokens = wirejson.Null[int64]()
+			} else {
+				x.CacheReadTokens = wirejson.Some(item.Int())
+			}
+		case "cache_write_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.CacheWriteTokens = wirejson.Null[int64]()
+			} else {
+				x.CacheWriteTokens = wirejson.Some(item.Int())
+			}
+		case "output_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.OutputTokens = wirejson.Null[int64]()
+			} else {
+				x.OutputTokens = wirejson.Some(item.Int())
+			}
+		case "reasoning_tokens":
+			if item := c.Value(); item.IsNull() {
+				x.ReasoningTokens = wirejson.Null[int64]()
+			} else {
+				x.ReasoningTokens = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentUsage) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.CacheReadTokens.Get(); ok {
+		w.Key("cache_read_tokens")
+		w.Int(value)
+	} else if x.CacheReadTokens.IsNull() {
+		w.Key("cache_read_tokens")
+		w.Null()
+	}
+	if value, ok := x.CacheWriteTokens.Get(); ok {
+		w.Key("cache_write_tokens")
+		w.Int(value)
+	} else if x.CacheWriteTokens.IsNull() {
+		w.Key("cache_write_tokens")
+		w.Null()
+	}
+	if value, ok := x.InputTokens.Get(); ok {
+		w.Key("input_tokens")
+		w.Int(value)
+	} else if x.InputTokens.IsNull() {
+		w.Key("input_tokens")
+		w.Null()
+	}
+	if value, ok := x.OutputTokens.Get(); ok {
+		w.Key("output_tokens")
+		w.Int(value)
+	} else if x.OutputTokens.IsNull() {
+		w.Key("output_tokens")
+		w.Null()
+	}
+	if value, ok := x.ReasoningTokens.Get(); ok {
+		w.Key("reasoning_tokens")
+		w.Int(value)
+	} else if x.ReasoningTokens.IsNull() {
+		w.Key("reasoning_tokens")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentToolRun reads and validates one AgentToolRun.
+func DecodeAgentToolRun(data []byte) (x AgentToolRun, err error) {
+	doc, err := schema.Check(data, modelAgentToolRun)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentToolRunValue validates and copies one AgentToolRun out of a document. Pointers start at v.
+func DecodeAgentToolRunValue(v wirejson.Value) (x AgentToolRun, err error) {
+	if bad := schema.Validate(v, modelAgentToolRun); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentToolRun in place.
+func (x *AgentToolRun) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentToolRun(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentToolRun) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentToolRun) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentToolRun)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentToolRun) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentToolRun) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "args":
+			x.Args = c.Value().Text()
+		case "started_at_ms":
+			x.StartedAtMs = c.Value().Int()
+		case "finished_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.FinishedAtMs = wirejson.Null[int64]()
+			} else {
+				x.FinishedAtMs = wirejson.Some(item.Int())
+			}
+		case "error":
+			x.Error = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentToolRun) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("args")
+	w.String(x.Args)
+	w.Key("error")
+	w.Bool(x.Error)
+	if value, ok := x.FinishedAtMs.Get(); ok {
+		w.Key("finished_at_ms")
+		w.Int(value)
+	} else if x.FinishedAtMs.IsNull() {
+		w.Key("finished_at_ms")
+		w.Null()
+	}
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("started_at_ms")
+	w.Int(x.StartedAtMs)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentRecord reads and validates one AgentRecord.
+func DecodeAgentRecord(data []byte) (x AgentRecord, err error) {
+	doc, err := schema.Check(data, modelAgentRecord)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentRecordValue validates and copies one AgentRecord out of a document. Pointers start at v.
+func DecodeAgentRecordValue(v wirejson.Value) (x AgentRecord, err error) {
+	if bad := schema.Validate(v, modelAgentRecord); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentRecord in place.
+func (x *AgentRecord) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentRecord(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentRecord) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentRecord) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentRecord)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentRecord) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentRecord) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "agent_path":
+			x.AgentPath = c.Value().Text()
+		case "parent_id":
+			if item := c.Value(); item.IsNull() {
+				x.ParentID = wirejson.Null[string]()
+			} else {
+				x.ParentID = wirejson.Some(item.Text())
+			}
+		case "task_name":
+			x.TaskName = c.Value().Text()
+		case "profile":
+			if item := c.Value(); item.IsNull() {
+				x.Profile = wirejson.Null[AgentName]()
+			} else {
+				x.Profile = wirejson.Some(item.Text())
+			}
+		case "idempotency_key":
+			x.IdempotencyKey = c.Value().Text()
+		case "fingerprint":
+			if item := c.Value(); item.IsNull() {
+				x.Fingerprint = wirejson.Null[Sha256Hex]()
+			} else {
+				x.Fingerprint = wirejson.Some(item.Text())
+			}
+		case "depth":
+			x.Depth = c.Value().Int()
+		case "session":
+			x.Session = c.Value().Text()
+		case "status":
+			x.Status = decodeAgentStatus(c.Value())
+		case "policy":
+			var ra AgentEffectivePolicy
+			ra.decode(c.Value())
+			x.Policy = ra
+		case "created_at_ms":
+			x.CreatedAtMs = c.Value().Int()
+		case "started_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.StartedAtMs = wirejson.Null[int64]()
+			} else {
+				x.StartedAtMs = wirejson.Some(item.Int())
+			}
+		case "completed_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.CompletedAtMs = wirejson.Null[int64]()
+			} else {
+				x.CompletedAtMs = wirejson.Some(item.Int())
+			}
+		case "deadline_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.DeadlineAtMs = wirejson.Null[int64]()
+			} else {
+				x.DeadlineAtMs = wirejson.Some(item.Int())
+			}
+		case "turn_count":
+			x.TurnCount = c.Value().Int()
+		case "tool_call_count":
+			x.ToolCallCount = c.Value().Int()
+		case "phase":
+			if item := c.Value(); item.IsNull() {
+				x.Phase = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Phase = wirejson.Some(item.Raw())
+			}
+		case "tool_name":
+			if item := c.Value(); item.IsNull() {
+				x.ToolName = wirejson.Null[string]()
+			} else {
+				x.ToolName = wirejson.Some(item.Text())
+			}
+		case "recent_tools":
+			lista := make([]AgentToolRun, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AgentToolRun
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.RecentTools = lista
+		case "usage":
+			var ra AgentUsage
+			ra.decode(c.Value())
+			x.Usage = ra
+		case "cost_microdollars":
+			if item := c.Value(); item.IsNull() {
+				x.CostMicrodollars = wirejson.Null[int64]()
+			} else {
+				x.CostMicrodollars = wirejson.Some(item.Int())
+			}
+		case "provenance":
+			if item := c.Value(); item.IsNull() {
+				x.Provenance = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Provenance = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentRecord) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("agent_path")
+	w.String(x.AgentPath)
+	if value, ok := x.CompletedAtMs.Get(); ok {
+		w.Key("completed_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("completed_at_ms")
+		w.Null()
+	}
+	if value, ok := x.CostMicrodollars.Get(); ok {
+		w.Key("cost_microdollars")
+		w.Int(value)
+	} else if x.CostMicrodollars.IsNull() {
+		w.Key("cost_microdollars")
+		w.Null()
+	}
+	w.Key("created_at_ms")
+	w.Int(x.CreatedAtMs)
+	if value, ok := x.DeadlineAtMs.Get(); ok {
+		w.Key("deadline_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("deadline_at_ms")
+		w.Null()
+	}
+	w.Key("depth")
+	w.Int(x.Depth)
+	if value, ok := x.Fingerprint.Get(); ok {
+		w.Key("fingerprint")
+		w.String(value)
+	} else if x.Fingerprint.IsNull() {
+		w.Key("fingerprint")
+		w.Null()
+	}
+	w.Key("idempotency_key")
+	w.String(x.IdempotencyKey)
+	if value, ok := x.ParentID.Get(); ok {
+		w.Key("parent_id")
+		w.String(value)
+	} else {
+		w.Key("parent_id")
+		w.Null()
+	}
+	if value, ok := x.Phase.Get(); ok {
+		w.Key("phase")
+		w.Raw(value)
+	} else {
+		w.Key("phase")
+		w.Null()
+	}
+	w.Key("policy")
+	x.Policy.encode(w)
+	if value, ok := x.Profile.Get(); ok {
+		w.Key("profile")
+		w.String(value)
+	} else if x.Profile.IsNull() {
+		w.Key("profile")
+		w.Null()
+	}
+	if value, ok := x.Provenance.Get(); ok {
+		w.Key("provenance")
+		w.Raw(value)
+	} else {
+		w.Key("provenance")
+		w.Null()
+	}
+	w.Key("recent_tools")
+	w.OpenArray()
+	for ia, ea := range x.RecentTools {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("session")
+	w.String(x.Session)
+	if value, ok := x.StartedAtMs.Get(); ok {
+		w.Key("started_at_ms")
+		w.Int(value)
+	} else {
+		w.Key("started_at_ms")
+		w.Null()
+	}
+	w.Key("status")
+	encodeAgentStatus(x.Status, w)
+	w.Key("task_name")
+	w.String(x.TaskName)
+	w.Key("tool_call_count")
+	w.Int(x.ToolCallCount)
+	if value, ok := x.ToolName.Get(); ok {
+		w.Key("tool_name")
+		w.String(value)
+	} else if x.ToolName.IsNull() {
+		w.Key("tool_name")
+		w.Null()
+	}
+	w.Key("turn_count")
+	w.Int(x.TurnCount)
+	w.Key("usage")
+	x.Usage.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentListResult reads and validates one AgentListResult.
+func DecodeAgentListResult(data []byte) (x AgentListResult, err error) {
+	doc, err := schema.Check(data, modelAgentListResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentListResultValue validates and copies one AgentListResult out of a document. Pointers start at v.
+func DecodeAgentListResultValue(v wirejson.Value) (x AgentListResult, err error) {
+	if bad := schema.Validate(v, modelAgentListResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentListResult in place.
+func (x *AgentListResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentListResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentListResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentListResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentListResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentListResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentListResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "principal":
+			x.Principal = c.Value().Text()
+		case "resource_owner":
+			x.ResourceOwner = c.Value().Text()
+		case "persistence_error":
+			if item := c.Value(); item.IsNull() {
+				x.PersistenceError = wirejson.Null[string]()
+			} else {
+				x.PersistenceError = wirejson.Some(item.Text())
+			}
+		case "agents":
+			lista := make([]AgentRecord, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AgentRecord
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Agents = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentListResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agents")
+	w.OpenArray()
+	for ia, ea := range x.Agents {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	if value, ok := x.PersistenceError.Get(); ok {
+		w.Key("persistence_error")
+		w.String(value)
+	} else {
+		w.Key("persistence_error")
+		w.Null()
+	}
+	w.Key("principal")
+	w.String(x.Principal)
+	w.Key("resource_owner")
+	w.String(x.ResourceOwner)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentWaitParams reads and validates one AgentWaitParams.
+func DecodeAgentWaitParams(data []byte) (x AgentWaitParams, err error) {
+	doc, err := schema.Check(data, modelAgentWaitParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentWaitParamsValue validates and copies one AgentWaitParams out of a document. Pointers start at v.
+func DecodeAgentWaitParamsValue(v wirejson.Value) (x AgentWaitParams, err error) {
+	if bad := schema.Validate(v, modelAgentWaitParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentWaitParams in place.
+func (x *AgentWaitParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentWaitParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentWaitParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentWaitParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentWaitParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentWaitParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentWaitParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "timeout_ms":
+			if item := c.Value(); item.IsNull() {
+				x.TimeoutMs = wirejson.Null[int64]()
+			} else {
+				x.TimeoutMs = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentWaitParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	if value, ok := x.TimeoutMs.Get(); ok {
+		w.Key("timeout_ms")
+		w.Int(value)
+	} else if x.TimeoutMs.IsNull() {
+		w.Key("timeout_ms")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentWaitResult reads and validates one AgentWaitResult.
+func DecodeAgentWaitResult(data []byte) (x AgentWaitResult, err error) {
+	doc, err := schema.Check(data, modelAgentWaitResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentWaitResultValue validates and copies one AgentWaitResult out of a document. Pointers start at v.
+func DecodeAgentWaitResultValue(v wirejson.Value) (x AgentWaitResult, err error) {
+	if bad := schema.Validate(v, modelAgentWaitResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentWaitResult in place.
+func (x *AgentWaitResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentWaitResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentWaitResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentWaitResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentWaitResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentWaitResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentWaitResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "timed_out":
+			x.TimedOut = c.Value().Bool()
+		case "snapshot":
+			var ra AgentListResult
+			ra.decode(c.Value())
+			x.Snapshot = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentWaitResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("snapshot")
+	x.Snapshot.encode(w)
+	w.Key("timed_out")
+	w.Bool(x.TimedOut)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentInterruptParams reads and validates one AgentInterruptParams.
+func DecodeAgentInterruptParams(data []byte) (x AgentInterruptParams, err error) {
+	doc, err := schema.Check(data, modelAgentInterruptParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentInterruptParamsValue validates and copies one AgentInterruptParams out of a document. Pointers start at v.
+func DecodeAgentInterruptParamsValue(v wirejson.Value) (x AgentInterruptParams, err error) {
+	if bad := schema.Validate(v, modelAgentInterruptParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentInterruptParams in place.
+func (x *AgentInterruptParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentInterruptParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentInterruptParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentInterruptParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentInterruptParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentInterruptParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentInterruptParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "target":
+			x.Target = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentInterruptParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("target")
+	w.String(x.Target)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentInterruptResult reads and validates one AgentInterruptResult.
+func DecodeAgentInterruptResult(data []byte) (x AgentInterruptResult, err error) {
+	doc, err := schema.Check(data, modelAgentInterruptResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentInterruptResultValue validates and copies one AgentInterruptResult out of a document. Pointers start at v.
+func DecodeAgentInterruptResultValue(v wirejson.Value) (x AgentInterruptResult, err error) {
+	if bad := schema.Validate(v, modelAgentInterruptResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentInterruptResult in place.
+func (x *AgentInterruptResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentInterruptResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentInterruptResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentInterruptResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentInterruptResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentInterruptResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentInterruptResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "agent_path":
+			x.AgentPath = c.Value().Text()
+		case "previous_status":
+			x.PreviousStatus = decodeAgentStatus(c.Value())
+		case "interrupt_requested":
+			x.InterruptRequested = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentInterruptResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("agent_path")
+	w.String(x.AgentPath)
+	w.Key("interrupt_requested")
+	w.Bool(x.InterruptRequested)
+	w.Key("previous_status")
+	encodeAgentStatus(x.PreviousStatus, w)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentStopParams reads and validates one AgentStopParams.
+func DecodeAgentStopParams(data []byte) (x AgentStopParams, err error) {
+	doc, err := schema.Check(data, modelAgentStopParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentStopParamsValue validates and copies one AgentStopParams out of a document. Pointers start at v.
+func DecodeAgentStopParamsValue(v wirejson.Value) (x AgentStopParams, err error) {
+	if bad := schema.Validate(v, modelAgentStopParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentStopParams in place.
+func (x *AgentStopParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentStopParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentStopParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentStopParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentStopParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentStopParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentStopParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "target":
+			x.Target = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentStopParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("target")
+	w.String(x.Target)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentStopResult reads and validates one AgentStopResult.
+func DecodeAgentStopResult(data []byte) (x AgentStopResult, err error) {
+	doc, err := schema.Check(data, modelAgentStopResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentStopResultValue validates and copies one AgentStopResult out of a document. Pointers start at v.
+func DecodeAgentStopResultValue(v wirejson.Value) (x AgentStopResult, err error) {
+	if bad := schema.Validate(v, modelAgentStopResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentStopResult in place.
+func (x *AgentStopResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentStopResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentStopResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentStopResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentStopResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentStopResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentStopResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "shutdown_requested":
+			x.ShutdownRequested = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentStopResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("shutdown_requested")
+	w.Bool(x.ShutdownRequested)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentEventsParams reads and validates one AgentEventsParams.
+func DecodeAgentEventsParams(data []byte) (x AgentEventsParams, err error) {
+	doc, err := schema.Check(data, modelAgentEventsParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentEventsParamsValue validates and copies one AgentEventsParams out of a document. Pointers start at v.
+func DecodeAgentEventsParamsValue(v wirejson.Value) (x AgentEventsParams, err error) {
+	if bad := schema.Validate(v, modelAgentEventsParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentEventsParams in place.
+func (x *AgentEventsParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentEventsParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentEventsParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentEventsParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentEventsParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentEventsParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentEventsParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "target":
+			x.Target = c.Value().Text()
+		case "after_sequence":
+			x.AfterSequence = c.Value().Int()
+		case "timeout_ms":
+			if item := c.Value(); item.IsNull() {
+				x.TimeoutMs = wirejson.Null[int64]()
+			} else {
+				x.TimeoutMs = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentEventsParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("after_sequence")
+	w.Int(x.AfterSequence)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("target")
+	w.String(x.Target)
+	if value, ok := x.TimeoutMs.Get(); ok {
+		w.Key("timeout_ms")
+		w.Int(value)
+	} else if x.TimeoutMs.IsNull() {
+		w.Key("timeout_ms")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAgentEventEntry reads and validates one AgentEventEntry.
+func DecodeAgentEventEntry(data []byte) (x AgentEventEntry, err error) {
+	doc, err := schema.Check(data, modelAgentEventEntry)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentEventEntryValue validates and copies one AgentEventEntry out of a document. Pointers start at v.
+func DecodeAgentEventEntryValue(v wirejson.Value) (x AgentEventEntry, err error) {
+	if bad := schema.Validate(v, modelAgentEventEntry); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentEventEntry in place.
+func (x *AgentEventEntry) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentEventEntry(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentEventEntry) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentEventEntry) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentEventEntry)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentEventEntry) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentEventEntry) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "sequence":
+			x.Sequence = c.Value().Int()
+		case "event":
+			x.Event = c.Value().Raw()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentEventEntry) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("event")
+	w.Raw(x.Event)
+	w.Key("sequence")
+	w.Int(x.Sequence)
+	w.CloseObject(outer)
+}
+
+// DecodeAgentEventsResult reads and validates one AgentEventsResult.
+func DecodeAgentEventsResult(data []byte) (x AgentEventsResult, err error) {
+	doc, err := schema.Check(data, modelAgentEventsResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAgentEventsResultValue validates and copies one AgentEventsResult out of a document. Pointers start at v.
+func DecodeAgentEventsResultValue(v wirejson.Value) (x AgentEventsResult, err error) {
+	if bad := schema.Validate(v, modelAgentEventsResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAgentEventsResult in place.
+func (x *AgentEventsResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAgentEventsResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AgentEventsResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AgentEventsResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAgentEventsResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AgentEventsResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AgentEventsResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "agent_id":
+			x.AgentID = c.Value().Text()
+		case "session_id":
+			if item := c.Value(); item.IsNull() {
+				x.SessionID = wirejson.Null[string]()
+			} else {
+				x.SessionID = wirejson.Some(item.Text())
+			}
+		case "events":
+			lista := make([]AgentEventEntry, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AgentEventEntry
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Events = lista
+		case "next_sequence":
+			x.NextSequence = c.Value().Int()
+		case "has_more":
+			x.HasMore = c.Value().Bool()
+		case "status":
+			x.Status = decodeAgentStatus(c.Value())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AgentEventsResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("agent_id")
+	w.String(x.AgentID)
+	w.Key("events")
+	w.OpenArray()
+	for ia, ea := range x.Events {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("has_more")
+	w.Bool(x.HasMore)
+	w.Key("next_sequence")
+	w.Int(x.NextSequence)
+	if value, ok := x.SessionID.Get(); ok {
+		w.Key("session_id")
+		w.String(value)
+	} else {
+		w.Key("session_id")
+		w.Null()
+	}
+	w.Key("status")
+	encodeAgentStatus(x.Status, w)
+	w.CloseObject(outer)
+}
+
+// DecodeEditorCheckpoint reads and validates one EditorCheckpoint.
+func DecodeEditorCheckpoint(data []byte) (x EditorCheckpoint, err error) {
+	doc, err := schema.Check(data, modelEditorCheckpoint)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeEditorCheckpointValue validates and copies one EditorCheckpoint out of a document. Pointers start at v.
+func DecodeEditorCheckpointValue(v wirejson.Value) (x EditorCheckpoint, err error) {
+	if bad := schema.Validate(v, modelEditorCheckpoint); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeEditorCheckpoint in place.
+func (x *EditorCheckpoint) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeEditorCheckpoint(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x EditorCheckpoint) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x EditorCheckpoint) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelEditorCheckpoint)
+}
+
+// Validate returns the first violation, or nil.
+func (x EditorCheckpoint) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *EditorCheckpoint) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "mount_id":
+			x.MountID = c.Value().Text()
+		case "input_revision":
+			x.InputRevision = c.Value().Int()
+		case "checkpoint_revision":
+			x.CheckpointRevision = c.Value().Int()
+		}
+	}
+}
+
+func (x EditorCheckpoint) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("checkpoint_revision")
+	w.Int(x.CheckpointRevision)
+	w.Key("input_revision")
+	w.Int(x.InputRevision)
+	w.Key("mount_id")
+	w.String(x.MountID)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerGetParams reads and validates one ComposerGetParams.
+func DecodeComposerGetParams(data []byte) (x ComposerGetParams, err error) {
+	doc, err := schema.Check(data, modelComposerGetParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerGetParamsValue validates and copies one ComposerGetParams out of a document. Pointers start at v.
+func DecodeComposerGetParamsValue(v wirejson.Value) (x ComposerGetParams, err error) {
+	if bad := schema.Validate(v, modelComposerGetParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerGetParams in place.
+func (x *ComposerGetParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerGetParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerGetParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerGetParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerGetParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerGetParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerGetParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerGetParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeComposerGetResult reads and validates one ComposerGetResult.
+func DecodeComposerGetResult(data []byte) (x ComposerGetResult, err error) {
+	doc, err := schema.Check(data, modelComposerGetResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerGetResultValue validates and copies one ComposerGetResult out of a document. Pointers start at v.
+func DecodeComposerGetResultValue(v wirejson.Value) (x ComposerGetResult, err error) {
+	if bad := schema.Validate(v, modelComposerGetResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerGetResult in place.
+func (x *ComposerGetResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerGetResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerGetResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerGetResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerGetResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerGetResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerGetResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "text":
+			x.Text = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerGetResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerSetParams reads and validates one ComposerSetParams.
+func DecodeComposerSetParams(data []byte) (x ComposerSetParams, err error) {
+	doc, err := schema.Check(data, modelComposerSetParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerSetParamsValue validates and copies one ComposerSetParams out of a document. Pointers start at v.
+func DecodeComposerSetParamsValue(v wirejson.Value) (x ComposerSetParams, err error) {
+	if bad := schema.Validate(v, modelComposerSetParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerSetParams in place.
+func (x *ComposerSetParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerSetParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerSetParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerSetParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerSetParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerSetParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerSetParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "text":
+			x.Text = c.Value().Text()
+		case "editor_checkpoint":
+			if item := c.Value(); item.IsNull() {
+				x.EditorCheckpoint = wirejson.Null[EditorCheckpoint]()
+			} else {
+				var ra EditorCheckpoint
+				ra.decode(item)
+				x.EditorCheckpoint = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerSetParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.EditorCheckpoint.Get(); ok {
+		w.Key("editor_checkpoint")
+		value.encode(w)
+	} else if x.EditorCheckpoint.IsNull() {
+		w.Key("editor_checkpoint")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerSetResult reads and validates one ComposerSetResult.
+func DecodeComposerSetResult(data []byte) (x ComposerSetResult, err error) {
+	doc, err := schema.Check(data, modelComposerSetResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerSetResultValue validates and copies one ComposerSetResult out of a document. Pointers start at v.
+func DecodeComposerSetResultValue(v wirejson.Value) (x ComposerSetResult, err error) {
+	if bad := schema.Validate(v, modelComposerSetResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerSetResult in place.
+func (x *ComposerSetResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerSetResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerSetResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerSetResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerSetResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerSetResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerSetResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "input_revision":
+			if item := c.Value(); item.IsNull() {
+				x.InputRevision = wirejson.Null[int64]()
+			} else {
+				x.InputRevision = wirejson.Some(item.Int())
+			}
+		case "checkpoint_revision":
+			if item := c.Value(); item.IsNull() {
+				x.CheckpointRevision = wirejson.Null[int64]()
+			} else {
+				x.CheckpointRevision = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerSetResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.CheckpointRevision.Get(); ok {
+		w.Key("checkpoint_revision")
+		w.Int(value)
+	} else if x.CheckpointRevision.IsNull() {
+		w.Key("checkpoint_revision")
+		w.Null()
+	}
+	if value, ok := x.InputRevision.Get(); ok {
+		w.Key("input_revision")
+		w.Int(value)
+	} else if x.InputRevision.IsNull() {
+		w.Key("input_revision")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeComposerInsertParams reads and validates one ComposerInsertParams.
+func DecodeComposerInsertParams(data []byte) (x ComposerInsertParams, err error) {
+	doc, err := schema.Check(data, modelComposerInsertParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerInsertParamsValue validates and copies one ComposerInsertParams out of a document. Pointers start at v.
+func DecodeComposerInsertParamsValue(v wirejson.Value) (x ComposerInsertParams, err error) {
+	if bad := schema.Validate(v, modelComposerInsertParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerInsertParams in place.
+func (x *ComposerInsertParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerInsertParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerInsertParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerInsertParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerInsertParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerInsertParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerInsertParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "text":
+			x.Text = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerInsertParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerInsertResult reads and validates one ComposerInsertResult.
+func DecodeComposerInsertResult(data []byte) (x ComposerInsertResult, err error) {
+	doc, err := schema.Check(data, modelComposerInsertResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerInsertResultValue validates and copies one ComposerInsertResult out of a document. Pointers start at v.
+func DecodeComposerInsertResultValue(v wirejson.Value) (x ComposerInsertResult, err error) {
+	if bad := schema.Validate(v, modelComposerInsertResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerInsertResult in place.
+func (x *ComposerInsertResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerInsertResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerInsertResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerInsertResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerInsertResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerInsertResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerInsertResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerInsertResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerHistoryParams reads and validates one ComposerHistoryParams.
+func DecodeComposerHistoryParams(data []byte) (x ComposerHistoryParams, err error) {
+	doc, err := schema.Check(data, modelComposerHistoryParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerHistoryParamsValue validates and copies one ComposerHistoryParams out of a document. Pointers start at v.
+func DecodeComposerHistoryParamsValue(v wirejson.Value) (x ComposerHistoryParams, err error) {
+	if bad := schema.Validate(v, modelComposerHistoryParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerHistoryParams in place.
+func (x *ComposerHistoryParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerHistoryParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerHistoryParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerHistoryParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerHistoryParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerHistoryParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerHistoryParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "entries":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Entries = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerHistoryParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("entries")
+	w.OpenArray()
+	for ia, ea := range x.Entries {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeComposerHistoryResult reads and validates one ComposerHistoryResult.
+func DecodeComposerHistoryResult(data []byte) (x ComposerHistoryResult, err error) {
+	doc, err := schema.Check(data, modelComposerHistoryResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeComposerHistoryResultValue validates and copies one ComposerHistoryResult out of a document. Pointers start at v.
+func DecodeComposerHistoryResultValue(v wirejson.Value) (x ComposerHistoryResult, err error) {
+	if bad := schema.Validate(v, modelComposerHistoryResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeComposerHistoryResult in place.
+func (x *ComposerHistoryResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeComposerHistoryResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ComposerHistoryResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ComposerHistoryResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelComposerHistoryResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ComposerHistoryResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ComposerHistoryResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ComposerHistoryResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeShortcutRegisterParams reads and validates one ShortcutRegisterParams.
+func DecodeShortcutRegisterParams(data []byte) (x ShortcutRegisterParams, err error) {
+	doc, err := schema.Check(data, modelShortcutRegisterParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeShortcutRegisterParamsValue validates and copies one ShortcutRegisterParams out of a document. Pointers start at v.
+func DecodeShortcutRegisterParamsValue(v wirejson.Value) (x ShortcutRegisterParams, err error) {
+	if bad := schema.Validate(v, modelShortcutRegisterParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeShortcutRegisterParams in place.
+func (x *ShortcutRegisterParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeShortcutRegisterParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ShortcutRegisterParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ShortcutRegisterParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelShortcutRegisterParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ShortcutRegisterParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ShortcutRegisterParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "id":
+			x.ID = c.Value().Text()
+		case "key":
+			x.Key = c.Value().Text()
+		case "description":
+			x.Description = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ShortcutRegisterParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("description")
+	w.String(x.Description)
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("key")
+	w.String(x.Key)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeShortcutRegisterResult reads and validates one ShortcutRegisterResult.
+func DecodeShortcutRegisterResult(data []byte) (x ShortcutRegisterResult, err error) {
+	doc, err := schema.Check(data, modelShortcutRegisterResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeShortcutRegisterResultValue validates and copies one ShortcutRegisterResult out of a document. Pointers start at v.
+func DecodeShortcutRegisterResultValue(v wirejson.Value) (x ShortcutRegisterResult, err error) {
+	if bad := schema.Validate(v, modelShortcutRegisterResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeShortcutRegisterResult in place.
+func (x *ShortcutRegisterResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeShortcutRegisterResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ShortcutRegisterResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ShortcutRegisterResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelShortcutRegisterResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ShortcutRegisterResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ShortcutRegisterResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ShortcutRegisterResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionAppendEntryParams reads and validates one SessionAppendEntryParams.
+func DecodeSessionAppendEntryParams(data []byte) (x SessionAppendEntryParams, err error) {
+	doc, err := schema.Check(data, modelSessionAppendEntryParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionAppendEntryParamsValue validates and copies one SessionAppendEntryParams out of a document. Pointers start at v.
+func DecodeSessionAppendEntryParamsValue(v wirejson.Value) (x SessionAppendEntryParams, err error) {
+	if bad := schema.Validate(v, modelSessionAppendEntryParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionAppendEntryParams in place.
+func (x *SessionAppendEntryParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionAppendEntryParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionAppendEntryParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionAppendEntryParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionAppendEntryParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionAppendEntryParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionAppendEntryParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "entry_type":
+			x.EntryType = c.Value().Text()
+		case "data":
+			if item := c.Value(); item.IsNull() {
+				x.Data = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Data = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionAppendEntryParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Data.Get(); ok {
+		w.Key("data")
+		w.Raw(value)
+	} else {
+		w.Key("data")
+		w.Null()
+	}
+	w.Key("entry_type")
+	w.String(x.EntryType)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionAppendEntryResult reads and validates one SessionAppendEntryResult.
+func DecodeSessionAppendEntryResult(data []byte) (x SessionAppendEntryResult, err error) {
+	doc, err := schema.Check(data, modelSessionAppendEntryResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionAppendEntryResultValue validates and copies one SessionAppendEntryResult out of a document. Pointers start at v.
+func DecodeSessionAppendEntryResultValue(v wirejson.Value) (x SessionAppendEntryResult, err error) {
+	if bad := schema.Validate(v, modelSessionAppendEntryResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionAppendEntryResult in place.
+func (x *SessionAppendEntryResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionAppendEntryResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionAppendEntryResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionAppendEntryResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionAppendEntryResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionAppendEntryResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionAppendEntryResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "entry_id":
+			x.EntryID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionAppendEntryResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("entry_id")
+	w.String(x.EntryID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSetNameParams reads and validates one SessionSetNameParams.
+func DecodeSessionSetNameParams(data []byte) (x SessionSetNameParams, err error) {
+	doc, err := schema.Check(data, modelSessionSetNameParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSetNameParamsValue validates and copies one SessionSetNameParams out of a document. Pointers start at v.
+func DecodeSessionSetNameParamsValue(v wirejson.Value) (x SessionSetNameParams, err error) {
+	if bad := schema.Validate(v, modelSessionSetNameParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSetNameParams in place.
+func (x *SessionSetNameParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSetNameParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSetNameParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSetNameParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSetNameParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSetNameParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSetNameParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "name":
+			x.Name = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSetNameParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSetNameResult reads and validates one SessionSetNameResult.
+func DecodeSessionSetNameResult(data []byte) (x SessionSetNameResult, err error) {
+	doc, err := schema.Check(data, modelSessionSetNameResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSetNameResultValue validates and copies one SessionSetNameResult out of a document. Pointers start at v.
+func DecodeSessionSetNameResultValue(v wirejson.Value) (x SessionSetNameResult, err error) {
+	if bad := schema.Validate(v, modelSessionSetNameResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSetNameResult in place.
+func (x *SessionSetNameResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSetNameResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSetNameResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSetNameResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSetNameResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSetNameResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSetNameResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSetNameResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSetLabelParams reads and validates one SessionSetLabelParams.
+func DecodeSessionSetLabelParams(data []byte) (x SessionSetLabelParams, err error) {
+	doc, err := schema.Check(data, modelSessionSetLabelParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSetLabelParamsValue validates and copies one SessionSetLabelParams out of a document. Pointers start at v.
+func DecodeSessionSetLabelParamsValue(v wirejson.Value) (x SessionSetLabelParams, err error) {
+	if bad := schema.Validate(v, modelSessionSetLabelParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSetLabelParams in place.
+func (x *SessionSetLabelParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSetLabelParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSetLabelParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSetLabelParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSetLabelParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSetLabelParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSetLabelParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "entry_id":
+			x.EntryID = c.Value().Text()
+		case "label":
+			x.Label = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSetLabelParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("entry_id")
+	w.String(x.EntryID)
+	w.Key("label")
+	w.String(x.Label)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSetLabelResult reads and validates one SessionSetLabelResult.
+func DecodeSessionSetLabelResult(data []byte) (x SessionSetLabelResult, err error) {
+	doc, err := schema.Check(data, modelSessionSetLabelResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSetLabelResultValue validates and copies one SessionSetLabelResult out of a document. Pointers start at v.
+func DecodeSessionSetLabelResultValue(v wirejson.Value) (x SessionSetLabelResult, err error) {
+	if bad := schema.Validate(v, modelSessionSetLabelResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSetLabelResult in place.
+func (x *SessionSetLabelResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSetLabelResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSetLabelResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSetLabelResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSetLabelResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSetLabelResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSetLabelResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSetLabelResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeInjectedRole reads and validates one InjectedRole.
+func DecodeInjectedRole(data []byte) (x InjectedRole, err error) {
+	doc, err := schema.Check(data, modelInjectedRole)
+	if err != nil {
+		return x, err
+	}
+	x = InjectedRole(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeInjectedRoleValue validates and copies one InjectedRole out of a document. Pointers start at v.
+func DecodeInjectedRoleValue(v wirejson.Value) (x InjectedRole, err error) {
+	if bad := schema.Validate(v, modelInjectedRole); bad != nil {
+		return x, bad
+	}
+	x = InjectedRole(v.Text())
+	return x, nil
+}
+
+func (x InjectedRole) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x InjectedRole) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x InjectedRole) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelInjectedRole)
+}
+
+// Validate returns the first violation, or nil.
+func (x InjectedRole) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeSessionSendMessageParams reads and validates one SessionSendMessageParams.
+func DecodeSessionSendMessageParams(data []byte) (x SessionSendMessageParams, err error) {
+	doc, err := schema.Check(data, modelSessionSendMessageParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSendMessageParamsValue validates and copies one SessionSendMessageParams out of a document. Pointers start at v.
+func DecodeSessionSendMessageParamsValue(v wirejson.Value) (x SessionSendMessageParams, err error) {
+	if bad := schema.Validate(v, modelSessionSendMessageParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSendMessageParams in place.
+func (x *SessionSendMessageParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSendMessageParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSendMessageParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSendMessageParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSendMessageParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSendMessageParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSendMessageParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "role":
+			x.Role = InjectedRole(c.Value().Text())
+		case "text":
+			x.Text = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSendMessageParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("role")
+	w.String(string(x.Role))
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSendMessageResult reads and validates one SessionSendMessageResult.
+func DecodeSessionSendMessageResult(data []byte) (x SessionSendMessageResult, err error) {
+	doc, err := schema.Check(data, modelSessionSendMessageResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSendMessageResultValue validates and copies one SessionSendMessageResult out of a document. Pointers start at v.
+func DecodeSessionSendMessageResultValue(v wirejson.Value) (x SessionSendMessageResult, err error) {
+	if bad := schema.Validate(v, modelSessionSendMessageResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSendMessageResult in place.
+func (x *SessionSendMessageResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSendMessageResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSendMessageResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSendMessageResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSendMessageResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSendMessageResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSendMessageResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSendMessageResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSendUserMessageParams reads and validates one SessionSendUserMessageParams.
+func DecodeSessionSendUserMessageParams(data []byte) (x SessionSendUserMessageParams, err error) {
+	doc, err := schema.Check(data, modelSessionSendUserMessageParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSendUserMessageParamsValue validates and copies one SessionSendUserMessageParams out of a document. Pointers start at v.
+func DecodeSessionSendUserMessageParamsValue(v wirejson.Value) (x SessionSendUserMessageParams, err error) {
+	if bad := schema.Validate(v, modelSessionSendUserMessageParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSendUserMessageParams in place.
+func (x *SessionSendUserMessageParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSendUserMessageParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSendUserMessageParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSendUserMessageParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSendUserMessageParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSendUserMessageParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSendUserMessageParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "text":
+			x.Text = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSendUserMessageParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSendUserMessageResult reads and validates one SessionSendUserMessageResult.
+func DecodeSessionSendUserMessageResult(data []byte) (x SessionSendUserMessageResult, err error) {
+	doc, err := schema.Check(data, modelSessionSendUserMessageResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSendUserMessageResultValue validates and copies one SessionSendUserMessageResult out of a document. Pointers start at v.
+func DecodeSessionSendUserMessageResultValue(v wirejson.Value) (x SessionSendUserMessageResult, err error) {
+	if bad := schema.Validate(v, modelSessionSendUserMessageResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSendUserMessageResult in place.
+func (x *SessionSendUserMessageResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSendUserMessageResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSendUserMessageResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSendUserMessageResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSendUserMessageResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSendUserMessageResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSendUserMessageResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSendUserMessageResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeToolsSetActiveParams reads and validates one ToolsSetActiveParams.
+func DecodeToolsSetActiveParams(data []byte) (x ToolsSetActiveParams, err error) {
+	doc, err := schema.Check(data, modelToolsSetActiveParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsSetActiveParamsValue validates and copies one ToolsSetActiveParams out of a document. Pointers start at v.
+func DecodeToolsSetActiveParamsValue(v wirejson.Value) (x ToolsSetActiveParams, err error) {
+	if bad := schema.Validate(v, modelToolsSetActiveParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsSetActiveParams in place.
+func (x *ToolsSetActiveParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsSetActiveParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsSetActiveParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsSetActiveParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsSetActiveParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsSetActiveParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsSetActiveParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "names":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Names = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsSetActiveParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("names")
+	w.OpenArray()
+	for ia, ea := range x.Names {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeToolsSetActiveResult reads and validates one ToolsSetActiveResult.
+func DecodeToolsSetActiveResult(data []byte) (x ToolsSetActiveResult, err error) {
+	doc, err := schema.Check(data, modelToolsSetActiveResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsSetActiveResultValue validates and copies one ToolsSetActiveResult out of a document. Pointers start at v.
+func DecodeToolsSetActiveResultValue(v wirejson.Value) (x ToolsSetActiveResult, err error) {
+	if bad := schema.Validate(v, modelToolsSetActiveResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsSetActiveResult in place.
+func (x *ToolsSetActiveResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsSetActiveResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsSetActiveResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsSetActiveResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsSetActiveResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsSetActiveResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsSetActiveResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsSetActiveResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeTerminalAcquireParams reads and validates one TerminalAcquireParams.
+func DecodeTerminalAcquireParams(data []byte) (x TerminalAcquireParams, err error) {
+	doc, err := schema.Check(data, modelTerminalAcquireParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTerminalAcquireParamsValue validates and copies one TerminalAcquireParams out of a document. Pointers start at v.
+func DecodeTerminalAcquireParamsValue(v wirejson.Value) (x TerminalAcquireParams, err error) {
+	if bad := schema.Validate(v, modelTerminalAcquireParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTerminalAcquireParams in place.
+func (x *TerminalAcquireParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTerminalAcquireParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TerminalAcquireParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TerminalAcquireParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTerminalAcquireParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x TerminalAcquireParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TerminalAcquireParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TerminalAcquireParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeTerminalAcquireResult reads and validates one TerminalAcquireResult.
+func DecodeTerminalAcquireResult(data []byte) (x TerminalAcquireResult, err error) {
+	doc, err := schema.Check(data, modelTerminalAcquireResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTerminalAcquireResultValue validates and copies one TerminalAcquireResult out of a document. Pointers start at v.
+func DecodeTerminalAcquireResultValue(v wirejson.Value) (x TerminalAcquireResult, err error) {
+	if bad := schema.Validate(v, modelTerminalAcquireResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTerminalAcquireResult in place.
+func (x *TerminalAcquireResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTerminalAcquireResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TerminalAcquireResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TerminalAcquireResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTerminalAcquireResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x TerminalAcquireResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TerminalAcquireResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "grant_id":
+			x.GrantID = c.Value().Text()
+		case "columns":
+			x.Columns = c.Value().Int()
+		case "rows":
+			x.Rows = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TerminalAcquireResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("columns")
+	w.Int(x.Columns)
+	w.Key("grant_id")
+	w.String(x.GrantID)
+	w.Key("rows")
+	w.Int(x.Rows)
+	w.CloseObject(outer)
+}
+
+// DecodeTerminalReleaseParams reads and validates one TerminalReleaseParams.
+func DecodeTerminalReleaseParams(data []byte) (x TerminalReleaseParams, err error) {
+	doc, err := schema.Check(data, modelTerminalReleaseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTerminalReleaseParamsValue validates and copies one TerminalReleaseParams out of a document. Pointers start at v.
+func DecodeTerminalReleaseParamsValue(v wirejson.Value) (x TerminalReleaseParams, err error) {
+	if bad := schema.Validate(v, modelTerminalReleaseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTerminalReleaseParams in place.
+func (x *TerminalReleaseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTerminalReleaseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TerminalReleaseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TerminalReleaseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTerminalReleaseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x TerminalReleaseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TerminalReleaseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TerminalReleaseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeTerminalReleaseResult reads and validates one TerminalReleaseResult.
+func DecodeTerminalReleaseResult(data []byte) (x TerminalReleaseResult, err error) {
+	doc, err := schema.Check(data, modelTerminalReleaseResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTerminalReleaseResultValue validates and copies one TerminalReleaseResult out of a document. Pointers start at v.
+func DecodeTerminalReleaseResultValue(v wirejson.Value) (x TerminalReleaseResult, err error) {
+	if bad := schema.Validate(v, modelTerminalReleaseResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTerminalReleaseResult in place.
+func (x *TerminalReleaseResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTerminalReleaseResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TerminalReleaseResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TerminalReleaseResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTerminalReleaseResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x TerminalReleaseResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TerminalReleaseResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TerminalReleaseResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeUiAutocompleteRegisterParams reads and validates one UiAutocompleteRegisterParams.
+func DecodeUiAutocompleteRegisterParams(data []byte) (x UiAutocompleteRegisterParams, err error) {
+	doc, err := schema.Check(data, modelUiAutocompleteRegisterParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiAutocompleteRegisterParamsValue validates and copies one UiAutocompleteRegisterParams out of a document. Pointers start at v.
+func DecodeUiAutocompleteRegisterParamsValue(v wirejson.Value) (x UiAutocompleteRegisterParams, err error) {
+	if bad := schema.Validate(v, modelUiAutocompleteRegisterParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiAutocompleteRegisterParams in place.
+func (x *UiAutocompleteRegisterParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiAutocompleteRegisterParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiAutocompleteRegisterParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiAutocompleteRegisterParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiAutocompleteRegisterParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiAutocompleteRegisterParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiAutocompleteRegisterParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "revision":
+			x.Revision = c.Value().Int()
+		case "parent_request_id":
+			if item := c.Value(); item.IsNull() {
+				x.ParentRequestID = wirejson.Null[int64]()
+			} else {
+				x.ParentRequestID = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiAutocompleteRegisterParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.ParentRequestID.Get(); ok {
+		w.Key("parent_request_id")
+		w.Int(value)
+	} else if x.ParentRequestID.IsNull() {
+		w.Key("parent_request_id")
+		w.Null()
+	}
+	w.Key("revision")
+	w.Int(x.Revision)
+	w.CloseObject(outer)
+}
+
+// DecodeUiAutocompleteRegisterResult reads and validates one UiAutocompleteRegisterResult.
+func DecodeUiAutocompleteRegisterResult(data []byte) (x UiAutocompleteRegisterResult, err error) {
+	doc, err := schema.Check(data, modelUiAutocompleteRegisterResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiAutocompleteRegisterResultValue validates and copies one UiAutocompleteRegisterResult out of a document. Pointers start at v.
+func DecodeUiAutocompleteRegisterResultValue(v wirejson.Value) (x UiAutocompleteRegisterResult, err error) {
+	if bad := schema.Validate(v, modelUiAutocompleteRegisterResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiAutocompleteRegisterResult in place.
+func (x *UiAutocompleteRegisterResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiAutocompleteRegisterResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiAutocompleteRegisterResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiAutocompleteRegisterResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiAutocompleteRegisterResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiAutocompleteRegisterResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiAutocompleteRegisterResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "accepted":
+			x.Accepted = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiAutocompleteRegisterResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("accepted")
+	w.Bool(x.Accepted)
+	w.CloseObject(outer)
+}
+
+// DecodeUiAutocompleteCompleteParams reads and validates one UiAutocompleteCompleteParams.
+func DecodeUiAutocompleteCompleteParams(data []byte) (x UiAutocompleteCompleteParams, err error) {
+	doc, err := schema.Check(data, modelUiAutocompleteCompleteParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiAutocompleteCompleteParamsValue validates and copies one UiAutocompleteCompleteParams out of a document. Pointers start at v.
+func DecodeUiAutocompleteCompleteParamsValue(v wirejson.Value) (x UiAutocompleteCompleteParams, err error) {
+	if bad := schema.Validate(v, modelUiAutocompleteCompleteParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiAutocompleteCompleteParams in place.
+func (x *UiAutocompleteCompleteParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiAutocompleteCompleteParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiAutocompleteCompleteParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiAutocompleteCompleteParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiAutocompleteCompleteParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiAutocompleteCompleteParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiAutocompleteCompleteParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "text":
+			x.Text = c.Value().Text()
+		case "cursor":
+			x.Cursor = c.Value().Int()
+		case "revision":
+			x.Revision = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiAutocompleteCompleteParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("cursor")
+	w.Int(x.Cursor)
+	w.Key("revision")
+	w.Int(x.Revision)
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeAutocompleteItem reads and validates one AutocompleteItem.
+func DecodeAutocompleteItem(data []byte) (x AutocompleteItem, err error) {
+	doc, err := schema.Check(data, modelAutocompleteItem)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAutocompleteItemValue validates and copies one AutocompleteItem out of a document. Pointers start at v.
+func DecodeAutocompleteItemValue(v wirejson.Value) (x AutocompleteItem, err error) {
+	if bad := schema.Validate(v, modelAutocompleteItem); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAutocompleteItem in place.
+func (x *AutocompleteItem) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAutocompleteItem(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AutocompleteItem) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AutocompleteItem) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAutocompleteItem)
+}
+
+// Validate returns the first violation, or nil.
+func (x AutocompleteItem) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AutocompleteItem) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			x.Value = c.Value().Text()
+		case "label":
+			x.Label = c.Value().Text()
+		case "description":
+			if item := c.Value(); item.IsNull() {
+				x.Description = wirejson.Null[string]()
+			} else {
+				x.Description = wirejson.Some(item.Text())
+			}
+		case "replace_after_bytes":
+			if item := c.Value(); item.IsNull() {
+				x.ReplaceAfterBytes = wirejson.Null[int64]()
+			} else {
+				x.ReplaceAfterBytes = wirejson.Some(item.Int())
+			}
+		case "cursor_offset_bytes":
+			if item := c.Value(); item.IsNull() {
+				x.CursorOffsetBytes = wirejson.Null[int64]()
+			} else {
+				x.CursorOffsetBytes = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AutocompleteItem) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.CursorOffsetBytes.Get(); ok {
+		w.Key("cursor_offset_bytes")
+		w.Int(value)
+	} else if x.CursorOffsetBytes.IsNull() {
+		w.Key("cursor_offset_bytes")
+		w.Null()
+	}
+	if value, ok := x.Description.Get(); ok {
+		w.Key("description")
+		w.String(value)
+	} else {
+		w.Key("description")
+		w.Null()
+	}
+	w.Key("label")
+	w.String(x.Label)
+	if value, ok := x.ReplaceAfterBytes.Get(); ok {
+		w.Key("replace_after_bytes")
+		w.Int(value)
+	} else if x.ReplaceAfterBytes.IsNull() {
+		w.Key("replace_after_bytes")
+		w.Null()
+	}
+	w.Key("value")
+	w.String(x.Value)
+	w.CloseObject(outer)
+}
+
+// DecodeUiAutocompleteCompleteResult reads and validates one UiAutocompleteCompleteResult.
+func DecodeUiAutocompleteCompleteResult(data []byte) (x UiAutocompleteCompleteResult, err error) {
+	doc, err := schema.Check(data, modelUiAutocompleteCompleteResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiAutocompleteCompleteResultValue validates and copies one UiAutocompleteCompleteResult out of a document. Pointers start at v.
+func DecodeUiAutocompleteCompleteResultValue(v wirejson.Value) (x UiAutocompleteCompleteResult, err error) {
+	if bad := schema.Validate(v, modelUiAutocompleteCompleteResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiAutocompleteCompleteResult in place.
+func (x *UiAutocompleteCompleteResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiAutocompleteCompleteResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiAutocompleteCompleteResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiAutocompleteCompleteResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiAutocompleteCompleteResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiAutocompleteCompleteResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiAutocompleteCompleteResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prefix":
+			x.Prefix = c.Value().Text()
+		case "items":
+			lista := make([]AutocompleteItem, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AutocompleteItem
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Items = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiAutocompleteCompleteResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("items")
+	w.OpenArray()
+	for ia, ea := range x.Items {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("prefix")
+	w.String(x.Prefix)
+	w.CloseObject(outer)
+}
+
+// DecodeAutocompleteItemV02 reads and validates one AutocompleteItemV02.
+func DecodeAutocompleteItemV02(data []byte) (x AutocompleteItemV02, err error) {
+	doc, err := schema.Check(data, modelAutocompleteItemV02)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAutocompleteItemV02Value validates and copies one AutocompleteItemV02 out of a document. Pointers start at v.
+func DecodeAutocompleteItemV02Value(v wirejson.Value) (x AutocompleteItemV02, err error) {
+	if bad := schema.Validate(v, modelAutocompleteItemV02); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAutocompleteItemV02 in place.
+func (x *AutocompleteItemV02) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAutocompleteItemV02(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AutocompleteItemV02) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AutocompleteItemV02) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAutocompleteItemV02)
+}
+
+// Validate returns the first violation, or nil.
+func (x AutocompleteItemV02) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AutocompleteItemV02) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			x.Value = c.Value().Text()
+		case "label":
+			x.Label = c.Value().Text()
+		case "description":
+			if item := c.Value(); item.IsNull() {
+				x.Description = wirejson.Null[string]()
+			} else {
+				x.Description = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AutocompleteItemV02) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Description.Get(); ok {
+		w.Key("description")
+		w.String(value)
+	} else {
+		w.Key("description")
+		w.Null()
+	}
+	w.Key("label")
+	w.String(x.Label)
+	w.Key("value")
+	w.String(x.Value)
+	w.CloseObject(outer)
+}
+
+// DecodeUiAutocompleteCompleteResultV02 reads and validates one UiAutocompleteCompleteResultV02.
+func DecodeUiAutocompleteCompleteResultV02(data []byte) (x UiAutocompleteCompleteResultV02, err error) {
+	doc, err := schema.Check(data, modelUiAutocompleteCompleteResultV02)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiAutocompleteCompleteResultV02Value validates and copies one UiAutocompleteCompleteResultV02 out of a document. Pointers start at v.
+func DecodeUiAutocompleteCompleteResultV02Value(v wirejson.Value) (x UiAutocompleteCompleteResultV02, err error) {
+	if bad := schema.Validate(v, modelUiAutocompleteCompleteResultV02); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiAutocompleteCompleteResultV02 in place.
+func (x *UiAutocompleteCompleteResultV02) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiAutocompleteCompleteResultV02(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiAutocompleteCompleteResultV02) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiAutocompleteCompleteResultV02) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiAutocompleteCompleteResultV02)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiAutocompleteCompleteResultV02) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiAutocompleteCompleteResultV02) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prefix":
+			x.Prefix = c.Value().Text()
+		case "items":
+			lista := make([]AutocompleteItemV02, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb AutocompleteItemV02
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Items = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiAutocompleteCompleteResultV02) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("items")
+	w.OpenArray()
+	for ia, ea := range x.Items {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("prefix")
+	w.String(x.Prefix)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionWaitForIdleParams reads and validates one SessionWaitForIdleParams.
+func DecodeSessionWaitForIdleParams(data []byte) (x SessionWaitForIdleParams, err error) {
+	doc, err := schema.Check(data, modelSessionWaitForIdleParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionWaitForIdleParamsValue validates and copies one SessionWaitForIdleParams out of a document. Pointers start at v.
+func DecodeSessionWaitForIdleParamsValue(v wirejson.Value) (x SessionWaitForIdleParams, err error) {
+	if bad := schema.Validate(v, modelSessionWaitForIdleParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionWaitForIdleParams in place.
+func (x *SessionWaitForIdleParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionWaitForIdleParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionWaitForIdleParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionWaitForIdleParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionWaitForIdleParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionWaitForIdleParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionWaitForIdleParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "session_id":
+			if item := c.Value(); item.IsNull() {
+				x.SessionID = wirejson.Null[string]()
+			} else {
+				x.SessionID = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x SessionWaitForIdleParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	if value, ok := x.SessionID.Get(); ok {
+		w.Key("session_id")
+		w.String(value)
+	} else if x.SessionID.IsNull() {
+		w.Key("session_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionWaitForIdleResult reads and validates one SessionWaitForIdleResult.
+func DecodeSessionWaitForIdleResult(data []byte) (x SessionWaitForIdleResult, err error) {
+	doc, err := schema.Check(data, modelSessionWaitForIdleResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionWaitForIdleResultValue validates and copies one SessionWaitForIdleResult out of a document. Pointers start at v.
+func DecodeSessionWaitForIdleResultValue(v wirejson.Value) (x SessionWaitForIdleResult, err error) {
+	if bad := schema.Validate(v, modelSessionWaitForIdleResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionWaitForIdleResult in place.
+func (x *SessionWaitForIdleResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionWaitForIdleResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionWaitForIdleResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionWaitForIdleResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionWaitForIdleResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionWaitForIdleResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionWaitForIdleResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionWaitForIdleResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCreateParams reads and validates one SessionCreateParams.
+func DecodeSessionCreateParams(data []byte) (x SessionCreateParams, err error) {
+	doc, err := schema.Check(data, modelSessionCreateParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCreateParamsValue validates and copies one SessionCreateParams out of a document. Pointers start at v.
+func DecodeSessionCreateParamsValue(v wirejson.Value) (x SessionCreateParams, err error) {
+	if bad := schema.Validate(v, modelSessionCreateParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCreateParams in place.
+func (x *SessionCreateParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCreateParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCreateParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCreateParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCreateParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCreateParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCreateParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "session_id":
+			if item := c.Value(); item.IsNull() {
+				x.SessionID = wirejson.Null[string]()
+			} else {
+				x.SessionID = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x SessionCreateParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	if value, ok := x.SessionID.Get(); ok {
+		w.Key("session_id")
+		w.String(value)
+	} else if x.SessionID.IsNull() {
+		w.Key("session_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCreateResult reads and validates one SessionCreateResult.
+func DecodeSessionCreateResult(data []byte) (x SessionCreateResult, err error) {
+	doc, err := schema.Check(data, modelSessionCreateResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCreateResultValue validates and copies one SessionCreateResult out of a document. Pointers start at v.
+func DecodeSessionCreateResultValue(v wirejson.Value) (x SessionCreateResult, err error) {
+	if bad := schema.Validate(v, modelSessionCreateResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCreateResult in place.
+func (x *SessionCreateResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCreateResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCreateResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCreateResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCreateResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCreateResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCreateResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionCreateResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionForkParams reads and validates one SessionForkParams.
+func DecodeSessionForkParams(data []byte) (x SessionForkParams, err error) {
+	doc, err := schema.Check(data, modelSessionForkParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionForkParamsValue validates and copies one SessionForkParams out of a document. Pointers start at v.
+func DecodeSessionForkParamsValue(v wirejson.Value) (x SessionForkParams, err error) {
+	if bad := schema.Validate(v, modelSessionForkParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionForkParams in place.
+func (x *SessionForkParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionForkParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionForkParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionForkParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionForkParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionForkParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionForkParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "session_id":
+			if item := c.Value(); item.IsNull() {
+				x.SessionID = wirejson.Null[string]()
+			} else {
+				x.SessionID = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x SessionForkParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	if value, ok := x.SessionID.Get(); ok {
+		w.Key("session_id")
+		w.String(value)
+	} else if x.SessionID.IsNull() {
+		w.Key("session_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionForkResult reads and validates one SessionForkResult.
+func DecodeSessionForkResult(data []byte) (x SessionForkResult, err error) {
+	doc, err := schema.Check(data, modelSessionForkResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionForkResultValue validates and copies one SessionForkResult out of a document. Pointers start at v.
+func DecodeSessionForkResultValue(v wirejson.Value) (x SessionForkResult, err error) {
+	if bad := schema.Validate(v, modelSessionForkResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionForkResult in place.
+func (x *SessionForkResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionForkResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionForkResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionForkResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionForkResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionForkResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionForkResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionForkResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSwitchParams reads and validates one SessionSwitchParams.
+func DecodeSessionSwitchParams(data []byte) (x SessionSwitchParams, err error) {
+	doc, err := schema.Check(data, modelSessionSwitchParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSwitchParamsValue validates and copies one SessionSwitchParams out of a document. Pointers start at v.
+func DecodeSessionSwitchParamsValue(v wirejson.Value) (x SessionSwitchParams, err error) {
+	if bad := schema.Validate(v, modelSessionSwitchParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSwitchParams in place.
+func (x *SessionSwitchParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSwitchParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSwitchParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSwitchParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSwitchParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSwitchParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSwitchParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		}
+	}
+}
+
+func (x SessionSwitchParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSwitchResult reads and validates one SessionSwitchResult.
+func DecodeSessionSwitchResult(data []byte) (x SessionSwitchResult, err error) {
+	doc, err := schema.Check(data, modelSessionSwitchResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSwitchResultValue validates and copies one SessionSwitchResult out of a document. Pointers start at v.
+func DecodeSessionSwitchResultValue(v wirejson.Value) (x SessionSwitchResult, err error) {
+	if bad := schema.Validate(v, modelSessionSwitchResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSwitchResult in place.
+func (x *SessionSwitchResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSwitchResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSwitchResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSwitchResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSwitchResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSwitchResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSwitchResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSwitchResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionReloadParams reads and validates one SessionReloadParams.
+func DecodeSessionReloadParams(data []byte) (x SessionReloadParams, err error) {
+	doc, err := schema.Check(data, modelSessionReloadParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionReloadParamsValue validates and copies one SessionReloadParams out of a document. Pointers start at v.
+func DecodeSessionReloadParamsValue(v wirejson.Value) (x SessionReloadParams, err error) {
+	if bad := schema.Validate(v, modelSessionReloadParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionReloadParams in place.
+func (x *SessionReloadParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionReloadParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionReloadParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionReloadParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionReloadParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionReloadParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionReloadParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "session_id":
+			if item := c.Value(); item.IsNull() {
+				x.SessionID = wirejson.Null[string]()
+			} else {
+				x.SessionID = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x SessionReloadParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	if value, ok := x.SessionID.Get(); ok {
+		w.Key("session_id")
+		w.String(value)
+	} else if x.SessionID.IsNull() {
+		w.Key("session_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionReloadResult reads and validates one SessionReloadResult.
+func DecodeSessionReloadResult(data []byte) (x SessionReloadResult, err error) {
+	doc, err := schema.Check(data, modelSessionReloadResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionReloadResultValue validates and copies one SessionReloadResult out of a document. Pointers start at v.
+func DecodeSessionReloadResultValue(v wirejson.Value) (x SessionReloadResult, err error) {
+	if bad := schema.Validate(v, modelSessionReloadResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionReloadResult in place.
+func (x *SessionReloadResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionReloadResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionReloadResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionReloadResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionReloadResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionReloadResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionReloadResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionReloadResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCompactParams reads and validates one SessionCompactParams.
+func DecodeSessionCompactParams(data []byte) (x SessionCompactParams, err error) {
+	doc, err := schema.Check(data, modelSessionCompactParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCompactParamsValue validates and copies one SessionCompactParams out of a document. Pointers start at v.
+func DecodeSessionCompactParamsValue(v wirejson.Value) (x SessionCompactParams, err error) {
+	if bad := schema.Validate(v, modelSessionCompactParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCompactParams in place.
+func (x *SessionCompactParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCompactParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCompactParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCompactParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCompactParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCompactParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCompactParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "custom_instructions":
+			if item := c.Value(); item.IsNull() {
+				x.CustomInstructions = wirejson.Null[string]()
+			} else {
+				x.CustomInstructions = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x SessionCompactParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.CustomInstructions.Get(); ok {
+		w.Key("custom_instructions")
+		w.String(value)
+	} else if x.CustomInstructions.IsNull() {
+		w.Key("custom_instructions")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCompactResult reads and validates one SessionCompactResult.
+func DecodeSessionCompactResult(data []byte) (x SessionCompactResult, err error) {
+	doc, err := schema.Check(data, modelSessionCompactResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCompactResultValue validates and copies one SessionCompactResult out of a document. Pointers start at v.
+func DecodeSessionCompactResultValue(v wirejson.Value) (x SessionCompactResult, err error) {
+	if bad := schema.Validate(v, modelSessionCompactResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCompactResult in place.
+func (x *SessionCompactResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCompactResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCompactResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCompactResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCompactResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCompactResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCompactResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "entry_id":
+			x.EntryID = c.Value().Text()
+		case "summary":
+			x.Summary = c.Value().Text()
+		case "first_kept":
+			x.FirstKept = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionCompactResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("entry_id")
+	w.String(x.EntryID)
+	w.Key("first_kept")
+	w.String(x.FirstKept)
+	w.Key("summary")
+	w.String(x.Summary)
+	w.CloseObject(outer)
+}
+
+// DecodeUiPlacement reads and validates one UiPlacement.
+func DecodeUiPlacement(data []byte) (x UiPlacement, err error) {
+	doc, err := schema.Check(data, modelUiPlacement)
+	if err != nil {
+		return x, err
+	}
+	x = UiPlacement(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiPlacementValue validates and copies one UiPlacement out of a document. Pointers start at v.
+func DecodeUiPlacementValue(v wirejson.Value) (x UiPlacement, err error) {
+	if bad := schema.Validate(v, modelUiPlacement); bad != nil {
+		return x, bad
+	}
+	x = UiPlacement(v.Text())
+	return x, nil
+}
+
+func (x UiPlacement) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiPlacement) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiPlacement) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiPlacement)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiPlacement) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeUiOpenParams reads and validates one UiOpenParams.
+func DecodeUiOpenParams(data []byte) (x UiOpenParams, err error) {
+	doc, err := schema.Check(data, modelUiOpenParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiOpenParamsValue validates and copies one UiOpenParams out of a document. Pointers start at v.
+func DecodeUiOpenParamsValue(v wirejson.Value) (x UiOpenParams, err error) {
+	if bad := schema.Validate(v, modelUiOpenParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiOpenParams in place.
+func (x *UiOpenParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiOpenParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiOpenParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiOpenParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiOpenParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiOpenParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiOpenParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "title":
+			x.Title = c.Value().Text()
+		case "placement":
+			if item := c.Value(); item.IsNull() {
+				x.Placement = wirejson.Null[UiPlacement]()
+			} else {
+				x.Placement = wirejson.Some(UiPlacement(item.Text()))
+			}
+		case "mouse_capture":
+			if item := c.Value(); item.IsNull() {
+				x.MouseCapture = wirejson.Null[bool]()
+			} else {
+				x.MouseCapture = wirejson.Some(item.Bool())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiOpenParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.MouseCapture.Get(); ok {
+		w.Key("mouse_capture")
+		w.Bool(value)
+	} else if x.MouseCapture.IsNull() {
+		w.Key("mouse_capture")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.Placement.Get(); ok {
+		w.Key("placement")
+		w.String(string(value))
+	} else if x.Placement.IsNull() {
+		w.Key("placement")
+		w.Null()
+	}
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.Key("title")
+	w.String(x.Title)
+	w.CloseObject(outer)
+}
+
+// DecodeUiOpenResult reads and validates one UiOpenResult.
+func DecodeUiOpenResult(data []byte) (x UiOpenResult, err error) {
+	doc, err := schema.Check(data, modelUiOpenResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiOpenResultValue validates and copies one UiOpenResult out of a document. Pointers start at v.
+func DecodeUiOpenResultValue(v wirejson.Value) (x UiOpenResult, err error) {
+	if bad := schema.Validate(v, modelUiOpenResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiOpenResult in place.
+func (x *UiOpenResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiOpenResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiOpenResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiOpenResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiOpenResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiOpenResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiOpenResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "columns":
+			x.Columns = c.Value().Int()
+		case "rows":
+			x.Rows = c.Value().Int()
+		case "editor_mount_id":
+			if item := c.Value(); item.IsNull() {
+				x.EditorMountID = wirejson.Null[EditorId]()
+			} else {
+				x.EditorMountID = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiOpenResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("columns")
+	w.Int(x.Columns)
+	if value, ok := x.EditorMountID.Get(); ok {
+		w.Key("editor_mount_id")
+		w.String(value)
+	} else if x.EditorMountID.IsNull() {
+		w.Key("editor_mount_id")
+		w.Null()
+	}
+	w.Key("rows")
+	w.Int(x.Rows)
+	w.CloseObject(outer)
+}
+
+// DecodeUiFrameParams reads and validates one UiFrameParams.
+func DecodeUiFrameParams(data []byte) (x UiFrameParams, err error) {
+	doc, err := schema.Check(data, modelUiFrameParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiFrameParamsValue validates and copies one UiFrameParams out of a document. Pointers start at v.
+func DecodeUiFrameParamsValue(v wirejson.Value) (x UiFrameParams, err error) {
+	if bad := schema.Validate(v, modelUiFrameParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiFrameParams in place.
+func (x *UiFrameParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiFrameParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiFrameParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiFrameParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiFrameParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiFrameParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiFrameParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "revision":
+			x.Revision = c.Value().Int()
+		case "columns":
+			x.Columns = c.Value().Int()
+		case "rows":
+			x.Rows = c.Value().Int()
+		case "lines":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Lines = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiFrameParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("columns")
+	w.Int(x.Columns)
+	w.Key("lines")
+	w.OpenArray()
+	for ia, ea := range x.Lines {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.Key("revision")
+	w.Int(x.Revision)
+	w.Key("rows")
+	w.Int(x.Rows)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiCloseParams reads and validates one UiCloseParams.
+func DecodeUiCloseParams(data []byte) (x UiCloseParams, err error) {
+	doc, err := schema.Check(data, modelUiCloseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiCloseParamsValue validates and copies one UiCloseParams out of a document. Pointers start at v.
+func DecodeUiCloseParamsValue(v wirejson.Value) (x UiCloseParams, err error) {
+	if bad := schema.Validate(v, modelUiCloseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiCloseParams in place.
+func (x *UiCloseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiCloseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiCloseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiCloseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiCloseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiCloseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiCloseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiCloseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiCloseResult reads and validates one UiCloseResult.
+func DecodeUiCloseResult(data []byte) (x UiCloseResult, err error) {
+	doc, err := schema.Check(data, modelUiCloseResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiCloseResultValue validates and copies one UiCloseResult out of a document. Pointers start at v.
+func DecodeUiCloseResultValue(v wirejson.Value) (x UiCloseResult, err error) {
+	if bad := schema.Validate(v, modelUiCloseResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiCloseResult in place.
+func (x *UiCloseResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiCloseResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiCloseResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiCloseResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiCloseResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiCloseResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiCloseResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiCloseResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeUiChrome reads and validates one UiChrome.
+func DecodeUiChrome(data []byte) (x UiChrome, err error) {
+	doc, err := schema.Check(data, modelUiChrome)
+	if err != nil {
+		return x, err
+	}
+	x = decodeUiChrome(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiChromeValue validates and copies one UiChrome out of a document. Pointers start at v.
+func DecodeUiChromeValue(v wirejson.Value) (x UiChrome, err error) {
+	if bad := schema.Validate(v, modelUiChrome); bad != nil {
+		return x, bad
+	}
+	x = decodeUiChrome(v)
+	return x, nil
+}
+
+func decodeUiChrome(v wirejson.Value) UiChrome {
+	tag := v.Member("kind")
+	switch {
+	case tag.TextEquals("desktop_notification"):
+		var x DesktopNotification
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodeUiChrome writes null for a missing variant, which no model accepts.
+func encodeUiChrome(x UiChrome, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeDesktopNotification reads and validates one DesktopNotification.
+func DecodeDesktopNotification(data []byte) (x DesktopNotification, err error) {
+	doc, err := schema.Check(data, modelDesktopNotification)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDesktopNotificationValue validates and copies one DesktopNotification out of a document. Pointers start at v.
+func DecodeDesktopNotificationValue(v wirejson.Value) (x DesktopNotification, err error) {
+	if bad := schema.Validate(v, modelDesktopNotification); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDesktopNotification in place.
+func (x *DesktopNotification) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDesktopNotification(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DesktopNotification) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DesktopNotification) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDesktopNotification)
+}
+
+// Validate returns the first violation, or nil.
+func (x DesktopNotification) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DesktopNotification) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+		case "title":
+			x.Title = c.Value().Text()
+		case "body":
+			x.Body = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DesktopNotification) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("body")
+	w.String(x.Body)
+	w.Key("kind")
+	w.String("desktop_notification")
+	w.Key("title")
+	w.String(x.Title)
+	w.CloseObject(outer)
+}
+
+// DecodeEditorChrome reads and validates one EditorChrome.
+func DecodeEditorChrome(data []byte) (x EditorChrome, err error) {
+	doc, err := schema.Check(data, modelEditorChrome)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeEditorChromeValue validates and copies one EditorChrome out of a document. Pointers start at v.
+func DecodeEditorChromeValue(v wirejson.Value) (x EditorChrome, err error) {
+	if bad := schema.Validate(v, modelEditorChrome); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeEditorChrome in place.
+func (x *EditorChrome) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeEditorChrome(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x EditorChrome) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x EditorChrome) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelEditorChrome)
+}
+
+// Validate returns the first violation, or nil.
+func (x EditorChrome) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *EditorChrome) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "editor_id":
+			if item := c.Value(); item.IsNull() {
+				x.EditorID = wirejson.Null[EditorId]()
+			} else {
+				x.EditorID = wirejson.Some(item.Text())
+			}
+		case "mount_id":
+			if item := c.Value(); item.IsNull() {
+				x.MountID = wirejson.Null[EditorId]()
+			} else {
+				x.MountID = wirejson.Some(item.Text())
+			}
+		case "operation":
+			x.Operation = c.Value().Raw()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x EditorChrome) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.EditorID.Get(); ok {
+		w.Key("editor_id")
+		w.String(value)
+	} else if x.EditorID.IsNull() {
+		w.Key("editor_id")
+		w.Null()
+	}
+	w.Key("kind")
+	w.String("editor")
+	if value, ok := x.MountID.Get(); ok {
+		w.Key("mount_id")
+		w.String(value)
+	} else if x.MountID.IsNull() {
+		w.Key("mount_id")
+		w.Null()
+	}
+	w.Key("operation")
+	w.Raw(x.Operation)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiChromeParams reads and validates one UiChromeParams.
+func DecodeUiChromeParams(data []byte) (x UiChromeParams, err error) {
+	doc, err := schema.Check(data, modelUiChromeParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiChromeParamsValue validates and copies one UiChromeParams out of a document. Pointers start at v.
+func DecodeUiChromeParamsValue(v wirejson.Value) (x UiChromeParams, err error) {
+	if bad := schema.Validate(v, modelUiChromeParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiChromeParams in place.
+func (x *UiChromeParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiChromeParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiChromeParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiChromeParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiChromeParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiChromeParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiChromeParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "chrome":
+			x.Chrome = decodeUiChrome(c.Value())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiChromeParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("chrome")
+	encodeUiChrome(x.Chrome, w)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeUiChromeResult reads and validates one UiChromeResult.
+func DecodeUiChromeResult(data []byte) (x UiChromeResult, err error) {
+	doc, err := schema.Check(data, modelUiChromeResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiChromeResultValue validates and copies one UiChromeResult out of a document. Pointers start at v.
+func DecodeUiChromeResultValue(v wirejson.Value) (x UiChromeResult, err error) {
+	if bad := schema.Validate(v, modelUiChromeResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiChromeResult in place.
+func (x *UiChromeResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiChromeResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiChromeResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiChromeResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiChromeResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiChromeResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiChromeResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tools_expanded":
+			x.ToolsExpanded = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiChromeResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("tools_expanded")
+	w.Bool(x.ToolsExpanded)
+	w.CloseObject(outer)
+}
+
+// DecodeEditorInput reads and validates one EditorInput.
+func DecodeEditorInput(data []byte) (x EditorInput, err error) {
+	doc, err := schema.Check(data, modelEditorInput)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeEditorInputValue validates and copies one EditorInput out of a document. Pointers start at v.
+func DecodeEditorInputValue(v wirejson.Value) (x EditorInput, err error) {
+	if bad := schema.Validate(v, modelEditorInput); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeEditorInput in place.
+func (x *EditorInput) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeEditorInput(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x EditorInput) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x EditorInput) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelEditorInput)
+}
+
+// Validate returns the first violation, or nil.
+func (x EditorInput) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *EditorInput) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "mount_id":
+			x.MountID = c.Value().Text()
+		case "input_revision":
+			x.InputRevision = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x EditorInput) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("input_revision")
+	w.Int(x.InputRevision)
+	w.Key("mount_id")
+	w.String(x.MountID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiKeyKind reads and validates one UiKeyKind.
+func DecodeUiKeyKind(data []byte) (x UiKeyKind, err error) {
+	doc, err := schema.Check(data, modelUiKeyKind)
+	if err != nil {
+		return x, err
+	}
+	x = UiKeyKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiKeyKindValue validates and copies one UiKeyKind out of a document. Pointers start at v.
+func DecodeUiKeyKindValue(v wirejson.Value) (x UiKeyKind, err error) {
+	if bad := schema.Validate(v, modelUiKeyKind); bad != nil {
+		return x, bad
+	}
+	x = UiKeyKind(v.Text())
+	return x, nil
+}
+
+func (x UiKeyKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiKeyKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiKeyKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiKeyKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiKeyKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeUiModifier reads and validates one UiModifier.
+func DecodeUiModifier(data []byte) (x UiModifier, err error) {
+	doc, err := schema.Check(data, modelUiModifier)
+	if err != nil {
+		return x, err
+	}
+	x = UiModifier(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiModifierValue validates and copies one UiModifier out of a document. Pointers start at v.
+func DecodeUiModifierValue(v wirejson.Value) (x UiModifier, err error) {
+	if bad := schema.Validate(v, modelUiModifier); bad != nil {
+		return x, bad
+	}
+	x = UiModifier(v.Text())
+	return x, nil
+}
+
+func (x UiModifier) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiModifier) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiModifier) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiModifier)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiModifier) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeUiKeyParams reads and validates one UiKeyParams.
+func DecodeUiKeyParams(data []byte) (x UiKeyParams, err error) {
+	doc, err := schema.Check(data, modelUiKeyParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiKeyParamsValue validates and copies one UiKeyParams out of a document. Pointers start at v.
+func DecodeUiKeyParamsValue(v wirejson.Value) (x UiKeyParams, err error) {
+	if bad := schema.Validate(v, modelUiKeyParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiKeyParams in place.
+func (x *UiKeyParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiKeyParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiKeyParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiKeyParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiKeyParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiKeyParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiKeyParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "key":
+			x.Key = c.Value().Text()
+		case "kind":
+			x.Kind = UiKeyKind(c.Value().Text())
+		case "modifiers":
+			lista := make([]UiModifier, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, UiModifier(ea.Value().Text()))
+			}
+			x.Modifiers = lista
+		case "editor_input":
+			if item := c.Value(); item.IsNull() {
+				x.EditorInput = wirejson.Null[EditorInput]()
+			} else {
+				var ra EditorInput
+				ra.decode(item)
+				x.EditorInput = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiKeyParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.EditorInput.Get(); ok {
+		w.Key("editor_input")
+		value.encode(w)
+	} else if x.EditorInput.IsNull() {
+		w.Key("editor_input")
+		w.Null()
+	}
+	w.Key("key")
+	w.String(x.Key)
+	w.Key("kind")
+	w.String(string(x.Kind))
+	w.Key("modifiers")
+	w.OpenArray()
+	for ia, ea := range x.Modifiers {
+		w.Element(ia)
+		w.String(string(ea))
+	}
+	w.CloseArray()
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiMouseKind reads and validates one UiMouseKind.
+func DecodeUiMouseKind(data []byte) (x UiMouseKind, err error) {
+	doc, err := schema.Check(data, modelUiMouseKind)
+	if err != nil {
+		return x, err
+	}
+	x = UiMouseKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiMouseKindValue validates and copies one UiMouseKind out of a document. Pointers start at v.
+func DecodeUiMouseKindValue(v wirejson.Value) (x UiMouseKind, err error) {
+	if bad := schema.Validate(v, modelUiMouseKind); bad != nil {
+		return x, bad
+	}
+	x = UiMouseKind(v.Text())
+	return x, nil
+}
+
+func (x UiMouseKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiMouseKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiMouseKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiMouseKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiMouseKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeUiMouseButton reads and validates one UiMouseButton.
+func DecodeUiMouseButton(data []byte) (x UiMouseButton, err error) {
+	doc, err := schema.Check(data, modelUiMouseButton)
+	if err != nil {
+		return x, err
+	}
+	x = UiMouseButton(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiMouseButtonValue validates and copies one UiMouseButton out of a document. Pointers start at v.
+func DecodeUiMouseButtonValue(v wirejson.Value) (x UiMouseButton, err error) {
+	if bad := schema.Validate(v, modelUiMouseButton); bad != nil {
+		return x, bad
+	}
+	x = UiMouseButton(v.Text())
+	return x, nil
+}
+
+func (x UiMouseButton) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiMouseButton) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiMouseButton) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiMouseButton)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiMouseButton) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeUiMouseParams reads and validates one UiMouseParams.
+func DecodeUiMouseParams(data []byte) (x UiMouseParams, err error) {
+	doc, err := schema.Check(data, modelUiMouseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiMouseParamsValue validates and copies one UiMouseParams out of a document. Pointers start at v.
+func DecodeUiMouseParamsValue(v wirejson.Value) (x UiMouseParams, err error) {
+	if bad := schema.Validate(v, modelUiMouseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiMouseParams in place.
+func (x *UiMouseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiMouseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiMouseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiMouseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiMouseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiMouseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiMouseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "kind":
+			x.Kind = UiMouseKind(c.Value().Text())
+		case "button":
+			x.Button = UiMouseButton(c.Value().Text())
+		case "x":
+			x.X = c.Value().Int()
+		case "y":
+			x.Y = c.Value().Int()
+		case "modifiers":
+			lista := make([]UiModifier, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, UiModifier(ea.Value().Text()))
+			}
+			x.Modifiers = lista
+		case "wheel_delta":
+			x.WheelDelta = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiMouseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("button")
+	w.String(string(x.Button))
+	w.Key("kind")
+	w.String(string(x.Kind))
+	w.Key("modifiers")
+	w.OpenArray()
+	for ia, ea := range x.Modifiers {
+		w.Element(ia)
+		w.String(string(ea))
+	}
+	w.CloseArray()
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.Key("wheel_delta")
+	w.Int(x.WheelDelta)
+	w.Key("x")
+	w.Int(x.X)
+	w.Key("y")
+	w.Int(x.Y)
+	w.CloseObject(outer)
+}
+
+// DecodeUiResizeParams reads and validates one UiResizeParams.
+func DecodeUiResizeParams(data []byte) (x UiResizeParams, err error) {
+	doc, err := schema.Check(data, modelUiResizeParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiResizeParamsValue validates and copies one UiResizeParams out of a document. Pointers start at v.
+func DecodeUiResizeParamsValue(v wirejson.Value) (x UiResizeParams, err error) {
+	if bad := schema.Validate(v, modelUiResizeParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiResizeParams in place.
+func (x *UiResizeParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiResizeParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiResizeParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiResizeParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiResizeParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiResizeParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiResizeParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "columns":
+			x.Columns = c.Value().Int()
+		case "rows":
+			x.Rows = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiResizeParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("columns")
+	w.Int(x.Columns)
+	w.Key("rows")
+	w.Int(x.Rows)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiClosedParams reads and validates one UiClosedParams.
+func DecodeUiClosedParams(data []byte) (x UiClosedParams, err error) {
+	doc, err := schema.Check(data, modelUiClosedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiClosedParamsValue validates and copies one UiClosedParams out of a document. Pointers start at v.
+func DecodeUiClosedParamsValue(v wirejson.Value) (x UiClosedParams, err error) {
+	if bad := schema.Validate(v, modelUiClosedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiClosedParams in place.
+func (x *UiClosedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiClosedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiClosedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiClosedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiClosedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiClosedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiClosedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "reason":
+			x.Reason = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiClosedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("reason")
+	w.String(x.Reason)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.CloseObject(outer)
+}
+
+// DecodeUiEditorTextParams reads and validates one UiEditorTextParams.
+func DecodeUiEditorTextParams(data []byte) (x UiEditorTextParams, err error) {
+	doc, err := schema.Check(data, modelUiEditorTextParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiEditorTextParamsValue validates and copies one UiEditorTextParams out of a document. Pointers start at v.
+func DecodeUiEditorTextParamsValue(v wirejson.Value) (x UiEditorTextParams, err error) {
+	if bad := schema.Validate(v, modelUiEditorTextParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiEditorTextParams in place.
+func (x *UiEditorTextParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiEditorTextParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiEditorTextParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiEditorTextParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiEditorTextParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiEditorTextParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiEditorTextParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface_id":
+			x.SurfaceID = c.Value().Text()
+		case "text":
+			x.Text = c.Value().Text()
+		case "paste":
+			x.Paste = c.Value().Bool()
+		case "editor_input":
+			if item := c.Value(); item.IsNull() {
+				x.EditorInput = wirejson.Null[EditorInput]()
+			} else {
+				var ra EditorInput
+				ra.decode(item)
+				x.EditorInput = wirejson.Some(ra)
+			}
+		case "native_changed":
+			if item := c.Value(); item.IsNull() {
+				x.NativeChanged = wirejson.Null[bool]()
+			} else {
+				x.NativeChanged = wirejson.Some(item.Bool())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiEditorTextParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.EditorInput.Get(); ok {
+		w.Key("editor_input")
+		value.encode(w)
+	} else if x.EditorInput.IsNull() {
+		w.Key("editor_input")
+		w.Null()
+	}
+	if value, ok := x.NativeChanged.Get(); ok {
+		w.Key("native_changed")
+		w.Bool(value)
+	} else if x.NativeChanged.IsNull() {
+		w.Key("native_changed")
+		w.Null()
+	}
+	w.Key("paste")
+	w.Bool(x.Paste)
+	w.Key("surface_id")
+	w.String(x.SurfaceID)
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeContextUpdatedParams reads and validates one ContextUpdatedParams.
+func DecodeContextUpdatedParams(data []byte) (x ContextUpdatedParams, err error) {
+	doc, err := schema.Check(data, modelContextUpdatedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeContextUpdatedParamsValue validates and copies one ContextUpdatedParams out of a document. Pointers start at v.
+func DecodeContextUpdatedParamsValue(v wirejson.Value) (x ContextUpdatedParams, err error) {
+	if bad := schema.Validate(v, modelContextUpdatedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeContextUpdatedParams in place.
+func (x *ContextUpdatedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeContextUpdatedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ContextUpdatedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ContextUpdatedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelContextUpdatedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ContextUpdatedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ContextUpdatedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "host":
+			var ra HostState
+			ra.decode(c.Value())
+			x.Host = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ContextUpdatedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("host")
+	x.Host.encode(w)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeUiTerminalInputInterceptParams reads and validates one UiTerminalInputInterceptParams.
+func DecodeUiTerminalInputInterceptParams(data []byte) (x UiTerminalInputInterceptParams, err error) {
+	doc, err := schema.Check(data, modelUiTerminalInputInterceptParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiTerminalInputInterceptParamsValue validates and copies one UiTerminalInputInterceptParams out of a document. Pointers start at v.
+func DecodeUiTerminalInputInterceptParamsValue(v wirejson.Value) (x UiTerminalInputInterceptParams, err error) {
+	if bad := schema.Validate(v, modelUiTerminalInputInterceptParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiTerminalInputInterceptParams in place.
+func (x *UiTerminalInputInterceptParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiTerminalInputInterceptParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiTerminalInputInterceptParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiTerminalInputInterceptParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiTerminalInputInterceptParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiTerminalInputInterceptParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiTerminalInputInterceptParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "data":
+			x.Data = c.Value().Text()
+		case "resource_owner":
+			var ra ResourceOwner
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiTerminalInputInterceptParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("data")
+	w.String(x.Data)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeUiTerminalInputInterceptResult reads and validates one UiTerminalInputInterceptResult.
+func DecodeUiTerminalInputInterceptResult(data []byte) (x UiTerminalInputInterceptResult, err error) {
+	doc, err := schema.Check(data, modelUiTerminalInputInterceptResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeUiTerminalInputInterceptResultValue validates and copies one UiTerminalInputInterceptResult out of a document. Pointers start at v.
+func DecodeUiTerminalInputInterceptResultValue(v wirejson.Value) (x UiTerminalInputInterceptResult, err error) {
+	if bad := schema.Validate(v, modelUiTerminalInputInterceptResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeUiTerminalInputInterceptResult in place.
+func (x *UiTerminalInputInterceptResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeUiTerminalInputInterceptResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x UiTerminalInputInterceptResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x UiTerminalInputInterceptResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelUiTerminalInputInterceptResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x UiTerminalInputInterceptResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *UiTerminalInputInterceptResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "data":
+			x.Data = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x UiTerminalInputInterceptResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("data")
+	w.String(x.Data)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionMode reads and validates one CompositionMode.
+func DecodeCompositionMode(data []byte) (x CompositionMode, err error) {
+	doc, err := schema.Check(data, modelCompositionMode)
+	if err != nil {
+		return x, err
+	}
+	x = CompositionMode(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionModeValue validates and copies one CompositionMode out of a document. Pointers start at v.
+func DecodeCompositionModeValue(v wirejson.Value) (x CompositionMode, err error) {
+	if bad := schema.Validate(v, modelCompositionMode); bad != nil {
+		return x, bad
+	}
+	x = CompositionMode(v.Text())
+	return x, nil
+}
+
+func (x CompositionMode) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionMode) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionMode) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionMode)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionMode) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeToolComposition reads and validates one ToolComposition.
+func DecodeToolComposition(data []byte) (x ToolComposition, err error) {
+	doc, err := schema.Check(data, modelToolComposition)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolCompositionValue validates and copies one ToolComposition out of a document. Pointers start at v.
+func DecodeToolCompositionValue(v wirejson.Value) (x ToolComposition, err error) {
+	if bad := schema.Validate(v, modelToolComposition); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolComposition in place.
+func (x *ToolComposition) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolComposition(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolComposition) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolComposition) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolComposition)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolComposition) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolComposition) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "mode":
+			x.Mode = CompositionMode(c.Value().Text())
+		case "inline_budget":
+			x.InlineBudget = c.Value().Int()
+		}
+	}
+}
+
+func (x ToolComposition) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("inline_budget")
+	w.Int(x.InlineBudget)
+	w.Key("mode")
+	w.String(string(x.Mode))
+	w.CloseObject(outer)
+}
+
+// DecodeContextPlacement reads and validates one ContextPlacement.
+func DecodeContextPlacement(data []byte) (x ContextPlacement, err error) {
+	doc, err := schema.Check(data, modelContextPlacement)
+	if err != nil {
+		return x, err
+	}
+	x = ContextPlacement(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeContextPlacementValue validates and copies one ContextPlacement out of a document. Pointers start at v.
+func DecodeContextPlacementValue(v wirejson.Value) (x ContextPlacement, err error) {
+	if bad := schema.Validate(v, modelContextPlacement); bad != nil {
+		return x, bad
+	}
+	x = ContextPlacement(v.Text())
+	return x, nil
+}
+
+func (x ContextPlacement) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ContextPlacement) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ContextPlacement) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelContextPlacement)
+}
+
+// Validate returns the first violation, or nil.
+func (x ContextPlacement) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeContextContribution reads and validates one ContextContribution.
+func DecodeContextContribution(data []byte) (x ContextContribution, err error) {
+	doc, err := schema.Check(data, modelContextContribution)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeContextContributionValue validates and copies one ContextContribution out of a document. Pointers start at v.
+func DecodeContextContributionValue(v wirejson.Value) (x ContextContribution, err error) {
+	if bad := schema.Validate(v, modelContextContribution); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeContextContribution in place.
+func (x *ContextContribution) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeContextContribution(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ContextContribution) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ContextContribution) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelContextContribution)
+}
+
+// Validate returns the first violation, or nil.
+func (x ContextContribution) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ContextContribution) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "label":
+			x.Label = c.Value().Text()
+		case "content":
+			x.Content = c.Value().Text()
+		case "placement":
+			if item := c.Value(); item.IsNull() {
+				x.Placement = wirejson.Null[ContextPlacement]()
+			} else {
+				x.Placement = wirejson.Some(ContextPlacement(item.Text()))
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ContextContribution) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("content")
+	w.String(x.Content)
+	w.Key("label")
+	w.String(x.Label)
+	if value, ok := x.Placement.Get(); ok {
+		w.Key("placement")
+		w.String(string(value))
+	} else if x.Placement.IsNull() {
+		w.Key("placement")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeStatusContribution reads and validates one StatusContribution.
+func DecodeStatusContribution(data []byte) (x StatusContribution, err error) {
+	doc, err := schema.Check(data, modelStatusContribution)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeStatusContributionValue validates and copies one StatusContribution out of a document. Pointers start at v.
+func DecodeStatusContributionValue(v wirejson.Value) (x StatusContribution, err error) {
+	if bad := schema.Validate(v, modelStatusContribution); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeStatusContribution in place.
+func (x *StatusContribution) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeStatusContribution(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x StatusContribution) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x StatusContribution) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelStatusContribution)
+}
+
+// Validate returns the first violation, or nil.
+func (x StatusContribution) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *StatusContribution) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface":
+			x.Surface = UiSurface(c.Value().Text())
+		case "text":
+			x.Text = c.Value().Text()
+		case "style_role":
+			if item := c.Value(); item.IsNull() {
+				x.StyleRole = wirejson.Null[string]()
+			} else {
+				x.StyleRole = wirejson.Some(item.Text())
+			}
+		case "priority":
+			if item := c.Value(); item.IsNull() {
+				x.Priority = wirejson.Null[int64]()
+			} else {
+				x.Priority = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x StatusContribution) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Priority.Get(); ok {
+		w.Key("priority")
+		w.Int(value)
+	} else if x.Priority.IsNull() {
+		w.Key("priority")
+		w.Null()
+	}
+	if value, ok := x.StyleRole.Get(); ok {
+		w.Key("style_role")
+		w.String(value)
+	} else if x.StyleRole.IsNull() {
+		w.Key("style_role")
+		w.Null()
+	}
+	w.Key("surface")
+	w.String(string(x.Surface))
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeToolRenderSegment reads and validates one ToolRenderSegment.
+func DecodeToolRenderSegment(data []byte) (x ToolRenderSegment, err error) {
+	doc, err := schema.Check(data, modelToolRenderSegment)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolRenderSegmentValue validates and copies one ToolRenderSegment out of a document. Pointers start at v.
+func DecodeToolRenderSegmentValue(v wirejson.Value) (x ToolRenderSegment, err error) {
+	if bad := schema.Validate(v, modelToolRenderSegment); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolRenderSegment in place.
+func (x *ToolRenderSegment) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolRenderSegment(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolRenderSegment) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolRenderSegment) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolRenderSegment)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolRenderSegment) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolRenderSegment) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "text":
+			x.Text = c.Value().Text()
+		case "style_role":
+			if item := c.Value(); item.IsNull() {
+				x.StyleRole = wirejson.Null[string]()
+			} else {
+				x.StyleRole = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolRenderSegment) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.StyleRole.Get(); ok {
+		w.Key("style_role")
+		w.String(value)
+	} else if x.StyleRole.IsNull() {
+		w.Key("style_role")
+		w.Null()
+	}
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeDisposition reads and validates one Disposition.
+func DecodeDisposition(data []byte) (x Disposition, err error) {
+	doc, err := schema.Check(data, modelDisposition)
+	if err != nil {
+		return x, err
+	}
+	x = decodeDisposition(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDispositionValue validates and copies one Disposition out of a document. Pointers start at v.
+func DecodeDispositionValue(v wirejson.Value) (x Disposition, err error) {
+	if bad := schema.Validate(v, modelDisposition); bad != nil {
+		return x, bad
+	}
+	x = decodeDisposition(v)
+	return x, nil
+}
+
+func decodeDisposition(v wirejson.Value) Disposition {
+	tag := v.Member("action")
+	switch {
+	case tag.TextEquals("continue"):
+		var x DispositionContinue
+		x.decode(v)
+		return x
+	case tag.TextEquals("deny"):
+		var x DispositionDeny
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodeDisposition writes null for a missing variant, which no model accepts.
+func encodeDisposition(x Disposition, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeDispositionContinue reads and validates one DispositionContinue.
+func DecodeDispositionContinue(data []byte) (x DispositionContinue, err error) {
+	doc, err := schema.Check(data, modelDispositionContinue)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDispositionContinueValue validates and copies one DispositionContinue out of a document. Pointers start at v.
+func DecodeDispositionContinueValue(v wirejson.Value) (x DispositionContinue, err error) {
+	if bad := schema.Validate(v, modelDispositionContinue); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDispositionContinue in place.
+func (x *DispositionContinue) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDispositionContinue(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DispositionContinue) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DispositionContinue) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDispositionContinue)
+}
+
+// Validate returns the first violation, or nil.
+func (x DispositionContinue) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DispositionContinue) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DispositionContinue) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("continue")
+	w.CloseObject(outer)
+}
+
+// DecodeDispositionDeny reads and validates one DispositionDeny.
+func DecodeDispositionDeny(data []byte) (x DispositionDeny, err error) {
+	doc, err := schema.Check(data, modelDispositionDeny)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDispositionDenyValue validates and copies one DispositionDeny out of a document. Pointers start at v.
+func DecodeDispositionDenyValue(v wirejson.Value) (x DispositionDeny, err error) {
+	if bad := schema.Validate(v, modelDispositionDeny); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDispositionDeny in place.
+func (x *DispositionDeny) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDispositionDeny(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DispositionDeny) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DispositionDeny) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDispositionDeny)
+}
+
+// Validate returns the first violation, or nil.
+func (x DispositionDeny) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DispositionDeny) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		case "reason":
+			x.Reason = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DispositionDeny) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("deny")
+	w.Key("reason")
+	w.String(x.Reason)
+	w.CloseObject(outer)
+}
+
+// DecodeCommandExecuteParams reads and validates one CommandExecuteParams.
+func DecodeCommandExecuteParams(data []byte) (x CommandExecuteParams, err error) {
+	doc, err := schema.Check(data, modelCommandExecuteParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCommandExecuteParamsValue validates and copies one CommandExecuteParams out of a document. Pointers start at v.
+func DecodeCommandExecuteParamsValue(v wirejson.Value) (x CommandExecuteParams, err error) {
+	if bad := schema.Validate(v, modelCommandExecuteParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCommandExecuteParams in place.
+func (x *CommandExecuteParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCommandExecuteParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CommandExecuteParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CommandExecuteParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCommandExecuteParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CommandExecuteParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CommandExecuteParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Arguments = lista
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CommandExecuteParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.OpenArray()
+	for ia, ea := range x.Arguments {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("name")
+	w.String(x.Name)
+	w.CloseObject(outer)
+}
+
+// DecodeCommandExecuteParamsV01 reads and validates one CommandExecuteParamsV01.
+func DecodeCommandExecuteParamsV01(data []byte) (x CommandExecuteParamsV01, err error) {
+	doc, err := schema.Check(data, modelCommandExecuteParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCommandExecuteParamsV01Value validates and copies one CommandExecuteParamsV01 out of a document. Pointers start at v.
+func DecodeCommandExecuteParamsV01Value(v wirejson.Value) (x CommandExecuteParamsV01, err error) {
+	if bad := schema.Validate(v, modelCommandExecuteParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCommandExecuteParamsV01 in place.
+func (x *CommandExecuteParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCommandExecuteParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CommandExecuteParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CommandExecuteParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCommandExecuteParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x CommandExecuteParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CommandExecuteParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Arguments = lista
+		case "context":
+			var ra ExecutionContextV01
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CommandExecuteParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.OpenArray()
+	for ia, ea := range x.Arguments {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("name")
+	w.String(x.Name)
+	w.CloseObject(outer)
+}
+
+// DecodeCommandExecuteResult reads and validates one CommandExecuteResult.
+func DecodeCommandExecuteResult(data []byte) (x CommandExecuteResult, err error) {
+	doc, err := schema.Check(data, modelCommandExecuteResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCommandExecuteResultValue validates and copies one CommandExecuteResult out of a document. Pointers start at v.
+func DecodeCommandExecuteResultValue(v wirejson.Value) (x CommandExecuteResult, err error) {
+	if bad := schema.Validate(v, modelCommandExecuteResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCommandExecuteResult in place.
+func (x *CommandExecuteResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCommandExecuteResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CommandExecuteResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CommandExecuteResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCommandExecuteResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CommandExecuteResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CommandExecuteResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "text":
+			x.Text = c.Value().Text()
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CommandExecuteResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeContextCollectParams reads and validates one ContextCollectParams.
+func DecodeContextCollectParams(data []byte) (x ContextCollectParams, err error) {
+	doc, err := schema.Check(data, modelContextCollectParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeContextCollectParamsValue validates and copies one ContextCollectParams out of a document. Pointers start at v.
+func DecodeContextCollectParamsValue(v wirejson.Value) (x ContextCollectParams, err error) {
+	if bad := schema.Validate(v, modelContextCollectParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeContextCollectParams in place.
+func (x *ContextCollectParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeContextCollectParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ContextCollectParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ContextCollectParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelContextCollectParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ContextCollectParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ContextCollectParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prompt":
+			if item := c.Value(); item.IsNull() {
+				x.Prompt = wirejson.Null[string]()
+			} else {
+				x.Prompt = wirejson.Some(item.Text())
+			}
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ContextCollectParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	if value, ok := x.Prompt.Get(); ok {
+		w.Key("prompt")
+		w.String(value)
+	} else {
+		w.Key("prompt")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeContextCollectParamsV01 reads and validates one ContextCollectParamsV01.
+func DecodeContextCollectParamsV01(data []byte) (x ContextCollectParamsV01, err error) {
+	doc, err := schema.Check(data, modelContextCollectParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeContextCollectParamsV01Value validates and copies one ContextCollectParamsV01 out of a document. Pointers start at v.
+func DecodeContextCollectParamsV01Value(v wirejson.Value) (x ContextCollectParamsV01, err error) {
+	if bad := schema.Validate(v, modelContextCollectParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeContextCollectParamsV01 in place.
+func (x *ContextCollectParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeContextCollectParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ContextCollectParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ContextCollectParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelContextCollectParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x ContextCollectParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ContextCollectParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prompt":
+			if item := c.Value(); item.IsNull() {
+				x.Prompt = wirejson.Null[string]()
+			} else {
+				x.Prompt = wirejson.Some(item.Text())
+			}
+		case "context":
+			var ra ExecutionContextV01
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ContextCollectParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	if value, ok := x.Prompt.Get(); ok {
+		w.Key("prompt")
+		w.String(value)
+	} else {
+		w.Key("prompt")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeStatusCollectParams reads and validates one StatusCollectParams.
+func DecodeStatusCollectParams(data []byte) (x StatusCollectParams, err error) {
+	doc, err := schema.Check(data, modelStatusCollectParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeStatusCollectParamsValue validates and copies one StatusCollectParams out of a document. Pointers start at v.
+func DecodeStatusCollectParamsValue(v wirejson.Value) (x StatusCollectParams, err error) {
+	if bad := schema.Validate(v, modelStatusCollectParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeStatusCollectParams in place.
+func (x *StatusCollectParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeStatusCollectParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x StatusCollectParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x StatusCollectParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelStatusCollectParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x StatusCollectParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *StatusCollectParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface":
+			x.Surface = UiSurface(c.Value().Text())
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x StatusCollectParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("surface")
+	w.String(string(x.Surface))
+	w.CloseObject(outer)
+}
+
+// DecodeStatusCollectParamsV01 reads and validates one StatusCollectParamsV01.
+func DecodeStatusCollectParamsV01(data []byte) (x StatusCollectParamsV01, err error) {
+	doc, err := schema.Check(data, modelStatusCollectParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeStatusCollectParamsV01Value validates and copies one StatusCollectParamsV01 out of a document. Pointers start at v.
+func DecodeStatusCollectParamsV01Value(v wirejson.Value) (x StatusCollectParamsV01, err error) {
+	if bad := schema.Validate(v, modelStatusCollectParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeStatusCollectParamsV01 in place.
+func (x *StatusCollectParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeStatusCollectParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x StatusCollectParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x StatusCollectParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelStatusCollectParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x StatusCollectParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *StatusCollectParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "surface":
+			x.Surface = UiSurface(c.Value().Text())
+		case "context":
+			var ra ExecutionContextV01
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x StatusCollectParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("surface")
+	w.String(string(x.Surface))
+	w.CloseObject(outer)
+}
+
+// DecodeMenuCollectParams reads and validates one MenuCollectParams.
+func DecodeMenuCollectParams(data []byte) (x MenuCollectParams, err error) {
+	doc, err := schema.Check(data, modelMenuCollectParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMenuCollectParamsValue validates and copies one MenuCollectParams out of a document. Pointers start at v.
+func DecodeMenuCollectParamsValue(v wirejson.Value) (x MenuCollectParams, err error) {
+	if bad := schema.Validate(v, modelMenuCollectParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMenuCollectParams in place.
+func (x *MenuCollectParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMenuCollectParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MenuCollectParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MenuCollectParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMenuCollectParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x MenuCollectParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MenuCollectParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MenuCollectParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeMenuCollectResult reads and validates one MenuCollectResult.
+func DecodeMenuCollectResult(data []byte) (x MenuCollectResult, err error) {
+	doc, err := schema.Check(data, modelMenuCollectResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMenuCollectResultValue validates and copies one MenuCollectResult out of a document. Pointers start at v.
+func DecodeMenuCollectResultValue(v wirejson.Value) (x MenuCollectResult, err error) {
+	if bad := schema.Validate(v, modelMenuCollectResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMenuCollectResult in place.
+func (x *MenuCollectResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMenuCollectResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MenuCollectResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MenuCollectResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMenuCollectResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x MenuCollectResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MenuCollectResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "title":
+			if item := c.Value(); item.IsNull() {
+				x.Title = wirejson.Null[string]()
+			} else {
+				x.Title = wirejson.Some(item.Text())
+			}
+		case "status":
+			if item := c.Value(); item.IsNull() {
+				x.Status = wirejson.Null[PresentationStatus]()
+			} else {
+				var ra PresentationStatus
+				ra.decode(item)
+				x.Status = wirejson.Some(ra)
+			}
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		case "items":
+			lista := make([]MenuItem, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb MenuItem
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Items = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MenuCollectResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("items")
+	w.OpenArray()
+	for ia, ea := range x.Items {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	if value, ok := x.Status.Get(); ok {
+		w.Key("status")
+		value.encode(w)
+	} else if x.Status.IsNull() {
+		w.Key("status")
+		w.Null()
+	}
+	if value, ok := x.Title.Get(); ok {
+		w.Key("title")
+		w.String(value)
+	} else if x.Title.IsNull() {
+		w.Key("title")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeMenuItem reads and validates one MenuItem.
+func DecodeMenuItem(data []byte) (x MenuItem, err error) {
+	doc, err := schema.Check(data, modelMenuItem)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMenuItemValue validates and copies one MenuItem out of a document. Pointers start at v.
+func DecodeMenuItemValue(v wirejson.Value) (x MenuItem, err error) {
+	if bad := schema.Validate(v, modelMenuItem); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMenuItem in place.
+func (x *MenuItem) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMenuItem(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MenuItem) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MenuItem) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMenuItem)
+}
+
+// Validate returns the first violation, or nil.
+func (x MenuItem) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MenuItem) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "label":
+			x.Label = c.Value().Text()
+		case "description":
+			if item := c.Value(); item.IsNull() {
+				x.Description = wirejson.Null[string]()
+			} else {
+				x.Description = wirejson.Some(item.Text())
+			}
+		case "command":
+			if item := c.Value(); item.IsNull() {
+				x.Command = wirejson.Null[CommandName]()
+			} else {
+				x.Command = wirejson.Some(item.Text())
+			}
+		case "arguments":
+			if item := c.Value(); item.IsNull() {
+				x.Arguments = wirejson.Null[[]string]()
+			} else {
+				lista := make([]string, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.Arguments = wirejson.Some(lista)
+			}
+		case "destructive":
+			if item := c.Value(); item.IsNull() {
+				x.Destructive = wirejson.Null[bool]()
+			} else {
+				x.Destructive = wirejson.Some(item.Bool())
+			}
+		case "recommended":
+			if item := c.Value(); item.IsNull() {
+				x.Recommended = wirejson.Null[bool]()
+			} else {
+				x.Recommended = wirejson.Some(item.Bool())
+			}
+		case "items":
+			if item := c.Value(); item.IsNull() {
+				x.Items = wirejson.Null[[]MenuItem]()
+			} else {
+				lista := make([]MenuItem, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb MenuItem
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Items = wirejson.Some(lista)
+			}
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MenuItem) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Arguments.Get(); ok {
+		w.Key("arguments")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.Arguments.IsNull() {
+		w.Key("arguments")
+		w.Null()
+	}
+	if value, ok := x.Command.Get(); ok {
+		w.Key("command")
+		w.String(value)
+	} else if x.Command.IsNull() {
+		w.Key("command")
+		w.Null()
+	}
+	if value, ok := x.Description.Get(); ok {
+		w.Key("description")
+		w.String(value)
+	} else if x.Description.IsNull() {
+		w.Key("description")
+		w.Null()
+	}
+	if value, ok := x.Destructive.Get(); ok {
+		w.Key("destructive")
+		w.Bool(value)
+	} else if x.Destructive.IsNull() {
+		w.Key("destructive")
+		w.Null()
+	}
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("id")
+	w.String(x.ID)
+	if value, ok := x.Items.Get(); ok {
+		w.Key("items")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Items.IsNull() {
+		w.Key("items")
+		w.Null()
+	}
+	w.Key("label")
+	w.String(x.Label)
+	if value, ok := x.Recommended.Get(); ok {
+		w.Key("recommended")
+		w.Bool(value)
+	} else if x.Recommended.IsNull() {
+		w.Key("recommended")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeToolRenderParams reads and validates one ToolRenderParams.
+func DecodeToolRenderParams(data []byte) (x ToolRenderParams, err error) {
+	doc, err := schema.Check(data, modelToolRenderParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolRenderParamsValue validates and copies one ToolRenderParams out of a document. Pointers start at v.
+func DecodeToolRenderParamsValue(v wirejson.Value) (x ToolRenderParams, err error) {
+	if bad := schema.Validate(v, modelToolRenderParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolRenderParams in place.
+func (x *ToolRenderParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolRenderParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolRenderParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolRenderParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolRenderParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolRenderParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolRenderParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			x.Arguments = c.Value().Raw()
+		case "output":
+			x.Output = c.Value().Text()
+		case "is_error":
+			x.IsError = c.Value().Bool()
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolRenderParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.Raw(x.Arguments)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("is_error")
+	w.Bool(x.IsError)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("output")
+	w.String(x.Output)
+	w.CloseObject(outer)
+}
+
+// DecodeToolRenderParamsV01 reads and validates one ToolRenderParamsV01.
+func DecodeToolRenderParamsV01(data []byte) (x ToolRenderParamsV01, err error) {
+	doc, err := schema.Check(data, modelToolRenderParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolRenderParamsV01Value validates and copies one ToolRenderParamsV01 out of a document. Pointers start at v.
+func DecodeToolRenderParamsV01Value(v wirejson.Value) (x ToolRenderParamsV01, err error) {
+	if bad := schema.Validate(v, modelToolRenderParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolRenderParamsV01 in place.
+func (x *ToolRenderParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolRenderParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolRenderParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolRenderParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolRenderParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolRenderParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolRenderParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			x.Arguments = c.Value().Raw()
+		case "output":
+			x.Output = c.Value().Text()
+		case "is_error":
+			x.IsError = c.Value().Bool()
+		case "context":
+			var ra ExecutionContextV01
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolRenderParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.Raw(x.Arguments)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("is_error")
+	w.Bool(x.IsError)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("output")
+	w.String(x.Output)
+	w.CloseObject(outer)
+}
+
+// DecodeToolRenderResult reads and validates one ToolRenderResult.
+func DecodeToolRenderResult(data []byte) (x ToolRenderResult, err error) {
+	doc, err := schema.Check(data, modelToolRenderResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolRenderResultValue validates and copies one ToolRenderResult out of a document. Pointers start at v.
+func DecodeToolRenderResultValue(v wirejson.Value) (x ToolRenderResult, err error) {
+	if bad := schema.Validate(v, modelToolRenderResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolRenderResult in place.
+func (x *ToolRenderResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolRenderResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolRenderResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolRenderResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolRenderResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolRenderResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolRenderResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "segments":
+			lista := make([]ToolRenderSegment, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb ToolRenderSegment
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Segments = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolRenderResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("segments")
+	w.OpenArray()
+	for ia, ea := range x.Segments {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeHookName reads and validates one HookName.
+func DecodeHookName(data []byte) (x HookName, err error) {
+	doc, err := schema.Check(data, modelHookName)
+	if err != nil {
+		return x, err
+	}
+	x = HookName(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHookNameValue validates and copies one HookName out of a document. Pointers start at v.
+func DecodeHookNameValue(v wirejson.Value) (x HookName, err error) {
+	if bad := schema.Validate(v, modelHookName); bad != nil {
+		return x, bad
+	}
+	x = HookName(v.Text())
+	return x, nil
+}
+
+func (x HookName) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x HookName) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x HookName) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHookName)
+}
+
+// Validate returns the first violation, or nil.
+func (x HookName) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeHookRunParams reads and validates one HookRunParams.
+func DecodeHookRunParams(data []byte) (x HookRunParams, err error) {
+	doc, err := schema.Check(data, modelHookRunParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHookRunParamsValue validates and copies one HookRunParams out of a document. Pointers start at v.
+func DecodeHookRunParamsValue(v wirejson.Value) (x HookRunParams, err error) {
+	if bad := schema.Validate(v, modelHookRunParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeHookRunParams in place.
+func (x *HookRunParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeHookRunParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x HookRunParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x HookRunParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHookRunParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x HookRunParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *HookRunParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "hook":
+			x.Hook = HookName(c.Value().Text())
+		case "payload":
+			x.Payload = c.Value().Raw()
+		case "context":
+			var ra ExecutionContext
+			ra.decode(c.Value())
+			x.Context = ra
+		case "session_leaf":
+			if item := c.Value(); item.IsNull() {
+				x.SessionLeaf = wirejson.Null[json.RawMessage]()
+			} else {
+				x.SessionLeaf = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x HookRunParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("hook")
+	w.String(string(x.Hook))
+	w.Key("payload")
+	w.Raw(x.Payload)
+	if value, ok := x.SessionLeaf.Get(); ok {
+		w.Key("session_leaf")
+		w.Raw(value)
+	} else if x.SessionLeaf.IsNull() {
+		w.Key("session_leaf")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeHookRunParamsV01 reads and validates one HookRunParamsV01.
+func DecodeHookRunParamsV01(data []byte) (x HookRunParamsV01, err error) {
+	doc, err := schema.Check(data, modelHookRunParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHookRunParamsV01Value validates and copies one HookRunParamsV01 out of a document. Pointers start at v.
+func DecodeHookRunParamsV01Value(v wirejson.Value) (x HookRunParamsV01, err error) {
+	if bad := schema.Validate(v, modelHookRunParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeHookRunParamsV01 in place.
+func (x *HookRunParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeHookRunParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x HookRunParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x HookRunParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHookRunParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x HookRunParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *HookRunParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "hook":
+			x.Hook = HookName(c.Value().Text())
+		case "payload":
+			x.Payload = c.Value().Raw()
+		case "context":
+			var ra ExecutionContextV01
+			ra.decode(c.Value())
+			x.Context = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x HookRunParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("context")
+	x.Context.encode(w)
+	w.Key("hook")
+	w.String(string(x.Hook))
+	w.Key("payload")
+	w.Raw(x.Payload)
+	w.CloseObject(outer)
+}
+
+// DecodeHookRunResult reads and validates one HookRunResult.
+func DecodeHookRunResult(data []byte) (x HookRunResult, err error) {
+	doc, err := schema.Check(data, modelHookRunResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHookRunResultValue validates and copies one HookRunResult out of a document. Pointers start at v.
+func DecodeHookRunResultValue(v wirejson.Value) (x HookRunResult, err error) {
+	if bad := schema.Validate(v, modelHookRunResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeHookRunResult in place.
+func (x *HookRunResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeHookRunResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x HookRunResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x HookRunResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHookRunResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x HookRunResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *HookRunResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "provider_retry":
+			if item := c.Value(); item.IsNull() {
+				x.ProviderRetry = wirejson.Null[ProviderRetryAdvice]()
+			} else {
+				x.ProviderRetry = wirejson.Some(decodeProviderRetryAdvice(item))
+			}
+		case "persistence_metadata":
+			if item := c.Value(); item.IsNull() {
+				x.PersistenceMetadata = wirejson.Null[PersistenceMetadata]()
+			} else {
+				var ra PersistenceMetadata
+				ra.decode(item)
+				x.PersistenceMetadata = wirejson.Some(ra)
+			}
+		case "post_mutation":
+			if item := c.Value(); item.IsNull() {
+				x.PostMutation = wirejson.Null[PostMutationAnswer]()
+			} else {
+				x.PostMutation = wirejson.Some(decodePostMutationAnswer(item))
+			}
+		case "session_operation":
+			if item := c.Value(); item.IsNull() {
+				x.SessionOperation = wirejson.Null[SessionOperation]()
+			} else {
+				x.SessionOperation = wirejson.Some(decodeSessionOperation(item))
+			}
+		case "cache_warming_decision":
+			if item := c.Value(); item.IsNull() {
+				x.CacheWarmingDecision = wirejson.Null[CacheWarmingAction]()
+			} else {
+				x.CacheWarmingDecision = wirejson.Some(CacheWarmingAction(item.Text()))
+			}
+		case "compaction_frames":
+			if item := c.Value(); item.IsNull() {
+				x.CompactionFrames = wirejson.Null[[]Base64Text]()
+			} else {
+				lista := make([]Base64Text, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.CompactionFrames = wirejson.Some(lista)
+			}
+		case "resource_paths":
+			if item := c.Value(); item.IsNull() {
+				x.ResourcePaths = wirejson.Null[ResourcePaths]()
+			} else {
+				var ra ResourcePaths
+				ra.decode(item)
+				x.ResourcePaths = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x HookRunResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.CacheWarmingDecision.Get(); ok {
+		w.Key("cache_warming_decision")
+		w.String(string(value))
+	} else if x.CacheWarmingDecision.IsNull() {
+		w.Key("cache_warming_decision")
+		w.Null()
+	}
+	if value, ok := x.CompactionFrames.Get(); ok {
+		w.Key("compaction_frames")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.CompactionFrames.IsNull() {
+		w.Key("compaction_frames")
+		w.Null()
+	}
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.PersistenceMetadata.Get(); ok {
+		w.Key("persistence_metadata")
+		value.encode(w)
+	} else if x.PersistenceMetadata.IsNull() {
+		w.Key("persistence_metadata")
+		w.Null()
+	}
+	if value, ok := x.PostMutation.Get(); ok {
+		w.Key("post_mutation")
+		encodePostMutationAnswer(value, w)
+	} else if x.PostMutation.IsNull() {
+		w.Key("post_mutation")
+		w.Null()
+	}
+	if value, ok := x.ProviderRetry.Get(); ok {
+		w.Key("provider_retry")
+		encodeProviderRetryAdvice(value, w)
+	} else if x.ProviderRetry.IsNull() {
+		w.Key("provider_retry")
+		w.Null()
+	}
+	if value, ok := x.ResourcePaths.Get(); ok {
+		w.Key("resource_paths")
+		value.encode(w)
+	} else if x.ResourcePaths.IsNull() {
+		w.Key("resource_paths")
+		w.Null()
+	}
+	if value, ok := x.SessionOperation.Get(); ok {
+		w.Key("session_operation")
+		encodeSessionOperation(value, w)
+	} else if x.SessionOperation.IsNull() {
+		w.Key("session_operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeHookRunResultV01 reads and validates one HookRunResultV01.
+func DecodeHookRunResultV01(data []byte) (x HookRunResultV01, err error) {
+	doc, err := schema.Check(data, modelHookRunResultV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHookRunResultV01Value validates and copies one HookRunResultV01 out of a document. Pointers start at v.
+func DecodeHookRunResultV01Value(v wirejson.Value) (x HookRunResultV01, err error) {
+	if bad := schema.Validate(v, modelHookRunResultV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeHookRunResultV01 in place.
+func (x *HookRunResultV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeHookRunResultV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x HookRunResultV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x HookRunResultV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHookRunResultV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x HookRunResultV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *HookRunResultV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x HookRunResultV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeBeforePromptPayload reads and validates one BeforePromptPayload.
+func DecodeBeforePromptPayload(data []byte) (x BeforePromptPayload, err error) {
+	doc, err := schema.Check(data, modelBeforePromptPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforePromptPayloadValue validates and copies one BeforePromptPayload out of a document. Pointers start at v.
+func DecodeBeforePromptPayloadValue(v wirejson.Value) (x BeforePromptPayload, err error) {
+	if bad := schema.Validate(v, modelBeforePromptPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforePromptPayload in place.
+func (x *BeforePromptPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforePromptPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforePromptPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforePromptPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforePromptPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforePromptPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforePromptPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prompt":
+			x.Prompt = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforePromptPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("prompt")
+	w.String(x.Prompt)
+	w.CloseObject(outer)
+}
+
+// DecodeBeforePromptHookResult reads and validates one BeforePromptHookResult.
+func DecodeBeforePromptHookResult(data []byte) (x BeforePromptHookResult, err error) {
+	doc, err := schema.Check(data, modelBeforePromptHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforePromptHookResultValue validates and copies one BeforePromptHookResult out of a document. Pointers start at v.
+func DecodeBeforePromptHookResultValue(v wirejson.Value) (x BeforePromptHookResult, err error) {
+	if bad := schema.Validate(v, modelBeforePromptHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforePromptHookResult in place.
+func (x *BeforePromptHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforePromptHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforePromptHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforePromptHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforePromptHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforePromptHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforePromptHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforePromptHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAfterResponsePayload reads and validates one AfterResponsePayload.
+func DecodeAfterResponsePayload(data []byte) (x AfterResponsePayload, err error) {
+	doc, err := schema.Check(data, modelAfterResponsePayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAfterResponsePayloadValue validates and copies one AfterResponsePayload out of a document. Pointers start at v.
+func DecodeAfterResponsePayloadValue(v wirejson.Value) (x AfterResponsePayload, err error) {
+	if bad := schema.Validate(v, modelAfterResponsePayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAfterResponsePayload in place.
+func (x *AfterResponsePayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAfterResponsePayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AfterResponsePayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AfterResponsePayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAfterResponsePayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x AfterResponsePayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AfterResponsePayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "response":
+			x.Response = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AfterResponsePayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("response")
+	w.String(x.Response)
+	w.CloseObject(outer)
+}
+
+// DecodeAfterResponseHookResult reads and validates one AfterResponseHookResult.
+func DecodeAfterResponseHookResult(data []byte) (x AfterResponseHookResult, err error) {
+	doc, err := schema.Check(data, modelAfterResponseHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAfterResponseHookResultValue validates and copies one AfterResponseHookResult out of a document. Pointers start at v.
+func DecodeAfterResponseHookResultValue(v wirejson.Value) (x AfterResponseHookResult, err error) {
+	if bad := schema.Validate(v, modelAfterResponseHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAfterResponseHookResult in place.
+func (x *AfterResponseHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAfterResponseHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AfterResponseHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AfterResponseHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAfterResponseHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AfterResponseHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AfterResponseHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AfterResponseHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeBeforeToolCallPayload reads and validates one BeforeToolCallPayload.
+func DecodeBeforeToolCallPayload(data []byte) (x BeforeToolCallPayload, err error) {
+	doc, err := schema.Check(data, modelBeforeToolCallPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforeToolCallPayloadValue validates and copies one BeforeToolCallPayload out of a document. Pointers start at v.
+func DecodeBeforeToolCallPayloadValue(v wirejson.Value) (x BeforeToolCallPayload, err error) {
+	if bad := schema.Validate(v, modelBeforeToolCallPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforeToolCallPayload in place.
+func (x *BeforeToolCallPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforeToolCallPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforeToolCallPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforeToolCallPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforeToolCallPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforeToolCallPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforeToolCallPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			x.Arguments = c.Value().Raw()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforeToolCallPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.Raw(x.Arguments)
+	w.Key("name")
+	w.String(x.Name)
+	w.CloseObject(outer)
+}
+
+// DecodeBeforeToolCallHookResult reads and validates one BeforeToolCallHookResult.
+func DecodeBeforeToolCallHookResult(data []byte) (x BeforeToolCallHookResult, err error) {
+	doc, err := schema.Check(data, modelBeforeToolCallHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforeToolCallHookResultValue validates and copies one BeforeToolCallHookResult out of a document. Pointers start at v.
+func DecodeBeforeToolCallHookResultValue(v wirejson.Value) (x BeforeToolCallHookResult, err error) {
+	if bad := schema.Validate(v, modelBeforeToolCallHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforeToolCallHookResult in place.
+func (x *BeforeToolCallHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforeToolCallHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforeToolCallHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforeToolCallHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforeToolCallHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforeToolCallHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforeToolCallHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforeToolCallHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeAfterToolCallPayload reads and validates one AfterToolCallPayload.
+func DecodeAfterToolCallPayload(data []byte) (x AfterToolCallPayload, err error) {
+	doc, err := schema.Check(data, modelAfterToolCallPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAfterToolCallPayloadValue validates and copies one AfterToolCallPayload out of a document. Pointers start at v.
+func DecodeAfterToolCallPayloadValue(v wirejson.Value) (x AfterToolCallPayload, err error) {
+	if bad := schema.Validate(v, modelAfterToolCallPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAfterToolCallPayload in place.
+func (x *AfterToolCallPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAfterToolCallPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AfterToolCallPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AfterToolCallPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAfterToolCallPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x AfterToolCallPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AfterToolCallPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			x.Arguments = c.Value().Raw()
+		case "output":
+			x.Output = c.Value().Text()
+		case "is_error":
+			x.IsError = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AfterToolCallPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("arguments")
+	w.Raw(x.Arguments)
+	w.Key("is_error")
+	w.Bool(x.IsError)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("output")
+	w.String(x.Output)
+	w.CloseObject(outer)
+}
+
+// DecodeAfterToolCallHookResult reads and validates one AfterToolCallHookResult.
+func DecodeAfterToolCallHookResult(data []byte) (x AfterToolCallHookResult, err error) {
+	doc, err := schema.Check(data, modelAfterToolCallHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeAfterToolCallHookResultValue validates and copies one AfterToolCallHookResult out of a document. Pointers start at v.
+func DecodeAfterToolCallHookResultValue(v wirejson.Value) (x AfterToolCallHookResult, err error) {
+	if bad := schema.Validate(v, modelAfterToolCallHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeAfterToolCallHookResult in place.
+func (x *AfterToolCallHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeAfterToolCallHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x AfterToolCallHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x AfterToolCallHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelAfterToolCallHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x AfterToolCallHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *AfterToolCallHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x AfterToolCallHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeProviderRetryKind reads and validates one ProviderRetryKind.
+func DecodeProviderRetryKind(data []byte) (x ProviderRetryKind, err error) {
+	doc, err := schema.Check(data, modelProviderRetryKind)
+	if err != nil {
+		return x, err
+	}
+	x = ProviderRetryKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryKindValue validates and copies one ProviderRetryKind out of a document. Pointers start at v.
+func DecodeProviderRetryKindValue(v wirejson.Value) (x ProviderRetryKind, err error) {
+	if bad := schema.Validate(v, modelProviderRetryKind); bad != nil {
+		return x, bad
+	}
+	x = ProviderRetryKind(v.Text())
+	return x, nil
+}
+
+func (x ProviderRetryKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeProviderOperation reads and validates one ProviderOperation.
+func DecodeProviderOperation(data []byte) (x ProviderOperation, err error) {
+	doc, err := schema.Check(data, modelProviderOperation)
+	if err != nil {
+		return x, err
+	}
+	x = ProviderOperation(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderOperationValue validates and copies one ProviderOperation out of a document. Pointers start at v.
+func DecodeProviderOperationValue(v wirejson.Value) (x ProviderOperation, err error) {
+	if bad := schema.Validate(v, modelProviderOperation); bad != nil {
+		return x, bad
+	}
+	x = ProviderOperation(v.Text())
+	return x, nil
+}
+
+func (x ProviderOperation) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderOperation) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderOperation) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderOperation)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderOperation) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeProviderRetryPayload reads and validates one ProviderRetryPayload.
+func DecodeProviderRetryPayload(data []byte) (x ProviderRetryPayload, err error) {
+	doc, err := schema.Check(data, modelProviderRetryPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryPayloadValue validates and copies one ProviderRetryPayload out of a document. Pointers start at v.
+func DecodeProviderRetryPayloadValue(v wirejson.Value) (x ProviderRetryPayload, err error) {
+	if bad := schema.Validate(v, modelProviderRetryPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeProviderRetryPayload in place.
+func (x *ProviderRetryPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeProviderRetryPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ProviderRetryPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+			x.Kind = ProviderRetryKind(c.Value().Text())
+		case "max_attempts":
+			if item := c.Value(); item.IsNull() {
+				x.MaxAttempts = wirejson.Null[int64]()
+			} else {
+				x.MaxAttempts = wirejson.Some(item.Int())
+			}
+		case "operation":
+			if item := c.Value(); item.IsNull() {
+				x.Operation = wirejson.Null[ProviderOperation]()
+			} else {
+				x.Operation = wirejson.Some(ProviderOperation(item.Text()))
+			}
+		case "attempt":
+			if item := c.Value(); item.IsNull() {
+				x.Attempt = wirejson.Null[int64]()
+			} else {
+				x.Attempt = wirejson.Some(item.Int())
+			}
+		case "delay_ms":
+			if item := c.Value(); item.IsNull() {
+				x.DelayMs = wirejson.Null[int64]()
+			} else {
+				x.DelayMs = wirejson.Some(item.Int())
+			}
+		case "model":
+			if item := c.Value(); item.IsNull() {
+				x.Model = wirejson.Null[string]()
+			} else {
+				x.Model = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ProviderRetryPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Attempt.Get(); ok {
+		w.Key("attempt")
+		w.Int(value)
+	} else if x.Attempt.IsNull() {
+		w.Key("attempt")
+		w.Null()
+	}
+	if value, ok := x.DelayMs.Get(); ok {
+		w.Key("delay_ms")
+		w.Int(value)
+	} else if x.DelayMs.IsNull() {
+		w.Key("delay_ms")
+		w.Null()
+	}
+	w.Key("kind")
+	w.String(string(x.Kind))
+	if value, ok := x.MaxAttempts.Get(); ok {
+		w.Key("max_attempts")
+		w.Int(value)
+	} else {
+		w.Key("max_attempts")
+		w.Null()
+	}
+	if value, ok := x.Model.Get(); ok {
+		w.Key("model")
+		w.String(value)
+	} else if x.Model.IsNull() {
+		w.Key("model")
+		w.Null()
+	}
+	if value, ok := x.Operation.Get(); ok {
+		w.Key("operation")
+		w.String(string(value))
+	} else {
+		w.Key("operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeProviderRetryVerdict reads and validates one ProviderRetryVerdict.
+func DecodeProviderRetryVerdict(data []byte) (x ProviderRetryVerdict, err error) {
+	doc, err := schema.Check(data, modelProviderRetryVerdict)
+	if err != nil {
+		return x, err
+	}
+	x = ProviderRetryVerdict(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryVerdictValue validates and copies one ProviderRetryVerdict out of a document. Pointers start at v.
+func DecodeProviderRetryVerdictValue(v wirejson.Value) (x ProviderRetryVerdict, err error) {
+	if bad := schema.Validate(v, modelProviderRetryVerdict); bad != nil {
+		return x, bad
+	}
+	x = ProviderRetryVerdict(v.Text())
+	return x, nil
+}
+
+func (x ProviderRetryVerdict) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryVerdict) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryVerdict) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryVerdict)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryVerdict) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeProviderRetryDelay reads and validates one ProviderRetryDelay.
+func DecodeProviderRetryDelay(data []byte) (x ProviderRetryDelay, err error) {
+	doc, err := schema.Check(data, modelProviderRetryDelay)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryDelayValue validates and copies one ProviderRetryDelay out of a document. Pointers start at v.
+func DecodeProviderRetryDelayValue(v wirejson.Value) (x ProviderRetryDelay, err error) {
+	if bad := schema.Validate(v, modelProviderRetryDelay); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeProviderRetryDelay in place.
+func (x *ProviderRetryDelay) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeProviderRetryDelay(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryDelay) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryDelay) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryDelay)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryDelay) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ProviderRetryDelay) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "delay":
+			var ra ProviderRetryExtra
+			ra.decode(c.Value())
+			x.Delay = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ProviderRetryDelay) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("delay")
+	x.Delay.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeProviderRetryExtra reads and validates one ProviderRetryExtra.
+func DecodeProviderRetryExtra(data []byte) (x ProviderRetryExtra, err error) {
+	doc, err := schema.Check(data, modelProviderRetryExtra)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryExtraValue validates and copies one ProviderRetryExtra out of a document. Pointers start at v.
+func DecodeProviderRetryExtraValue(v wirejson.Value) (x ProviderRetryExtra, err error) {
+	if bad := schema.Validate(v, modelProviderRetryExtra); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeProviderRetryExtra in place.
+func (x *ProviderRetryExtra) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeProviderRetryExtra(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryExtra) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryExtra) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryExtra)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryExtra) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ProviderRetryExtra) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "additional_delay_ms":
+			x.AdditionalDelayMs = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ProviderRetryExtra) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("additional_delay_ms")
+	w.Int(x.AdditionalDelayMs)
+	w.CloseObject(outer)
+}
+
+// DecodeProviderRetryAdvice reads and validates one ProviderRetryAdvice.
+func DecodeProviderRetryAdvice(data []byte) (x ProviderRetryAdvice, err error) {
+	doc, err := schema.Check(data, modelProviderRetryAdvice)
+	if err != nil {
+		return x, err
+	}
+	x = decodeProviderRetryAdvice(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryAdviceValue validates and copies one ProviderRetryAdvice out of a document. Pointers start at v.
+func DecodeProviderRetryAdviceValue(v wirejson.Value) (x ProviderRetryAdvice, err error) {
+	if bad := schema.Validate(v, modelProviderRetryAdvice); bad != nil {
+		return x, bad
+	}
+	x = decodeProviderRetryAdvice(v)
+	return x, nil
+}
+
+func decodeProviderRetryAdvice(v wirejson.Value) ProviderRetryAdvice {
+	if v.Kind() == wirejson.KindString {
+		return ProviderRetryVerdict(v.Text())
+	}
+	var x ProviderRetryDelay
+	x.decode(v)
+	return x
+}
+
+// encodeProviderRetryAdvice writes null for a missing variant, which no model accepts.
+func encodeProviderRetryAdvice(x ProviderRetryAdvice, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeProviderRetryHookResult reads and validates one ProviderRetryHookResult.
+func DecodeProviderRetryHookResult(data []byte) (x ProviderRetryHookResult, err error) {
+	doc, err := schema.Check(data, modelProviderRetryHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProviderRetryHookResultValue validates and copies one ProviderRetryHookResult out of a document. Pointers start at v.
+func DecodeProviderRetryHookResultValue(v wirejson.Value) (x ProviderRetryHookResult, err error) {
+	if bad := schema.Validate(v, modelProviderRetryHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeProviderRetryHookResult in place.
+func (x *ProviderRetryHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeProviderRetryHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProviderRetryHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProviderRetryHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProviderRetryHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProviderRetryHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ProviderRetryHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "provider_retry":
+			if item := c.Value(); item.IsNull() {
+				x.ProviderRetry = wirejson.Null[ProviderRetryAdvice]()
+			} else {
+				x.ProviderRetry = wirejson.Some(decodeProviderRetryAdvice(item))
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ProviderRetryHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.ProviderRetry.Get(); ok {
+		w.Key("provider_retry")
+		encodeProviderRetryAdvice(value, w)
+	} else if x.ProviderRetry.IsNull() {
+		w.Key("provider_retry")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeBeforePersistencePayload reads and validates one BeforePersistencePayload.
+func DecodeBeforePersistencePayload(data []byte) (x BeforePersistencePayload, err error) {
+	doc, err := schema.Check(data, modelBeforePersistencePayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforePersistencePayloadValue validates and copies one BeforePersistencePayload out of a document. Pointers start at v.
+func DecodeBeforePersistencePayloadValue(v wirejson.Value) (x BeforePersistencePayload, err error) {
+	if bad := schema.Validate(v, modelBeforePersistencePayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforePersistencePayload in place.
+func (x *BeforePersistencePayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforePersistencePayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforePersistencePayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforePersistencePayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforePersistencePayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforePersistencePayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforePersistencePayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "model":
+			x.Model = c.Value().Text()
+		case "protocol":
+			x.Protocol = c.Value().Text()
+		case "stop_reason":
+			x.StopReason = c.Value().Text()
+		case "text_bytes":
+			x.TextBytes = c.Value().Int()
+		case "tool_call_count":
+			x.ToolCallCount = c.Value().Int()
+		case "reasoning_part_count":
+			x.ReasoningPartCount = c.Value().Int()
+		case "media_part_count":
+			x.MediaPartCount = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforePersistencePayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("media_part_count")
+	w.Int(x.MediaPartCount)
+	w.Key("model")
+	w.String(x.Model)
+	w.Key("protocol")
+	w.String(x.Protocol)
+	w.Key("reasoning_part_count")
+	w.Int(x.ReasoningPartCount)
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("stop_reason")
+	w.String(x.StopReason)
+	w.Key("text_bytes")
+	w.Int(x.TextBytes)
+	w.Key("tool_call_count")
+	w.Int(x.ToolCallCount)
+	w.CloseObject(outer)
+}
+
+// DecodePersistenceMetadata reads and validates one PersistenceMetadata.
+func DecodePersistenceMetadata(data []byte) (x PersistenceMetadata, err error) {
+	doc, err := schema.Check(data, modelPersistenceMetadata)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePersistenceMetadataValue validates and copies one PersistenceMetadata out of a document. Pointers start at v.
+func DecodePersistenceMetadataValue(v wirejson.Value) (x PersistenceMetadata, err error) {
+	if bad := schema.Validate(v, modelPersistenceMetadata); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePersistenceMetadata in place.
+func (x *PersistenceMetadata) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePersistenceMetadata(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PersistenceMetadata) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PersistenceMetadata) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPersistenceMetadata)
+}
+
+// Validate returns the first violation, or nil.
+func (x PersistenceMetadata) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PersistenceMetadata) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			if item := c.Value(); item.IsNull() {
+				x.Value = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Value = wirejson.Some(item.Raw())
+			}
+		case "public":
+			if item := c.Value(); item.IsNull() {
+				x.Public = wirejson.Null[bool]()
+			} else {
+				x.Public = wirejson.Some(item.Bool())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PersistenceMetadata) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Public.Get(); ok {
+		w.Key("public")
+		w.Bool(value)
+	} else if x.Public.IsNull() {
+		w.Key("public")
+		w.Null()
+	}
+	if value, ok := x.Value.Get(); ok {
+		w.Key("value")
+		w.Raw(value)
+	} else {
+		w.Key("value")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeBeforePersistenceHookResult reads and validates one BeforePersistenceHookResult.
+func DecodeBeforePersistenceHookResult(data []byte) (x BeforePersistenceHookResult, err error) {
+	doc, err := schema.Check(data, modelBeforePersistenceHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBeforePersistenceHookResultValue validates and copies one BeforePersistenceHookResult out of a document. Pointers start at v.
+func DecodeBeforePersistenceHookResultValue(v wirejson.Value) (x BeforePersistenceHookResult, err error) {
+	if bad := schema.Validate(v, modelBeforePersistenceHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBeforePersistenceHookResult in place.
+func (x *BeforePersistenceHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBeforePersistenceHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BeforePersistenceHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BeforePersistenceHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBeforePersistenceHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BeforePersistenceHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BeforePersistenceHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "persistence_metadata":
+			if item := c.Value(); item.IsNull() {
+				x.PersistenceMetadata = wirejson.Null[PersistenceMetadata]()
+			} else {
+				var ra PersistenceMetadata
+				ra.decode(item)
+				x.PersistenceMetadata = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BeforePersistenceHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.PersistenceMetadata.Get(); ok {
+		w.Key("persistence_metadata")
+		value.encode(w)
+	} else if x.PersistenceMetadata.IsNull() {
+		w.Key("persistence_metadata")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeMutationKind reads and validates one MutationKind.
+func DecodeMutationKind(data []byte) (x MutationKind, err error) {
+	doc, err := schema.Check(data, modelMutationKind)
+	if err != nil {
+		return x, err
+	}
+	x = MutationKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMutationKindValue validates and copies one MutationKind out of a document. Pointers start at v.
+func DecodeMutationKindValue(v wirejson.Value) (x MutationKind, err error) {
+	if bad := schema.Validate(v, modelMutationKind); bad != nil {
+		return x, bad
+	}
+	x = MutationKind(v.Text())
+	return x, nil
+}
+
+func (x MutationKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MutationKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MutationKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMutationKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x MutationKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeMutationState reads and validates one MutationState.
+func DecodeMutationState(data []byte) (x MutationState, err error) {
+	doc, err := schema.Check(data, modelMutationState)
+	if err != nil {
+		return x, err
+	}
+	x = MutationState(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMutationStateValue validates and copies one MutationState out of a document. Pointers start at v.
+func DecodeMutationStateValue(v wirejson.Value) (x MutationState, err error) {
+	if bad := schema.Validate(v, modelMutationState); bad != nil {
+		return x, bad
+	}
+	x = MutationState(v.Text())
+	return x, nil
+}
+
+func (x MutationState) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MutationState) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MutationState) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMutationState)
+}
+
+// Validate returns the first violation, or nil.
+func (x MutationState) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodePostMutationPayload reads and validates one PostMutationPayload.
+func DecodePostMutationPayload(data []byte) (x PostMutationPayload, err error) {
+	doc, err := schema.Check(data, modelPostMutationPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePostMutationPayloadValue validates and copies one PostMutationPayload out of a document. Pointers start at v.
+func DecodePostMutationPayloadValue(v wirejson.Value) (x PostMutationPayload, err error) {
+	if bad := schema.Validate(v, modelPostMutationPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePostMutationPayload in place.
+func (x *PostMutationPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePostMutationPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PostMutationPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PostMutationPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPostMutationPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x PostMutationPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PostMutationPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "mutation_id":
+			x.MutationID = c.Value().Text()
+		case "kind":
+			x.Kind = MutationKind(c.Value().Text())
+		case "affected_resources":
+			lista := make([]ResourceIdentity, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.AffectedResources = lista
+		case "generation":
+			x.Generation = c.Value().Int()
+		case "state":
+			x.State = MutationState(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PostMutationPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("affected_resources")
+	w.OpenArray()
+	for ia, ea := range x.AffectedResources {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("generation")
+	w.Int(x.Generation)
+	w.Key("kind")
+	w.String(string(x.Kind))
+	w.Key("mutation_id")
+	w.String(x.MutationID)
+	w.Key("state")
+	w.String(string(x.State))
+	w.CloseObject(outer)
+}
+
+// DecodePostMutationAnswer reads and validates one PostMutationAnswer.
+func DecodePostMutationAnswer(data []byte) (x PostMutationAnswer, err error) {
+	doc, err := schema.Check(data, modelPostMutationAnswer)
+	if err != nil {
+		return x, err
+	}
+	x = decodePostMutationAnswer(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePostMutationAnswerValue validates and copies one PostMutationAnswer out of a document. Pointers start at v.
+func DecodePostMutationAnswerValue(v wirejson.Value) (x PostMutationAnswer, err error) {
+	if bad := schema.Validate(v, modelPostMutationAnswer); bad != nil {
+		return x, bad
+	}
+	x = decodePostMutationAnswer(v)
+	return x, nil
+}
+
+func decodePostMutationAnswer(v wirejson.Value) PostMutationAnswer {
+	tag := v.Member("action")
+	switch {
+	case tag.TextEquals("no_rescan"):
+		var x PostMutationNoRescan
+		x.decode(v)
+		return x
+	case tag.TextEquals("request_rescan"):
+		var x PostMutationRequestRescan
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodePostMutationAnswer writes null for a missing variant, which no model accepts.
+func encodePostMutationAnswer(x PostMutationAnswer, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodePostMutationNoRescan reads and validates one PostMutationNoRescan.
+func DecodePostMutationNoRescan(data []byte) (x PostMutationNoRescan, err error) {
+	doc, err := schema.Check(data, modelPostMutationNoRescan)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePostMutationNoRescanValue validates and copies one PostMutationNoRescan out of a document. Pointers start at v.
+func DecodePostMutationNoRescanValue(v wirejson.Value) (x PostMutationNoRescan, err error) {
+	if bad := schema.Validate(v, modelPostMutationNoRescan); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePostMutationNoRescan in place.
+func (x *PostMutationNoRescan) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePostMutationNoRescan(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PostMutationNoRescan) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PostMutationNoRescan) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPostMutationNoRescan)
+}
+
+// Validate returns the first violation, or nil.
+func (x PostMutationNoRescan) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PostMutationNoRescan) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PostMutationNoRescan) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("no_rescan")
+	w.CloseObject(outer)
+}
+
+// DecodePostMutationRequestRescan reads and validates one PostMutationRequestRescan.
+func DecodePostMutationRequestRescan(data []byte) (x PostMutationRequestRescan, err error) {
+	doc, err := schema.Check(data, modelPostMutationRequestRescan)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePostMutationRequestRescanValue validates and copies one PostMutationRequestRescan out of a document. Pointers start at v.
+func DecodePostMutationRequestRescanValue(v wirejson.Value) (x PostMutationRequestRescan, err error) {
+	if bad := schema.Validate(v, modelPostMutationRequestRescan); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePostMutationRequestRescan in place.
+func (x *PostMutationRequestRescan) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePostMutationRequestRescan(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PostMutationRequestRescan) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PostMutationRequestRescan) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPostMutationRequestRescan)
+}
+
+// Validate returns the first violation, or nil.
+func (x PostMutationRequestRescan) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PostMutationRequestRescan) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		case "resource_ids":
+			lista := make([]ResourceIdentity, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.ResourceIDs = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PostMutationRequestRescan) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("request_rescan")
+	w.Key("resource_ids")
+	w.OpenArray()
+	for ia, ea := range x.ResourceIDs {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodePostMutationHookResult reads and validates one PostMutationHookResult.
+func DecodePostMutationHookResult(data []byte) (x PostMutationHookResult, err error) {
+	doc, err := schema.Check(data, modelPostMutationHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePostMutationHookResultValue validates and copies one PostMutationHookResult out of a document. Pointers start at v.
+func DecodePostMutationHookResultValue(v wirejson.Value) (x PostMutationHookResult, err error) {
+	if bad := schema.Validate(v, modelPostMutationHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePostMutationHookResult in place.
+func (x *PostMutationHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePostMutationHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PostMutationHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PostMutationHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPostMutationHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x PostMutationHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PostMutationHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "post_mutation":
+			if item := c.Value(); item.IsNull() {
+				x.PostMutation = wirejson.Null[PostMutationAnswer]()
+			} else {
+				x.PostMutation = wirejson.Some(decodePostMutationAnswer(item))
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PostMutationHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.PostMutation.Get(); ok {
+		w.Key("post_mutation")
+		encodePostMutationAnswer(value, w)
+	} else if x.PostMutation.IsNull() {
+		w.Key("post_mutation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionOperation reads and validates one SessionOperation.
+func DecodeSessionOperation(data []byte) (x SessionOperation, err error) {
+	doc, err := schema.Check(data, modelSessionOperation)
+	if err != nil {
+		return x, err
+	}
+	x = decodeSessionOperation(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionOperationValue validates and copies one SessionOperation out of a document. Pointers start at v.
+func DecodeSessionOperationValue(v wirejson.Value) (x SessionOperation, err error) {
+	if bad := schema.Validate(v, modelSessionOperation); bad != nil {
+		return x, bad
+	}
+	x = decodeSessionOperation(v)
+	return x, nil
+}
+
+func decodeSessionOperation(v wirejson.Value) SessionOperation {
+	tag := v.Member("action")
+	switch {
+	case tag.TextEquals("continue"):
+		var x SessionOperationContinue
+		x.decode(v)
+		return x
+	case tag.TextEquals("cancel"):
+		var x SessionOperationCancel
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodeSessionOperation writes null for a missing variant, which no model accepts.
+func encodeSessionOperation(x SessionOperation, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodeSessionOperationContinue reads and validates one SessionOperationContinue.
+func DecodeSessionOperationContinue(data []byte) (x SessionOperationContinue, err error) {
+	doc, err := schema.Check(data, modelSessionOperationContinue)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionOperationContinueValue validates and copies one SessionOperationContinue out of a document. Pointers start at v.
+func DecodeSessionOperationContinueValue(v wirejson.Value) (x SessionOperationContinue, err error) {
+	if bad := schema.Validate(v, modelSessionOperationContinue); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionOperationContinue in place.
+func (x *SessionOperationContinue) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionOperationContinue(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionOperationContinue) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionOperationContinue) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionOperationContinue)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionOperationContinue) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionOperationContinue) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionOperationContinue) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("continue")
+	w.CloseObject(outer)
+}
+
+// DecodeSessionOperationCancel reads and validates one SessionOperationCancel.
+func DecodeSessionOperationCancel(data []byte) (x SessionOperationCancel, err error) {
+	doc, err := schema.Check(data, modelSessionOperationCancel)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionOperationCancelValue validates and copies one SessionOperationCancel out of a document. Pointers start at v.
+func DecodeSessionOperationCancelValue(v wirejson.Value) (x SessionOperationCancel, err error) {
+	if bad := schema.Validate(v, modelSessionOperationCancel); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionOperationCancel in place.
+func (x *SessionOperationCancel) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionOperationCancel(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionOperationCancel) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionOperationCancel) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionOperationCancel)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionOperationCancel) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionOperationCancel) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionOperationCancel) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("cancel")
+	w.CloseObject(outer)
+}
+
+// DecodeSessionOperationReplaceCompaction reads and validates one SessionOperationReplaceCompaction.
+func DecodeSessionOperationReplaceCompaction(data []byte) (x SessionOperationReplaceCompaction, err error) {
+	doc, err := schema.Check(data, modelSessionOperationReplaceCompaction)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionOperationReplaceCompactionValue validates and copies one SessionOperationReplaceCompaction out of a document. Pointers start at v.
+func DecodeSessionOperationReplaceCompactionValue(v wirejson.Value) (x SessionOperationReplaceCompaction, err error) {
+	if bad := schema.Validate(v, modelSessionOperationReplaceCompaction); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionOperationReplaceCompaction in place.
+func (x *SessionOperationReplaceCompaction) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionOperationReplaceCompaction(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionOperationReplaceCompaction) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionOperationReplaceCompaction) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionOperationReplaceCompaction)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionOperationReplaceCompaction) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionOperationReplaceCompaction) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "action":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionOperationReplaceCompaction) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String("replace_compaction")
+	w.CloseObject(outer)
+}
+
+// DecodeModelTurnStartPayload reads and validates one ModelTurnStartPayload.
+func DecodeModelTurnStartPayload(data []byte) (x ModelTurnStartPayload, err error) {
+	doc, err := schema.Check(data, modelModelTurnStartPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeModelTurnStartPayloadValue validates and copies one ModelTurnStartPayload out of a document. Pointers start at v.
+func DecodeModelTurnStartPayloadValue(v wirejson.Value) (x ModelTurnStartPayload, err error) {
+	if bad := schema.Validate(v, modelModelTurnStartPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeModelTurnStartPayload in place.
+func (x *ModelTurnStartPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeModelTurnStartPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ModelTurnStartPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ModelTurnStartPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelModelTurnStartPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x ModelTurnStartPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ModelTurnStartPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_index":
+			x.TurnIndex = c.Value().Int()
+		case "timestamp_ms":
+			x.TimestampMs = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ModelTurnStartPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("kind")
+	w.String("model_turn_start")
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("timestamp_ms")
+	w.Int(x.TimestampMs)
+	w.Key("turn_index")
+	w.Int(x.TurnIndex)
+	w.CloseObject(outer)
+}
+
+// DecodeModelTurnEndPayload reads and validates one ModelTurnEndPayload.
+func DecodeModelTurnEndPayload(data []byte) (x ModelTurnEndPayload, err error) {
+	doc, err := schema.Check(data, modelModelTurnEndPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeModelTurnEndPayloadValue validates and copies one ModelTurnEndPayload out of a document. Pointers start at v.
+func DecodeModelTurnEndPayloadValue(v wirejson.Value) (x ModelTurnEndPayload, err error) {
+	if bad := schema.Validate(v, modelModelTurnEndPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeModelTurnEndPayload in place.
+func (x *ModelTurnEndPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeModelTurnEndPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ModelTurnEndPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ModelTurnEndPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelModelTurnEndPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x ModelTurnEndPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ModelTurnEndPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_index":
+			x.TurnIndex = c.Value().Int()
+		case "timestamp_ms":
+			x.TimestampMs = c.Value().Int()
+		case "assistant_entry":
+			var ra StoredEntry
+			ra.decode(c.Value())
+			x.AssistantEntry = ra
+		case "tool_result_entries":
+			lista := make([]StoredEntry, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb StoredEntry
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.ToolResultEntries = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ModelTurnEndPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("assistant_entry")
+	x.AssistantEntry.encode(w)
+	w.Key("kind")
+	w.String("model_turn_end")
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("timestamp_ms")
+	w.Int(x.TimestampMs)
+	w.Key("tool_result_entries")
+	w.OpenArray()
+	for ia, ea := range x.ToolResultEntries {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("turn_index")
+	w.Int(x.TurnIndex)
+	w.CloseObject(outer)
+}
+
+// DecodeModelTurnStartHookResult reads and validates one ModelTurnStartHookResult.
+func DecodeModelTurnStartHookResult(data []byte) (x ModelTurnStartHookResult, err error) {
+	doc, err := schema.Check(data, modelModelTurnStartHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeModelTurnStartHookResultValue validates and copies one ModelTurnStartHookResult out of a document. Pointers start at v.
+func DecodeModelTurnStartHookResultValue(v wirejson.Value) (x ModelTurnStartHookResult, err error) {
+	if bad := schema.Validate(v, modelModelTurnStartHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeModelTurnStartHookResult in place.
+func (x *ModelTurnStartHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeModelTurnStartHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ModelTurnStartHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ModelTurnStartHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelModelTurnStartHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ModelTurnStartHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ModelTurnStartHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[DispositionContinue]()
+			} else {
+				var ra DispositionContinue
+				ra.decode(item)
+				x.Disposition = wirejson.Some(ra)
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "session_operation":
+			if item := c.Value(); item.IsNull() {
+				x.SessionOperation = wirejson.Null[SessionOperationContinue]()
+			} else {
+				var ra SessionOperationContinue
+				ra.decode(item)
+				x.SessionOperation = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ModelTurnStartHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		value.encode(w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.SessionOperation.Get(); ok {
+		w.Key("session_operation")
+		value.encode(w)
+	} else if x.SessionOperation.IsNull() {
+		w.Key("session_operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeModelTurnEndHookResult reads and validates one ModelTurnEndHookResult.
+func DecodeModelTurnEndHookResult(data []byte) (x ModelTurnEndHookResult, err error) {
+	doc, err := schema.Check(data, modelModelTurnEndHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeModelTurnEndHookResultValue validates and copies one ModelTurnEndHookResult out of a document. Pointers start at v.
+func DecodeModelTurnEndHookResultValue(v wirejson.Value) (x ModelTurnEndHookResult, err error) {
+	if bad := schema.Validate(v, modelModelTurnEndHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeModelTurnEndHookResult in place.
+func (x *ModelTurnEndHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeModelTurnEndHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ModelTurnEndHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ModelTurnEndHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelModelTurnEndHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ModelTurnEndHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ModelTurnEndHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[DispositionContinue]()
+			} else {
+				var ra DispositionContinue
+				ra.decode(item)
+				x.Disposition = wirejson.Some(ra)
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "session_operation":
+			if item := c.Value(); item.IsNull() {
+				x.SessionOperation = wirejson.Null[SessionOperationContinue]()
+			} else {
+				var ra SessionOperationContinue
+				ra.decode(item)
+				x.SessionOperation = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ModelTurnEndHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		value.encode(w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.SessionOperation.Get(); ok {
+		w.Key("session_operation")
+		value.encode(w)
+	} else if x.SessionOperation.IsNull() {
+		w.Key("session_operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionBeforeCompactPayload reads and validates one SessionBeforeCompactPayload.
+func DecodeSessionBeforeCompactPayload(data []byte) (x SessionBeforeCompactPayload, err error) {
+	doc, err := schema.Check(data, modelSessionBeforeCompactPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionBeforeCompactPayloadValue validates and copies one SessionBeforeCompactPayload out of a document. Pointers start at v.
+func DecodeSessionBeforeCompactPayloadValue(v wirejson.Value) (x SessionBeforeCompactPayload, err error) {
+	if bad := schema.Validate(v, modelSessionBeforeCompactPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionBeforeCompactPayload in place.
+func (x *SessionBeforeCompactPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionBeforeCompactPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionBeforeCompactPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionBeforeCompactPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionBeforeCompactPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionBeforeCompactPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionBeforeCompactPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionBeforeCompactPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionBeforeCompactHookResult reads and validates one SessionBeforeCompactHookResult.
+func DecodeSessionBeforeCompactHookResult(data []byte) (x SessionBeforeCompactHookResult, err error) {
+	doc, err := schema.Check(data, modelSessionBeforeCompactHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionBeforeCompactHookResultValue validates and copies one SessionBeforeCompactHookResult out of a document. Pointers start at v.
+func DecodeSessionBeforeCompactHookResultValue(v wirejson.Value) (x SessionBeforeCompactHookResult, err error) {
+	if bad := schema.Validate(v, modelSessionBeforeCompactHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionBeforeCompactHookResult in place.
+func (x *SessionBeforeCompactHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionBeforeCompactHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionBeforeCompactHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionBeforeCompactHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionBeforeCompactHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionBeforeCompactHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionBeforeCompactHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "session_operation":
+			if item := c.Value(); item.IsNull() {
+				x.SessionOperation = wirejson.Null[SessionOperation]()
+			} else {
+				x.SessionOperation = wirejson.Some(decodeSessionOperation(item))
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionBeforeCompactHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.SessionOperation.Get(); ok {
+		w.Key("session_operation")
+		encodeSessionOperation(value, w)
+	} else if x.SessionOperation.IsNull() {
+		w.Key("session_operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCompactPayload reads and validates one SessionCompactPayload.
+func DecodeSessionCompactPayload(data []byte) (x SessionCompactPayload, err error) {
+	doc, err := schema.Check(data, modelSessionCompactPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCompactPayloadValue validates and copies one SessionCompactPayload out of a document. Pointers start at v.
+func DecodeSessionCompactPayloadValue(v wirejson.Value) (x SessionCompactPayload, err error) {
+	if bad := schema.Validate(v, modelSessionCompactPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCompactPayload in place.
+func (x *SessionCompactPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCompactPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCompactPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCompactPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCompactPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCompactPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCompactPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionCompactPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionCompactHookResult reads and validates one SessionCompactHookResult.
+func DecodeSessionCompactHookResult(data []byte) (x SessionCompactHookResult, err error) {
+	doc, err := schema.Check(data, modelSessionCompactHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionCompactHookResultValue validates and copies one SessionCompactHookResult out of a document. Pointers start at v.
+func DecodeSessionCompactHookResultValue(v wirejson.Value) (x SessionCompactHookResult, err error) {
+	if bad := schema.Validate(v, modelSessionCompactHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionCompactHookResult in place.
+func (x *SessionCompactHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionCompactHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionCompactHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionCompactHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionCompactHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionCompactHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionCompactHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "session_operation":
+			if item := c.Value(); item.IsNull() {
+				x.SessionOperation = wirejson.Null[SessionOperationContinue]()
+			} else {
+				var ra SessionOperationContinue
+				ra.decode(item)
+				x.SessionOperation = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionCompactHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	if value, ok := x.SessionOperation.Get(); ok {
+		w.Key("session_operation")
+		value.encode(w)
+	} else if x.SessionOperation.IsNull() {
+		w.Key("session_operation")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeCacheWarmingPhase reads and validates one CacheWarmingPhase.
+func DecodeCacheWarmingPhase(data []byte) (x CacheWarmingPhase, err error) {
+	doc, err := schema.Check(data, modelCacheWarmingPhase)
+	if err != nil {
+		return x, err
+	}
+	x = CacheWarmingPhase(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCacheWarmingPhaseValue validates and copies one CacheWarmingPhase out of a document. Pointers start at v.
+func DecodeCacheWarmingPhaseValue(v wirejson.Value) (x CacheWarmingPhase, err error) {
+	if bad := schema.Validate(v, modelCacheWarmingPhase); bad != nil {
+		return x, bad
+	}
+	x = CacheWarmingPhase(v.Text())
+	return x, nil
+}
+
+func (x CacheWarmingPhase) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CacheWarmingPhase) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CacheWarmingPhase) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCacheWarmingPhase)
+}
+
+// Validate returns the first violation, or nil.
+func (x CacheWarmingPhase) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeCacheWarmingAction reads and validates one CacheWarmingAction.
+func DecodeCacheWarmingAction(data []byte) (x CacheWarmingAction, err error) {
+	doc, err := schema.Check(data, modelCacheWarmingAction)
+	if err != nil {
+		return x, err
+	}
+	x = CacheWarmingAction(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCacheWarmingActionValue validates and copies one CacheWarmingAction out of a document. Pointers start at v.
+func DecodeCacheWarmingActionValue(v wirejson.Value) (x CacheWarmingAction, err error) {
+	if bad := schema.Validate(v, modelCacheWarmingAction); bad != nil {
+		return x, bad
+	}
+	x = CacheWarmingAction(v.Text())
+	return x, nil
+}
+
+func (x CacheWarmingAction) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CacheWarmingAction) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CacheWarmingAction) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCacheWarmingAction)
+}
+
+// Validate returns the first violation, or nil.
+func (x CacheWarmingAction) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeCacheWarmingDecision reads and validates one CacheWarmingDecision.
+func DecodeCacheWarmingDecision(data []byte) (x CacheWarmingDecision, err error) {
+	doc, err := schema.Check(data, modelCacheWarmingDecision)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCacheWarmingDecisionValue validates and copies one CacheWarmingDecision out of a document. Pointers start at v.
+func DecodeCacheWarmingDecisionValue(v wirejson.Value) (x CacheWarmingDecision, err error) {
+	if bad := schema.Validate(v, modelCacheWarmingDecision); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCacheWarmingDecision in place.
+func (x *CacheWarmingDecision) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCacheWarmingDecision(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CacheWarmingDecision) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CacheWarmingDecision) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCacheWarmingDecision)
+}
+
+// Validate returns the first violation, or nil.
+func (x CacheWarmingDecision) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CacheWarmingDecision) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "phase":
+			x.Phase = CacheWarmingPhase(c.Value().Text())
+		case "warm_cost_microdollars":
+			x.WarmCostMicrodollars = c.Value().Int()
+		case "miss_cost_microdollars":
+			x.MissCostMicrodollars = c.Value().Int()
+		case "continuation_probability":
+			x.ContinuationProbability = c.Value().Number()
+		case "expected_savings_microdollars":
+			x.ExpectedSavingsMicrodollars = c.Value().Int()
+		case "economics_available":
+			x.EconomicsAvailable = c.Value().Bool()
+		case "action":
+			x.Action = CacheWarmingAction(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CacheWarmingDecision) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("action")
+	w.String(string(x.Action))
+	w.Key("continuation_probability")
+	w.Number(x.ContinuationProbability)
+	w.Key("economics_available")
+	w.Bool(x.EconomicsAvailable)
+	w.Key("expected_savings_microdollars")
+	w.Int(x.ExpectedSavingsMicrodollars)
+	w.Key("miss_cost_microdollars")
+	w.Int(x.MissCostMicrodollars)
+	w.Key("phase")
+	w.String(string(x.Phase))
+	w.Key("warm_cost_microdollars")
+	w.Int(x.WarmCostMicrodollars)
+	w.CloseObject(outer)
+}
+
+// DecodeCacheWarmingDecisionPayload reads and validates one CacheWarmingDecisionPayload.
+func DecodeCacheWarmingDecisionPayload(data []byte) (x CacheWarmingDecisionPayload, err error) {
+	doc, err := schema.Check(data, modelCacheWarmingDecisionPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCacheWarmingDecisionPayloadValue validates and copies one CacheWarmingDecisionPayload out of a document. Pointers start at v.
+func DecodeCacheWarmingDecisionPayloadValue(v wirejson.Value) (x CacheWarmingDecisionPayload, err error) {
+	if bad := schema.Validate(v, modelCacheWarmingDecisionPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCacheWarmingDecisionPayload in place.
+func (x *CacheWarmingDecisionPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCacheWarmingDecisionPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CacheWarmingDecisionPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CacheWarmingDecisionPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCacheWarmingDecisionPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x CacheWarmingDecisionPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CacheWarmingDecisionPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "decision":
+			var ra CacheWarmingDecision
+			ra.decode(c.Value())
+			x.Decision = ra
+		case "model":
+			x.Model = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CacheWarmingDecisionPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("decision")
+	x.Decision.encode(w)
+	w.Key("model")
+	w.String(x.Model)
+	w.CloseObject(outer)
+}
+
+// DecodeCacheWarmingDecisionHookResult reads and validates one CacheWarmingDecisionHookResult.
+func DecodeCacheWarmingDecisionHookResult(data []byte) (x CacheWarmingDecisionHookResult, err error) {
+	doc, err := schema.Check(data, modelCacheWarmingDecisionHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCacheWarmingDecisionHookResultValue validates and copies one CacheWarmingDecisionHookResult out of a document. Pointers start at v.
+func DecodeCacheWarmingDecisionHookResultValue(v wirejson.Value) (x CacheWarmingDecisionHookResult, err error) {
+	if bad := schema.Validate(v, modelCacheWarmingDecisionHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCacheWarmingDecisionHookResult in place.
+func (x *CacheWarmingDecisionHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCacheWarmingDecisionHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CacheWarmingDecisionHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CacheWarmingDecisionHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCacheWarmingDecisionHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CacheWarmingDecisionHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CacheWarmingDecisionHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "cache_warming_decision":
+			if item := c.Value(); item.IsNull() {
+				x.CacheWarmingDecision = wirejson.Null[CacheWarmingAction]()
+			} else {
+				x.CacheWarmingDecision = wirejson.Some(CacheWarmingAction(item.Text()))
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CacheWarmingDecisionHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.CacheWarmingDecision.Get(); ok {
+		w.Key("cache_warming_decision")
+		w.String(string(value))
+	} else if x.CacheWarmingDecision.IsNull() {
+		w.Key("cache_warming_decision")
+		w.Null()
+	}
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeCompactionStrategyPayload reads and validates one CompactionStrategyPayload.
+func DecodeCompactionStrategyPayload(data []byte) (x CompactionStrategyPayload, err error) {
+	doc, err := schema.Check(data, modelCompactionStrategyPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompactionStrategyPayloadValue validates and copies one CompactionStrategyPayload out of a document. Pointers start at v.
+func DecodeCompactionStrategyPayloadValue(v wirejson.Value) (x CompactionStrategyPayload, err error) {
+	if bad := schema.Validate(v, modelCompactionStrategyPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompactionStrategyPayload in place.
+func (x *CompactionStrategyPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompactionStrategyPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompactionStrategyPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompactionStrategyPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompactionStrategyPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompactionStrategyPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompactionStrategyPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "model_id":
+			x.ModelID = c.Value().Text()
+		case "text":
+			x.Text = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompactionStrategyPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("model_id")
+	w.String(x.ModelID)
+	w.Key("text")
+	w.String(x.Text)
+	w.CloseObject(outer)
+}
+
+// DecodeCompactionStrategyHookResult reads and validates one CompactionStrategyHookResult.
+func DecodeCompactionStrategyHookResult(data []byte) (x CompactionStrategyHookResult, err error) {
+	doc, err := schema.Check(data, modelCompactionStrategyHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompactionStrategyHookResultValue validates and copies one CompactionStrategyHookResult out of a document. Pointers start at v.
+func DecodeCompactionStrategyHookResultValue(v wirejson.Value) (x CompactionStrategyHookResult, err error) {
+	if bad := schema.Validate(v, modelCompactionStrategyHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompactionStrategyHookResult in place.
+func (x *CompactionStrategyHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompactionStrategyHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompactionStrategyHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompactionStrategyHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompactionStrategyHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompactionStrategyHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompactionStrategyHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "disposition":
+			if item := c.Value(); item.IsNull() {
+				x.Disposition = wirejson.Null[Disposition]()
+			} else {
+				x.Disposition = wirejson.Some(decodeDisposition(item))
+			}
+		case "context":
+			if item := c.Value(); item.IsNull() {
+				x.Context = wirejson.Null[[]ContextContribution]()
+			} else {
+				lista := make([]ContextContribution, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb ContextContribution
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Context = wirejson.Some(lista)
+			}
+		case "notifications":
+			if item := c.Value(); item.IsNull() {
+				x.Notifications = wirejson.Null[[]Notification]()
+			} else {
+				lista := make([]Notification, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Notification
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Notifications = wirejson.Some(lista)
+			}
+		case "compaction_frames":
+			lista := make([]Base64Text, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.CompactionFrames = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompactionStrategyHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("compaction_frames")
+	w.OpenArray()
+	for ia, ea := range x.CompactionFrames {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	if value, ok := x.Context.Get(); ok {
+		w.Key("context")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Context.IsNull() {
+		w.Key("context")
+		w.Null()
+	}
+	if value, ok := x.Disposition.Get(); ok {
+		w.Key("disposition")
+		encodeDisposition(value, w)
+	} else if x.Disposition.IsNull() {
+		w.Key("disposition")
+		w.Null()
+	}
+	if value, ok := x.Notifications.Get(); ok {
+		w.Key("notifications")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Notifications.IsNull() {
+		w.Key("notifications")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeResourcesDiscoverReason reads and validates one ResourcesDiscoverReason.
+func DecodeResourcesDiscoverReason(data []byte) (x ResourcesDiscoverReason, err error) {
+	doc, err := schema.Check(data, modelResourcesDiscoverReason)
+	if err != nil {
+		return x, err
+	}
+	x = ResourcesDiscoverReason(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourcesDiscoverReasonValue validates and copies one ResourcesDiscoverReason out of a document. Pointers start at v.
+func DecodeResourcesDiscoverReasonValue(v wirejson.Value) (x ResourcesDiscoverReason, err error) {
+	if bad := schema.Validate(v, modelResourcesDiscoverReason); bad != nil {
+		return x, bad
+	}
+	x = ResourcesDiscoverReason(v.Text())
+	return x, nil
+}
+
+func (x ResourcesDiscoverReason) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourcesDiscoverReason) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourcesDiscoverReason) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourcesDiscoverReason)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourcesDiscoverReason) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeResourcesDiscoverPayload reads and validates one ResourcesDiscoverPayload.
+func DecodeResourcesDiscoverPayload(data []byte) (x ResourcesDiscoverPayload, err error) {
+	doc, err := schema.Check(data, modelResourcesDiscoverPayload)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourcesDiscoverPayloadValue validates and copies one ResourcesDiscoverPayload out of a document. Pointers start at v.
+func DecodeResourcesDiscoverPayloadValue(v wirejson.Value) (x ResourcesDiscoverPayload, err error) {
+	if bad := schema.Validate(v, modelResourcesDiscoverPayload); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourcesDiscoverPayload in place.
+func (x *ResourcesDiscoverPayload) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourcesDiscoverPayload(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourcesDiscoverPayload) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourcesDiscoverPayload) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourcesDiscoverPayload)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourcesDiscoverPayload) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourcesDiscoverPayload) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "cwd":
+			x.Cwd = c.Value().Text()
+		case "reason":
+			x.Reason = ResourcesDiscoverReason(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourcesDiscoverPayload) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("cwd")
+	w.String(x.Cwd)
+	w.Key("reason")
+	w.String(string(x.Reason))
+	w.CloseObject(outer)
+}
+
+// DecodeResourcePaths reads and validates one ResourcePaths.
+func DecodeResourcePaths(data []byte) (x ResourcePaths, err error) {
+	doc, err := schema.Check(data, modelResourcePaths)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourcePathsValue validates and copies one ResourcePaths out of a document. Pointers start at v.
+func DecodeResourcePathsValue(v wirejson.Value) (x ResourcePaths, err error) {
+	if bad := schema.Validate(v, modelResourcePaths); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourcePaths in place.
+func (x *ResourcePaths) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourcePaths(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourcePaths) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourcePaths) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourcePaths)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourcePaths) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourcePaths) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "skill_paths":
+			if item := c.Value(); item.IsNull() {
+				x.SkillPaths = wirejson.Null[[]ResourcePath]()
+			} else {
+				lista := make([]ResourcePath, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.SkillPaths = wirejson.Some(lista)
+			}
+		case "prompt_paths":
+			if item := c.Value(); item.IsNull() {
+				x.PromptPaths = wirejson.Null[[]ResourcePath]()
+			} else {
+				lista := make([]ResourcePath, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.PromptPaths = wirejson.Some(lista)
+			}
+		case "theme_paths":
+			if item := c.Value(); item.IsNull() {
+				x.ThemePaths = wirejson.Null[[]ResourcePath]()
+			} else {
+				lista := make([]ResourcePath, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.ThemePaths = wirejson.Some(lista)
+			}
+		case "default_theme":
+			if item := c.Value(); item.IsNull() {
+				x.DefaultTheme = wirejson.Null[ResourcePath]()
+			} else {
+				x.DefaultTheme = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x ResourcePaths) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.DefaultTheme.Get(); ok {
+		w.Key("default_theme")
+		w.String(value)
+	} else if x.DefaultTheme.IsNull() {
+		w.Key("default_theme")
+		w.Null()
+	}
+	if value, ok := x.PromptPaths.Get(); ok {
+		w.Key("prompt_paths")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.PromptPaths.IsNull() {
+		w.Key("prompt_paths")
+		w.Null()
+	}
+	if value, ok := x.SkillPaths.Get(); ok {
+		w.Key("skill_paths")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.SkillPaths.IsNull() {
+		w.Key("skill_paths")
+		w.Null()
+	}
+	if value, ok := x.ThemePaths.Get(); ok {
+		w.Key("theme_paths")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.ThemePaths.IsNull() {
+		w.Key("theme_paths")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeResourcesDiscoverHookResult reads and validates one ResourcesDiscoverHookResult.
+func DecodeResourcesDiscoverHookResult(data []byte) (x ResourcesDiscoverHookResult, err error) {
+	doc, err := schema.Check(data, modelResourcesDiscoverHookResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourcesDiscoverHookResultValue validates and copies one ResourcesDiscoverHookResult out of a document. Pointers start at v.
+func DecodeResourcesDiscoverHookResultValue(v wirejson.Value) (x ResourcesDiscoverHookResult, err error) {
+	if bad := schema.Validate(v, modelResourcesDiscoverHookResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourcesDiscoverHookResult in place.
+func (x *ResourcesDiscoverHookResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourcesDiscoverHookResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourcesDiscoverHookResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourcesDiscoverHookResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourcesDiscoverHookResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourcesDiscoverHookResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourcesDiscoverHookResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "resource_paths":
+			var ra ResourcePaths
+			ra.decode(c.Value())
+			x.ResourcePaths = ra
+		}
+	}
+}
+
+func (x ResourcesDiscoverHookResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("resource_paths")
+	x.ResourcePaths.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeSettlementOutcome reads and validates one SettlementOutcome.
+func DecodeSettlementOutcome(data []byte) (x SettlementOutcome, err error) {
+	doc, err := schema.Check(data, modelSettlementOutcome)
+	if err != nil {
+		return x, err
+	}
+	x = SettlementOutcome(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSettlementOutcomeValue validates and copies one SettlementOutcome out of a document. Pointers start at v.
+func DecodeSettlementOutcomeValue(v wirejson.Value) (x SettlementOutcome, err error) {
+	if bad := schema.Validate(v, modelSettlementOutcome); bad != nil {
+		return x, bad
+	}
+	x = SettlementOutcome(v.Text())
+	return x, nil
+}
+
+func (x SettlementOutcome) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SettlementOutcome) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SettlementOutcome) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSettlementOutcome)
+}
+
+// Validate returns the first violation, or nil.
+func (x SettlementOutcome) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeSessionStartedParams reads and validates one SessionStartedParams.
+func DecodeSessionStartedParams(data []byte) (x SessionStartedParams, err error) {
+	doc, err := schema.Check(data, modelSessionStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionStartedParamsValue validates and copies one SessionStartedParams out of a document. Pointers start at v.
+func DecodeSessionStartedParamsValue(v wirejson.Value) (x SessionStartedParams, err error) {
+	if bad := schema.Validate(v, modelSessionStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionStartedParams in place.
+func (x *SessionStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			if item := c.Value(); item.IsNull() {
+				x.RunID = wirejson.Null[string]()
+			} else {
+				x.RunID = wirejson.Some(item.Text())
+			}
+		case "turn_id":
+			if item := c.Value(); item.IsNull() {
+				x.TurnID = wirejson.Null[string]()
+			} else {
+				x.TurnID = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.RunID.Get(); ok {
+		w.Key("run_id")
+		w.String(value)
+	} else if x.RunID.IsNull() {
+		w.Key("run_id")
+		w.Null()
+	}
+	w.Key("session_id")
+	w.String(x.SessionID)
+	if value, ok := x.TurnID.Get(); ok {
+		w.Key("turn_id")
+		w.String(value)
+	} else if x.TurnID.IsNull() {
+		w.Key("turn_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeSessionSettledParams reads and validates one SessionSettledParams.
+func DecodeSessionSettledParams(data []byte) (x SessionSettledParams, err error) {
+	doc, err := schema.Check(data, modelSessionSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionSettledParamsValue validates and copies one SessionSettledParams out of a document. Pointers start at v.
+func DecodeSessionSettledParamsValue(v wirejson.Value) (x SessionSettledParams, err error) {
+	if bad := schema.Validate(v, modelSessionSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionSettledParams in place.
+func (x *SessionSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			if item := c.Value(); item.IsNull() {
+				x.RunID = wirejson.Null[string]()
+			} else {
+				x.RunID = wirejson.Some(item.Text())
+			}
+		case "turn_id":
+			if item := c.Value(); item.IsNull() {
+				x.TurnID = wirejson.Null[string]()
+			} else {
+				x.TurnID = wirejson.Some(item.Text())
+			}
+		case "outcome":
+			x.Outcome = SettlementOutcome(c.Value().Text())
+		case "duration_ms":
+			x.DurationMs = c.Value().Int()
+		case "reason":
+			if item := c.Value(); item.IsNull() {
+				x.Reason = wirejson.Null[string]()
+			} else {
+				x.Reason = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("duration_ms")
+	w.Int(x.DurationMs)
+	w.Key("outcome")
+	w.String(string(x.Outcome))
+	if value, ok := x.Reason.Get(); ok {
+		w.Key("reason")
+		w.String(value)
+	} else if x.Reason.IsNull() {
+		w.Key("reason")
+		w.Null()
+	}
+	if value, ok := x.RunID.Get(); ok {
+		w.Key("run_id")
+		w.String(value)
+	} else if x.RunID.IsNull() {
+		w.Key("run_id")
+		w.Null()
+	}
+	w.Key("session_id")
+	w.String(x.SessionID)
+	if value, ok := x.TurnID.Get(); ok {
+		w.Key("turn_id")
+		w.String(value)
+	} else if x.TurnID.IsNull() {
+		w.Key("turn_id")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeTurnStartedParams reads and validates one TurnStartedParams.
+func DecodeTurnStartedParams(data []byte) (x TurnStartedParams, err error) {
+	doc, err := schema.Check(data, modelTurnStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTurnStartedParamsValue validates and copies one TurnStartedParams out of a document. Pointers start at v.
+func DecodeTurnStartedParamsValue(v wirejson.Value) (x TurnStartedParams, err error) {
+	if bad := schema.Validate(v, modelTurnStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTurnStartedParams in place.
+func (x *TurnStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTurnStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TurnStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TurnStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTurnStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x TurnStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TurnStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_id":
+			x.TurnID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TurnStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.Key("turn_id")
+	w.String(x.TurnID)
+	w.CloseObject(outer)
+}
+
+// DecodeTurnSettledParams reads and validates one TurnSettledParams.
+func DecodeTurnSettledParams(data []byte) (x TurnSettledParams, err error) {
+	doc, err := schema.Check(data, modelTurnSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTurnSettledParamsValue validates and copies one TurnSettledParams out of a document. Pointers start at v.
+func DecodeTurnSettledParamsValue(v wirejson.Value) (x TurnSettledParams, err error) {
+	if bad := schema.Validate(v, modelTurnSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTurnSettledParams in place.
+func (x *TurnSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTurnSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TurnSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TurnSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTurnSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x TurnSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TurnSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_id":
+			x.TurnID = c.Value().Text()
+		case "outcome":
+			x.Outcome = SettlementOutcome(c.Value().Text())
+		case "duration_ms":
+			x.DurationMs = c.Value().Int()
+		case "reason":
+			if item := c.Value(); item.IsNull() {
+				x.Reason = wirejson.Null[string]()
+			} else {
+				x.Reason = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TurnSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("duration_ms")
+	w.Int(x.DurationMs)
+	w.Key("outcome")
+	w.String(string(x.Outcome))
+	if value, ok := x.Reason.Get(); ok {
+		w.Key("reason")
+		w.String(value)
+	} else if x.Reason.IsNull() {
+		w.Key("reason")
+		w.Null()
+	}
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.Key("turn_id")
+	w.String(x.TurnID)
+	w.CloseObject(outer)
+}
+
+// DecodeToolStartedParams reads and validates one ToolStartedParams.
+func DecodeToolStartedParams(data []byte) (x ToolStartedParams, err error) {
+	doc, err := schema.Check(data, modelToolStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolStartedParamsValue validates and copies one ToolStartedParams out of a document. Pointers start at v.
+func DecodeToolStartedParamsValue(v wirejson.Value) (x ToolStartedParams, err error) {
+	if bad := schema.Validate(v, modelToolStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolStartedParams in place.
+func (x *ToolStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_id":
+			x.TurnID = c.Value().Text()
+		case "tool_call_id":
+			x.ToolCallID = c.Value().Text()
+		case "tool_name":
+			x.ToolName = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.Key("tool_call_id")
+	w.String(x.ToolCallID)
+	w.Key("tool_name")
+	w.String(x.ToolName)
+	w.Key("turn_id")
+	w.String(x.TurnID)
+	w.CloseObject(outer)
+}
+
+// DecodeToolSettledParams reads and validates one ToolSettledParams.
+func DecodeToolSettledParams(data []byte) (x ToolSettledParams, err error) {
+	doc, err := schema.Check(data, modelToolSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolSettledParamsValue validates and copies one ToolSettledParams out of a document. Pointers start at v.
+func DecodeToolSettledParamsValue(v wirejson.Value) (x ToolSettledParams, err error) {
+	if bad := schema.Validate(v, modelToolSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolSettledParams in place.
+func (x *ToolSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "session_id":
+			x.SessionID = c.Value().Text()
+		case "run_id":
+			x.RunID = c.Value().Text()
+		case "turn_id":
+			x.TurnID = c.Value().Text()
+		case "tool_call_id":
+			x.ToolCallID = c.Value().Text()
+		case "tool_name":
+			x.ToolName = c.Value().Text()
+		case "outcome":
+			x.Outcome = SettlementOutcome(c.Value().Text())
+		case "duration_ms":
+			x.DurationMs = c.Value().Int()
+		case "reason":
+			if item := c.Value(); item.IsNull() {
+				x.Reason = wirejson.Null[string]()
+			} else {
+				x.Reason = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("duration_ms")
+	w.Int(x.DurationMs)
+	w.Key("outcome")
+	w.String(string(x.Outcome))
+	if value, ok := x.Reason.Get(); ok {
+		w.Key("reason")
+		w.String(value)
+	} else if x.Reason.IsNull() {
+		w.Key("reason")
+		w.Null()
+	}
+	w.Key("run_id")
+	w.String(x.RunID)
+	w.Key("session_id")
+	w.String(x.SessionID)
+	w.Key("tool_call_id")
+	w.String(x.ToolCallID)
+	w.Key("tool_name")
+	w.String(x.ToolName)
+	w.Key("turn_id")
+	w.String(x.TurnID)
+	w.CloseObject(outer)
+}
+
+// DecodeShortcutTriggerParams reads and validates one ShortcutTriggerParams.
+func DecodeShortcutTriggerParams(data []byte) (x ShortcutTriggerParams, err error) {
+	doc, err := schema.Check(data, modelShortcutTriggerParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeShortcutTriggerParamsValue validates and copies one ShortcutTriggerParams out of a document. Pointers start at v.
+func DecodeShortcutTriggerParamsValue(v wirejson.Value) (x ShortcutTriggerParams, err error) {
+	if bad := schema.Validate(v, modelShortcutTriggerParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeShortcutTriggerParams in place.
+func (x *ShortcutTriggerParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeShortcutTriggerParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ShortcutTriggerParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ShortcutTriggerParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelShortcutTriggerParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ShortcutTriggerParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ShortcutTriggerParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ShortcutTriggerParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("id")
+	w.String(x.ID)
+	w.CloseObject(outer)
+}
+
+// DecodeMessageStartedParams reads and validates one MessageStartedParams.
+func DecodeMessageStartedParams(data []byte) (x MessageStartedParams, err error) {
+	doc, err := schema.Check(data, modelMessageStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMessageStartedParamsValue validates and copies one MessageStartedParams out of a document. Pointers start at v.
+func DecodeMessageStartedParamsValue(v wirejson.Value) (x MessageStartedParams, err error) {
+	if bad := schema.Validate(v, modelMessageStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMessageStartedParams in place.
+func (x *MessageStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMessageStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MessageStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MessageStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMessageStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x MessageStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MessageStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "message_id":
+			x.MessageID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MessageStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("message_id")
+	w.String(x.MessageID)
+	w.CloseObject(outer)
+}
+
+// DecodeMessageUpdatedParams reads and validates one MessageUpdatedParams.
+func DecodeMessageUpdatedParams(data []byte) (x MessageUpdatedParams, err error) {
+	doc, err := schema.Check(data, modelMessageUpdatedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMessageUpdatedParamsValue validates and copies one MessageUpdatedParams out of a document. Pointers start at v.
+func DecodeMessageUpdatedParamsValue(v wirejson.Value) (x MessageUpdatedParams, err error) {
+	if bad := schema.Validate(v, modelMessageUpdatedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMessageUpdatedParams in place.
+func (x *MessageUpdatedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMessageUpdatedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MessageUpdatedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MessageUpdatedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMessageUpdatedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x MessageUpdatedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MessageUpdatedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "message_id":
+			x.MessageID = c.Value().Text()
+		case "delta":
+			x.Delta = c.Value().Text()
+		case "deltas":
+			x.Deltas = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MessageUpdatedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("delta")
+	w.String(x.Delta)
+	w.Key("deltas")
+	w.Int(x.Deltas)
+	w.Key("message_id")
+	w.String(x.MessageID)
+	w.CloseObject(outer)
+}
+
+// DecodeMessageSettledParams reads and validates one MessageSettledParams.
+func DecodeMessageSettledParams(data []byte) (x MessageSettledParams, err error) {
+	doc, err := schema.Check(data, modelMessageSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeMessageSettledParamsValue validates and copies one MessageSettledParams out of a document. Pointers start at v.
+func DecodeMessageSettledParamsValue(v wirejson.Value) (x MessageSettledParams, err error) {
+	if bad := schema.Validate(v, modelMessageSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeMessageSettledParams in place.
+func (x *MessageSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeMessageSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x MessageSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x MessageSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelMessageSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x MessageSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *MessageSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "message_id":
+			x.MessageID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x MessageSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("message_id")
+	w.String(x.MessageID)
+	w.CloseObject(outer)
+}
+
+// DecodeCompactionStartedParams reads and validates one CompactionStartedParams.
+func DecodeCompactionStartedParams(data []byte) (x CompactionStartedParams, err error) {
+	doc, err := schema.Check(data, modelCompactionStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompactionStartedParamsValue validates and copies one CompactionStartedParams out of a document. Pointers start at v.
+func DecodeCompactionStartedParamsValue(v wirejson.Value) (x CompactionStartedParams, err error) {
+	if bad := schema.Validate(v, modelCompactionStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompactionStartedParams in place.
+func (x *CompactionStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompactionStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompactionStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompactionStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompactionStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompactionStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompactionStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompactionStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeCompactionSettledParams reads and validates one CompactionSettledParams.
+func DecodeCompactionSettledParams(data []byte) (x CompactionSettledParams, err error) {
+	doc, err := schema.Check(data, modelCompactionSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompactionSettledParamsValue validates and copies one CompactionSettledParams out of a document. Pointers start at v.
+func DecodeCompactionSettledParamsValue(v wirejson.Value) (x CompactionSettledParams, err error) {
+	if bad := schema.Validate(v, modelCompactionSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompactionSettledParams in place.
+func (x *CompactionSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompactionSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompactionSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompactionSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompactionSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompactionSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompactionSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompactionSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeCompactionFailedParams reads and validates one CompactionFailedParams.
+func DecodeCompactionFailedParams(data []byte) (x CompactionFailedParams, err error) {
+	doc, err := schema.Check(data, modelCompactionFailedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompactionFailedParamsValue validates and copies one CompactionFailedParams out of a document. Pointers start at v.
+func DecodeCompactionFailedParamsValue(v wirejson.Value) (x CompactionFailedParams, err error) {
+	if bad := schema.Validate(v, modelCompactionFailedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompactionFailedParams in place.
+func (x *CompactionFailedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompactionFailedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompactionFailedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompactionFailedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompactionFailedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompactionFailedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompactionFailedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompactionFailedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeSessionInfoChangedParams reads and validates one SessionInfoChangedParams.
+func DecodeSessionInfoChangedParams(data []byte) (x SessionInfoChangedParams, err error) {
+	doc, err := schema.Check(data, modelSessionInfoChangedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSessionInfoChangedParamsValue validates and copies one SessionInfoChangedParams out of a document. Pointers start at v.
+func DecodeSessionInfoChangedParamsValue(v wirejson.Value) (x SessionInfoChangedParams, err error) {
+	if bad := schema.Validate(v, modelSessionInfoChangedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSessionInfoChangedParams in place.
+func (x *SessionInfoChangedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSessionInfoChangedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SessionInfoChangedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SessionInfoChangedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSessionInfoChangedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SessionInfoChangedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SessionInfoChangedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SessionInfoChangedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeDialogStartedParams reads and validates one DialogStartedParams.
+func DecodeDialogStartedParams(data []byte) (x DialogStartedParams, err error) {
+	doc, err := schema.Check(data, modelDialogStartedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDialogStartedParamsValue validates and copies one DialogStartedParams out of a document. Pointers start at v.
+func DecodeDialogStartedParamsValue(v wirejson.Value) (x DialogStartedParams, err error) {
+	if bad := schema.Validate(v, modelDialogStartedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDialogStartedParams in place.
+func (x *DialogStartedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDialogStartedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DialogStartedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DialogStartedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDialogStartedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x DialogStartedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DialogStartedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DialogStartedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeDialogSettledParams reads and validates one DialogSettledParams.
+func DecodeDialogSettledParams(data []byte) (x DialogSettledParams, err error) {
+	doc, err := schema.Check(data, modelDialogSettledParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDialogSettledParamsValue validates and copies one DialogSettledParams out of a document. Pointers start at v.
+func DecodeDialogSettledParamsValue(v wirejson.Value) (x DialogSettledParams, err error) {
+	if bad := schema.Validate(v, modelDialogSettledParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDialogSettledParams in place.
+func (x *DialogSettledParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDialogSettledParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DialogSettledParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DialogSettledParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDialogSettledParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x DialogSettledParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DialogSettledParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DialogSettledParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeModelSelectedParams reads and validates one ModelSelectedParams.
+func DecodeModelSelectedParams(data []byte) (x ModelSelectedParams, err error) {
+	doc, err := schema.Check(data, modelModelSelectedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeModelSelectedParamsValue validates and copies one ModelSelectedParams out of a document. Pointers start at v.
+func DecodeModelSelectedParamsValue(v wirejson.Value) (x ModelSelectedParams, err error) {
+	if bad := schema.Validate(v, modelModelSelectedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeModelSelectedParams in place.
+func (x *ModelSelectedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeModelSelectedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ModelSelectedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ModelSelectedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelModelSelectedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ModelSelectedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ModelSelectedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ModelSelectedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeReasoningSelectedParams reads and validates one ReasoningSelectedParams.
+func DecodeReasoningSelectedParams(data []byte) (x ReasoningSelectedParams, err error) {
+	doc, err := schema.Check(data, modelReasoningSelectedParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeReasoningSelectedParamsValue validates and copies one ReasoningSelectedParams out of a document. Pointers start at v.
+func DecodeReasoningSelectedParamsValue(v wirejson.Value) (x ReasoningSelectedParams, err error) {
+	if bad := schema.Validate(v, modelReasoningSelectedParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeReasoningSelectedParams in place.
+func (x *ReasoningSelectedParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeReasoningSelectedParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ReasoningSelectedParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ReasoningSelectedParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelReasoningSelectedParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ReasoningSelectedParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ReasoningSelectedParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ReasoningSelectedParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeBashUserParams reads and validates one BashUserParams.
+func DecodeBashUserParams(data []byte) (x BashUserParams, err error) {
+	doc, err := schema.Check(data, modelBashUserParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBashUserParamsValue validates and copies one BashUserParams out of a document. Pointers start at v.
+func DecodeBashUserParamsValue(v wirejson.Value) (x BashUserParams, err error) {
+	if bad := schema.Validate(v, modelBashUserParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBashUserParams in place.
+func (x *BashUserParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBashUserParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BashUserParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BashUserParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBashUserParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x BashUserParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BashUserParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BashUserParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.CloseObject(outer)
+}
+
+// DecodeTerminalGrantLostParams reads and validates one TerminalGrantLostParams.
+func DecodeTerminalGrantLostParams(data []byte) (x TerminalGrantLostParams, err error) {
+	doc, err := schema.Check(data, modelTerminalGrantLostParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeTerminalGrantLostParamsValue validates and copies one TerminalGrantLostParams out of a document. Pointers start at v.
+func DecodeTerminalGrantLostParamsValue(v wirejson.Value) (x TerminalGrantLostParams, err error) {
+	if bad := schema.Validate(v, modelTerminalGrantLostParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeTerminalGrantLostParams in place.
+func (x *TerminalGrantLostParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeTerminalGrantLostParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x TerminalGrantLostParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x TerminalGrantLostParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelTerminalGrantLostParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x TerminalGrantLostParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *TerminalGrantLostParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "reason":
+			x.Reason = c.Value().Text()
+		case "grant_id":
+			if item := c.Value(); item.IsNull() {
+				x.GrantID = wirejson.Null[string]()
+			} else {
+				x.GrantID = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x TerminalGrantLostParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.GrantID.Get(); ok {
+		w.Key("grant_id")
+		w.String(value)
+	} else if x.GrantID.IsNull() {
+		w.Key("grant_id")
+		w.Null()
+	}
+	w.Key("reason")
+	w.String(x.Reason)
+	w.CloseObject(outer)
+}
+
+// DecodeConfirmationRequestParams reads and validates one ConfirmationRequestParams.
+func DecodeConfirmationRequestParams(data []byte) (x ConfirmationRequestParams, err error) {
+	doc, err := schema.Check(data, modelConfirmationRequestParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeConfirmationRequestParamsValue validates and copies one ConfirmationRequestParams out of a document. Pointers start at v.
+func DecodeConfirmationRequestParamsValue(v wirejson.Value) (x ConfirmationRequestParams, err error) {
+	if bad := schema.Validate(v, modelConfirmationRequestParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeConfirmationRequestParams in place.
+func (x *ConfirmationRequestParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeConfirmationRequestParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ConfirmationRequestParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ConfirmationRequestParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelConfirmationRequestParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ConfirmationRequestParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ConfirmationRequestParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "prompt":
+			x.Prompt = c.Value().Text()
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		case "destructive":
+			x.Destructive = c.Value().Bool()
+		case "default":
+			x.Default = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ConfirmationRequestParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("default")
+	w.Bool(x.Default)
+	w.Key("destructive")
+	w.Bool(x.Destructive)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("prompt")
+	w.String(x.Prompt)
+	w.CloseObject(outer)
+}
+
+// DecodeConfirmationRequestParamsV01 reads and validates one ConfirmationRequestParamsV01.
+func DecodeConfirmationRequestParamsV01(data []byte) (x ConfirmationRequestParamsV01, err error) {
+	doc, err := schema.Check(data, modelConfirmationRequestParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeConfirmationRequestParamsV01Value validates and copies one ConfirmationRequestParamsV01 out of a document. Pointers start at v.
+func DecodeConfirmationRequestParamsV01Value(v wirejson.Value) (x ConfirmationRequestParamsV01, err error) {
+	if bad := schema.Validate(v, modelConfirmationRequestParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeConfirmationRequestParamsV01 in place.
+func (x *ConfirmationRequestParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeConfirmationRequestParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ConfirmationRequestParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ConfirmationRequestParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelConfirmationRequestParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x ConfirmationRequestParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ConfirmationRequestParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "prompt":
+			x.Prompt = c.Value().Text()
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		case "destructive":
+			x.Destructive = c.Value().Bool()
+		case "default":
+			x.Default = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ConfirmationRequestParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("default")
+	w.Bool(x.Default)
+	w.Key("destructive")
+	w.Bool(x.Destructive)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("prompt")
+	w.String(x.Prompt)
+	w.CloseObject(outer)
+}
+
+// DecodeConfirmationRequestResult reads and validates one ConfirmationRequestResult.
+func DecodeConfirmationRequestResult(data []byte) (x ConfirmationRequestResult, err error) {
+	doc, err := schema.Check(data, modelConfirmationRequestResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeConfirmationRequestResultValue validates and copies one ConfirmationRequestResult out of a document. Pointers start at v.
+func DecodeConfirmationRequestResultValue(v wirejson.Value) (x ConfirmationRequestResult, err error) {
+	if bad := schema.Validate(v, modelConfirmationRequestResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeConfirmationRequestResult in place.
+func (x *ConfirmationRequestResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeConfirmationRequestResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ConfirmationRequestResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ConfirmationRequestResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelConfirmationRequestResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ConfirmationRequestResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ConfirmationRequestResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "confirmed":
+			x.Confirmed = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ConfirmationRequestResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("confirmed")
+	w.Bool(x.Confirmed)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationState reads and validates one PresentationState.
+func DecodePresentationState(data []byte) (x PresentationState, err error) {
+	doc, err := schema.Check(data, modelPresentationState)
+	if err != nil {
+		return x, err
+	}
+	x = PresentationState(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationStateValue validates and copies one PresentationState out of a document. Pointers start at v.
+func DecodePresentationStateValue(v wirejson.Value) (x PresentationState, err error) {
+	if bad := schema.Validate(v, modelPresentationState); bad != nil {
+		return x, bad
+	}
+	x = PresentationState(v.Text())
+	return x, nil
+}
+
+func (x PresentationState) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationState) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationState) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationState)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationState) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodePresentationUpdateParams reads and validates one PresentationUpdateParams.
+func DecodePresentationUpdateParams(data []byte) (x PresentationUpdateParams, err error) {
+	doc, err := schema.Check(data, modelPresentationUpdateParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationUpdateParamsValue validates and copies one PresentationUpdateParams out of a document. Pointers start at v.
+func DecodePresentationUpdateParamsValue(v wirejson.Value) (x PresentationUpdateParams, err error) {
+	if bad := schema.Validate(v, modelPresentationUpdateParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationUpdateParams in place.
+func (x *PresentationUpdateParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationUpdateParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationUpdateParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationUpdateParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationUpdateParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationUpdateParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationUpdateParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			if item := c.Value(); item.IsNull() {
+				x.ParentRequestID = wirejson.Null[int64]()
+			} else {
+				x.ParentRequestID = wirejson.Some(item.Int())
+			}
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[ResourceOwner]()
+			} else {
+				var ra ResourceOwner
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "snapshot":
+			var ra PresentationSnapshot
+			ra.decode(c.Value())
+			x.Snapshot = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationUpdateParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.ParentRequestID.Get(); ok {
+		w.Key("parent_request_id")
+		w.Int(value)
+	} else if x.ParentRequestID.IsNull() {
+		w.Key("parent_request_id")
+		w.Null()
+	}
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("snapshot")
+	x.Snapshot.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationSnapshot reads and validates one PresentationSnapshot.
+func DecodePresentationSnapshot(data []byte) (x PresentationSnapshot, err error) {
+	doc, err := schema.Check(data, modelPresentationSnapshot)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationSnapshotValue validates and copies one PresentationSnapshot out of a document. Pointers start at v.
+func DecodePresentationSnapshotValue(v wirejson.Value) (x PresentationSnapshot, err error) {
+	if bad := schema.Validate(v, modelPresentationSnapshot); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationSnapshot in place.
+func (x *PresentationSnapshot) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationSnapshot(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationSnapshot) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationSnapshot) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationSnapshot)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationSnapshot) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationSnapshot) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "revision":
+			x.Revision = c.Value().Int()
+		case "status":
+			if item := c.Value(); item.IsNull() {
+				x.Status = wirejson.Null[PresentationStatus]()
+			} else {
+				var ra PresentationStatus
+				ra.decode(item)
+				x.Status = wirejson.Some(ra)
+			}
+		case "activities":
+			if item := c.Value(); item.IsNull() {
+				x.Activities = wirejson.Null[[]PresentationActivity]()
+			} else {
+				lista := make([]PresentationActivity, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb PresentationActivity
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Activities = wirejson.Some(lista)
+			}
+		case "collection":
+			if item := c.Value(); item.IsNull() {
+				x.Collection = wirejson.Null[PresentationCollection]()
+			} else {
+				var ra PresentationCollection
+				ra.decode(item)
+				x.Collection = wirejson.Some(ra)
+			}
+		case "actions":
+			if item := c.Value(); item.IsNull() {
+				x.Actions = wirejson.Null[[]PresentationAction]()
+			} else {
+				lista := make([]PresentationAction, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb PresentationAction
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Actions = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationSnapshot) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Actions.Get(); ok {
+		w.Key("actions")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Actions.IsNull() {
+		w.Key("actions")
+		w.Null()
+	}
+	if value, ok := x.Activities.Get(); ok {
+		w.Key("activities")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Activities.IsNull() {
+		w.Key("activities")
+		w.Null()
+	}
+	if value, ok := x.Collection.Get(); ok {
+		w.Key("collection")
+		value.encode(w)
+	} else if x.Collection.IsNull() {
+		w.Key("collection")
+		w.Null()
+	}
+	w.Key("revision")
+	w.Int(x.Revision)
+	if value, ok := x.Status.Get(); ok {
+		w.Key("status")
+		value.encode(w)
+	} else if x.Status.IsNull() {
+		w.Key("status")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodePresentationStatus reads and validates one PresentationStatus.
+func DecodePresentationStatus(data []byte) (x PresentationStatus, err error) {
+	doc, err := schema.Check(data, modelPresentationStatus)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationStatusValue validates and copies one PresentationStatus out of a document. Pointers start at v.
+func DecodePresentationStatusValue(v wirejson.Value) (x PresentationStatus, err error) {
+	if bad := schema.Validate(v, modelPresentationStatus); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationStatus in place.
+func (x *PresentationStatus) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationStatus(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationStatus) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationStatus) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationStatus)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationStatus) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationStatus) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "state":
+			x.State = PresentationState(c.Value().Text())
+		case "label":
+			x.Label = c.Value().Text()
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationStatus) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("label")
+	w.String(x.Label)
+	w.Key("state")
+	w.String(string(x.State))
+	w.CloseObject(outer)
+}
+
+// DecodePresentationActivity reads and validates one PresentationActivity.
+func DecodePresentationActivity(data []byte) (x PresentationActivity, err error) {
+	doc, err := schema.Check(data, modelPresentationActivity)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationActivityValue validates and copies one PresentationActivity out of a document. Pointers start at v.
+func DecodePresentationActivityValue(v wirejson.Value) (x PresentationActivity, err error) {
+	if bad := schema.Validate(v, modelPresentationActivity); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationActivity in place.
+func (x *PresentationActivity) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationActivity(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationActivity) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationActivity) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationActivity)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationActivity) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationActivity) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "kind":
+			x.Kind = c.Value().Text()
+		case "state":
+			x.State = PresentationState(c.Value().Text())
+		case "summary":
+			x.Summary = c.Value().Text()
+		case "provenance":
+			if item := c.Value(); item.IsNull() {
+				x.Provenance = wirejson.Null[string]()
+			} else {
+				x.Provenance = wirejson.Some(item.Text())
+			}
+		case "started_at_ms":
+			if item := c.Value(); item.IsNull() {
+				x.StartedAtMs = wirejson.Null[int64]()
+			} else {
+				x.StartedAtMs = wirejson.Some(item.Int())
+			}
+		case "metrics":
+			if item := c.Value(); item.IsNull() {
+				x.Metrics = wirejson.Null[PresentationMetrics]()
+			} else {
+				var ra PresentationMetrics
+				ra.decode(item)
+				x.Metrics = wirejson.Some(ra)
+			}
+		case "references":
+			if item := c.Value(); item.IsNull() {
+				x.References = wirejson.Null[[]PresentationReference]()
+			} else {
+				lista := make([]PresentationReference, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb PresentationReference
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.References = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationActivity) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("kind")
+	w.String(x.Kind)
+	if value, ok := x.Metrics.Get(); ok {
+		w.Key("metrics")
+		value.encode(w)
+	} else if x.Metrics.IsNull() {
+		w.Key("metrics")
+		w.Null()
+	}
+	if value, ok := x.Provenance.Get(); ok {
+		w.Key("provenance")
+		w.String(value)
+	} else if x.Provenance.IsNull() {
+		w.Key("provenance")
+		w.Null()
+	}
+	if value, ok := x.References.Get(); ok {
+		w.Key("references")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.References.IsNull() {
+		w.Key("references")
+		w.Null()
+	}
+	if value, ok := x.StartedAtMs.Get(); ok {
+		w.Key("started_at_ms")
+		w.Int(value)
+	} else if x.StartedAtMs.IsNull() {
+		w.Key("started_at_ms")
+		w.Null()
+	}
+	w.Key("state")
+	w.String(string(x.State))
+	w.Key("summary")
+	w.String(x.Summary)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationMetrics reads and validates one PresentationMetrics.
+func DecodePresentationMetrics(data []byte) (x PresentationMetrics, err error) {
+	doc, err := schema.Check(data, modelPresentationMetrics)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationMetricsValue validates and copies one PresentationMetrics out of a document. Pointers start at v.
+func DecodePresentationMetricsValue(v wirejson.Value) (x PresentationMetrics, err error) {
+	if bad := schema.Validate(v, modelPresentationMetrics); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationMetrics in place.
+func (x *PresentationMetrics) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationMetrics(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationMetrics) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationMetrics) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationMetrics)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationMetrics) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationMetrics) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tool_calls":
+			x.ToolCalls = c.Value().Int()
+		case "input_tokens":
+			x.InputTokens = c.Value().Int()
+		case "cache_read_tokens":
+			x.CacheReadTokens = c.Value().Int()
+		case "cache_write_tokens":
+			x.CacheWriteTokens = c.Value().Int()
+		case "output_tokens":
+			x.OutputTokens = c.Value().Int()
+		case "reasoning_tokens":
+			x.ReasoningTokens = c.Value().Int()
+		case "cost_microdollars":
+			if item := c.Value(); item.IsNull() {
+				x.CostMicrodollars = wirejson.Null[int64]()
+			} else {
+				x.CostMicrodollars = wirejson.Some(item.Int())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationMetrics) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("cache_read_tokens")
+	w.Int(x.CacheReadTokens)
+	w.Key("cache_write_tokens")
+	w.Int(x.CacheWriteTokens)
+	if value, ok := x.CostMicrodollars.Get(); ok {
+		w.Key("cost_microdollars")
+		w.Int(value)
+	} else if x.CostMicrodollars.IsNull() {
+		w.Key("cost_microdollars")
+		w.Null()
+	}
+	w.Key("input_tokens")
+	w.Int(x.InputTokens)
+	w.Key("output_tokens")
+	w.Int(x.OutputTokens)
+	w.Key("reasoning_tokens")
+	w.Int(x.ReasoningTokens)
+	w.Key("tool_calls")
+	w.Int(x.ToolCalls)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationCollectionKind reads and validates one PresentationCollectionKind.
+func DecodePresentationCollectionKind(data []byte) (x PresentationCollectionKind, err error) {
+	doc, err := schema.Check(data, modelPresentationCollectionKind)
+	if err != nil {
+		return x, err
+	}
+	x = PresentationCollectionKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationCollectionKindValue validates and copies one PresentationCollectionKind out of a document. Pointers start at v.
+func DecodePresentationCollectionKindValue(v wirejson.Value) (x PresentationCollectionKind, err error) {
+	if bad := schema.Validate(v, modelPresentationCollectionKind); bad != nil {
+		return x, bad
+	}
+	x = PresentationCollectionKind(v.Text())
+	return x, nil
+}
+
+func (x PresentationCollectionKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationCollectionKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationCollectionKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationCollectionKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationCollectionKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodePresentationCollection reads and validates one PresentationCollection.
+func DecodePresentationCollection(data []byte) (x PresentationCollection, err error) {
+	doc, err := schema.Check(data, modelPresentationCollection)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationCollectionValue validates and copies one PresentationCollection out of a document. Pointers start at v.
+func DecodePresentationCollectionValue(v wirejson.Value) (x PresentationCollection, err error) {
+	if bad := schema.Validate(v, modelPresentationCollection); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationCollection in place.
+func (x *PresentationCollection) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationCollection(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationCollection) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationCollection) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationCollection)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationCollection) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationCollection) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+			x.Kind = PresentationCollectionKind(c.Value().Text())
+		case "title":
+			x.Title = c.Value().Text()
+		case "nodes":
+			lista := make([]PresentationNode, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb PresentationNode
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Nodes = lista
+		case "selected_node_id":
+			if item := c.Value(); item.IsNull() {
+				x.SelectedNodeID = wirejson.Null[string]()
+			} else {
+				x.SelectedNodeID = wirejson.Some(item.Text())
+			}
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[PresentationDetail]()
+			} else {
+				var ra PresentationDetail
+				ra.decode(item)
+				x.Detail = wirejson.Some(ra)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationCollection) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		value.encode(w)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("kind")
+	w.String(string(x.Kind))
+	w.Key("nodes")
+	w.OpenArray()
+	for ia, ea := range x.Nodes {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	if value, ok := x.SelectedNodeID.Get(); ok {
+		w.Key("selected_node_id")
+		w.String(value)
+	} else if x.SelectedNodeID.IsNull() {
+		w.Key("selected_node_id")
+		w.Null()
+	}
+	w.Key("title")
+	w.String(x.Title)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationNode reads and validates one PresentationNode.
+func DecodePresentationNode(data []byte) (x PresentationNode, err error) {
+	doc, err := schema.Check(data, modelPresentationNode)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationNodeValue validates and copies one PresentationNode out of a document. Pointers start at v.
+func DecodePresentationNodeValue(v wirejson.Value) (x PresentationNode, err error) {
+	if bad := schema.Validate(v, modelPresentationNode); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationNode in place.
+func (x *PresentationNode) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationNode(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationNode) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationNode) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationNode)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationNode) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationNode) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "parent_id":
+			if item := c.Value(); item.IsNull() {
+				x.ParentID = wirejson.Null[string]()
+			} else {
+				x.ParentID = wirejson.Some(item.Text())
+			}
+		case "state":
+			x.State = PresentationState(c.Value().Text())
+		case "label":
+			x.Label = c.Value().Text()
+		case "secondary":
+			if item := c.Value(); item.IsNull() {
+				x.Secondary = wirejson.Null[string]()
+			} else {
+				x.Secondary = wirejson.Some(item.Text())
+			}
+		case "action_ids":
+			if item := c.Value(); item.IsNull() {
+				x.ActionIDs = wirejson.Null[[]string]()
+			} else {
+				lista := make([]string, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.ActionIDs = wirejson.Some(lista)
+			}
+		case "references":
+			if item := c.Value(); item.IsNull() {
+				x.References = wirejson.Null[[]PresentationReference]()
+			} else {
+				lista := make([]PresentationReference, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb PresentationReference
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.References = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationNode) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.ActionIDs.Get(); ok {
+		w.Key("action_ids")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.ActionIDs.IsNull() {
+		w.Key("action_ids")
+		w.Null()
+	}
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("label")
+	w.String(x.Label)
+	if value, ok := x.ParentID.Get(); ok {
+		w.Key("parent_id")
+		w.String(value)
+	} else if x.ParentID.IsNull() {
+		w.Key("parent_id")
+		w.Null()
+	}
+	if value, ok := x.References.Get(); ok {
+		w.Key("references")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.References.IsNull() {
+		w.Key("references")
+		w.Null()
+	}
+	if value, ok := x.Secondary.Get(); ok {
+		w.Key("secondary")
+		w.String(value)
+	} else if x.Secondary.IsNull() {
+		w.Key("secondary")
+		w.Null()
+	}
+	w.Key("state")
+	w.String(string(x.State))
+	w.CloseObject(outer)
+}
+
+// DecodePresentationDetail reads and validates one PresentationDetail.
+func DecodePresentationDetail(data []byte) (x PresentationDetail, err error) {
+	doc, err := schema.Check(data, modelPresentationDetail)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationDetailValue validates and copies one PresentationDetail out of a document. Pointers start at v.
+func DecodePresentationDetailValue(v wirejson.Value) (x PresentationDetail, err error) {
+	if bad := schema.Validate(v, modelPresentationDetail); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationDetail in place.
+func (x *PresentationDetail) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationDetail(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationDetail) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationDetail) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationDetail)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationDetail) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationDetail) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "node_id":
+			if item := c.Value(); item.IsNull() {
+				x.NodeID = wirejson.Null[string]()
+			} else {
+				x.NodeID = wirejson.Some(item.Text())
+			}
+		case "title":
+			x.Title = c.Value().Text()
+		case "body":
+			x.Body = c.Value().Text()
+		case "references":
+			if item := c.Value(); item.IsNull() {
+				x.References = wirejson.Null[[]PresentationReference]()
+			} else {
+				lista := make([]PresentationReference, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb PresentationReference
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.References = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationDetail) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("body")
+	w.String(x.Body)
+	if value, ok := x.NodeID.Get(); ok {
+		w.Key("node_id")
+		w.String(value)
+	} else {
+		w.Key("node_id")
+		w.Null()
+	}
+	if value, ok := x.References.Get(); ok {
+		w.Key("references")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.References.IsNull() {
+		w.Key("references")
+		w.Null()
+	}
+	w.Key("title")
+	w.String(x.Title)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationAction reads and validates one PresentationAction.
+func DecodePresentationAction(data []byte) (x PresentationAction, err error) {
+	doc, err := schema.Check(data, modelPresentationAction)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationActionValue validates and copies one PresentationAction out of a document. Pointers start at v.
+func DecodePresentationActionValue(v wirejson.Value) (x PresentationAction, err error) {
+	if bad := schema.Validate(v, modelPresentationAction); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationAction in place.
+func (x *PresentationAction) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationAction(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationAction) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationAction) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationAction)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationAction) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationAction) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "label":
+			x.Label = c.Value().Text()
+		case "command":
+			x.Command = c.Value().Text()
+		case "arguments":
+			if item := c.Value(); item.IsNull() {
+				x.Arguments = wirejson.Null[[]string]()
+			} else {
+				lista := make([]string, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.Arguments = wirejson.Some(lista)
+			}
+		case "destructive":
+			if item := c.Value(); item.IsNull() {
+				x.Destructive = wirejson.Null[bool]()
+			} else {
+				x.Destructive = wirejson.Some(item.Bool())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationAction) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Arguments.Get(); ok {
+		w.Key("arguments")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.Arguments.IsNull() {
+		w.Key("arguments")
+		w.Null()
+	}
+	w.Key("command")
+	w.String(x.Command)
+	if value, ok := x.Destructive.Get(); ok {
+		w.Key("destructive")
+		w.Bool(value)
+	} else if x.Destructive.IsNull() {
+		w.Key("destructive")
+		w.Null()
+	}
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("label")
+	w.String(x.Label)
+	w.CloseObject(outer)
+}
+
+// DecodePresentationReferenceKind reads and validates one PresentationReferenceKind.
+func DecodePresentationReferenceKind(data []byte) (x PresentationReferenceKind, err error) {
+	doc, err := schema.Check(data, modelPresentationReferenceKind)
+	if err != nil {
+		return x, err
+	}
+	x = PresentationReferenceKind(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationReferenceKindValue validates and copies one PresentationReferenceKind out of a document. Pointers start at v.
+func DecodePresentationReferenceKindValue(v wirejson.Value) (x PresentationReferenceKind, err error) {
+	if bad := schema.Validate(v, modelPresentationReferenceKind); bad != nil {
+		return x, bad
+	}
+	x = PresentationReferenceKind(v.Text())
+	return x, nil
+}
+
+func (x PresentationReferenceKind) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationReferenceKind) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationReferenceKind) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationReferenceKind)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationReferenceKind) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodePresentationReference reads and validates one PresentationReference.
+func DecodePresentationReference(data []byte) (x PresentationReference, err error) {
+	doc, err := schema.Check(data, modelPresentationReference)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePresentationReferenceValue validates and copies one PresentationReference out of a document. Pointers start at v.
+func DecodePresentationReferenceValue(v wirejson.Value) (x PresentationReference, err error) {
+	if bad := schema.Validate(v, modelPresentationReference); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePresentationReference in place.
+func (x *PresentationReference) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePresentationReference(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PresentationReference) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PresentationReference) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPresentationReference)
+}
+
+// Validate returns the first violation, or nil.
+func (x PresentationReference) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PresentationReference) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+			x.Kind = PresentationReferenceKind(c.Value().Text())
+		case "id":
+			x.ID = c.Value().Text()
+		case "label":
+			if item := c.Value(); item.IsNull() {
+				x.Label = wirejson.Null[string]()
+			} else {
+				x.Label = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PresentationReference) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("kind")
+	w.String(string(x.Kind))
+	if value, ok := x.Label.Get(); ok {
+		w.Key("label")
+		w.String(value)
+	} else if x.Label.IsNull() {
+		w.Key("label")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeProgressDecoration reads and validates one ProgressDecoration.
+func DecodeProgressDecoration(data []byte) (x ProgressDecoration, err error) {
+	doc, err := schema.Check(data, modelProgressDecoration)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeProgressDecorationValue validates and copies one ProgressDecoration out of a document. Pointers start at v.
+func DecodeProgressDecorationValue(v wirejson.Value) (x ProgressDecoration, err error) {
+	if bad := schema.Validate(v, modelProgressDecoration); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeProgressDecoration in place.
+func (x *ProgressDecoration) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeProgressDecoration(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ProgressDecoration) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ProgressDecoration) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelProgressDecoration)
+}
+
+// Validate returns the first violation, or nil.
+func (x ProgressDecoration) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ProgressDecoration) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "type":
+		case "label":
+			x.Label = c.Value().Text()
+		case "detail":
+			if item := c.Value(); item.IsNull() {
+				x.Detail = wirejson.Null[string]()
+			} else {
+				x.Detail = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ProgressDecoration) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Detail.Get(); ok {
+		w.Key("detail")
+		w.String(value)
+	} else if x.Detail.IsNull() {
+		w.Key("detail")
+		w.Null()
+	}
+	w.Key("label")
+	w.String(x.Label)
+	w.Key("type")
+	w.String("decoration")
+	w.CloseObject(outer)
+}
+
+// DecodeInputRequestParams reads and validates one InputRequestParams.
+func DecodeInputRequestParams(data []byte) (x InputRequestParams, err error) {
+	doc, err := schema.Check(data, modelInputRequestParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeInputRequestParamsValue validates and copies one InputRequestParams out of a document. Pointers start at v.
+func DecodeInputRequestParamsValue(v wirejson.Value) (x InputRequestParams, err error) {
+	if bad := schema.Validate(v, modelInputRequestParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeInputRequestParams in place.
+func (x *InputRequestParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeInputRequestParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x InputRequestParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x InputRequestParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelInputRequestParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x InputRequestParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *InputRequestParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "prompt":
+			x.Prompt = c.Value().Text()
+		case "secret":
+			x.Secret = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x InputRequestParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("prompt")
+	w.String(x.Prompt)
+	w.Key("secret")
+	w.Bool(x.Secret)
+	w.CloseObject(outer)
+}
+
+// DecodeInputRequestResult reads and validates one InputRequestResult.
+func DecodeInputRequestResult(data []byte) (x InputRequestResult, err error) {
+	doc, err := schema.Check(data, modelInputRequestResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeInputRequestResultValue validates and copies one InputRequestResult out of a document. Pointers start at v.
+func DecodeInputRequestResultValue(v wirejson.Value) (x InputRequestResult, err error) {
+	if bad := schema.Validate(v, modelInputRequestResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeInputRequestResult in place.
+func (x *InputRequestResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeInputRequestResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x InputRequestResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x InputRequestResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelInputRequestResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x InputRequestResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *InputRequestResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			if item := c.Value(); item.IsNull() {
+				x.Value = wirejson.Null[string]()
+			} else {
+				x.Value = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x InputRequestResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Value.Get(); ok {
+		w.Key("value")
+		w.String(value)
+	} else {
+		w.Key("value")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeArtifactMediaType reads and validates one ArtifactMediaType.
+func DecodeArtifactMediaType(data []byte) (x ArtifactMediaType, err error) {
+	doc, err := schema.Check(data, modelArtifactMediaType)
+	if err != nil {
+		return x, err
+	}
+	x = ArtifactMediaType(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeArtifactMediaTypeValue validates and copies one ArtifactMediaType out of a document. Pointers start at v.
+func DecodeArtifactMediaTypeValue(v wirejson.Value) (x ArtifactMediaType, err error) {
+	if bad := schema.Validate(v, modelArtifactMediaType); bad != nil {
+		return x, bad
+	}
+	x = ArtifactMediaType(v.Text())
+	return x, nil
+}
+
+func (x ArtifactMediaType) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ArtifactMediaType) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ArtifactMediaType) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelArtifactMediaType)
+}
+
+// Validate returns the first violation, or nil.
+func (x ArtifactMediaType) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeArtifactPublishParams reads and validates one ArtifactPublishParams.
+func DecodeArtifactPublishParams(data []byte) (x ArtifactPublishParams, err error) {
+	doc, err := schema.Check(data, modelArtifactPublishParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeArtifactPublishParamsValue validates and copies one ArtifactPublishParams out of a document. Pointers start at v.
+func DecodeArtifactPublishParamsValue(v wirejson.Value) (x ArtifactPublishParams, err error) {
+	if bad := schema.Validate(v, modelArtifactPublishParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeArtifactPublishParams in place.
+func (x *ArtifactPublishParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeArtifactPublishParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ArtifactPublishParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ArtifactPublishParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelArtifactPublishParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ArtifactPublishParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ArtifactPublishParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "mime_type":
+			x.MimeType = ArtifactMediaType(c.Value().Text())
+		case "size":
+			x.Size = c.Value().Int()
+		case "sha256":
+			x.Sha256 = c.Value().Text()
+		case "data":
+			if item := c.Value(); item.IsNull() {
+				x.Data = wirejson.Null[ArtifactData]()
+			} else {
+				var ra ArtifactData
+				ra.decode(item)
+				x.Data = wirejson.Some(ra)
+			}
+		case "path":
+			if item := c.Value(); item.IsNull() {
+				x.Path = wirejson.Null[ArtifactPath]()
+			} else {
+				x.Path = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ArtifactPublishParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Data.Get(); ok {
+		w.Key("data")
+		value.encode(w)
+	} else if x.Data.IsNull() {
+		w.Key("data")
+		w.Null()
+	}
+	w.Key("mime_type")
+	w.String(string(x.MimeType))
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.Path.Get(); ok {
+		w.Key("path")
+		w.String(value)
+	} else if x.Path.IsNull() {
+		w.Key("path")
+		w.Null()
+	}
+	w.Key("sha256")
+	w.String(x.Sha256)
+	w.Key("size")
+	w.Int(x.Size)
+	w.CloseObject(outer)
+}
+
+// DecodeArtifactData reads and validates one ArtifactData.
+func DecodeArtifactData(data []byte) (x ArtifactData, err error) {
+	doc, err := schema.Check(data, modelArtifactData)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeArtifactDataValue validates and copies one ArtifactData out of a document. Pointers start at v.
+func DecodeArtifactDataValue(v wirejson.Value) (x ArtifactData, err error) {
+	if bad := schema.Validate(v, modelArtifactData); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeArtifactData in place.
+func (x *ArtifactData) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeArtifactData(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ArtifactData) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ArtifactData) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelArtifactData)
+}
+
+// Validate returns the first violation, or nil.
+func (x ArtifactData) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ArtifactData) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "encoding":
+		case "data":
+			x.Data = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ArtifactData) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("data")
+	w.String(x.Data)
+	w.Key("encoding")
+	w.String("base64")
+	w.CloseObject(outer)
+}
+
+// DecodeArtifactPublishResult reads and validates one ArtifactPublishResult.
+func DecodeArtifactPublishResult(data []byte) (x ArtifactPublishResult, err error) {
+	doc, err := schema.Check(data, modelArtifactPublishResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeArtifactPublishResultValue validates and copies one ArtifactPublishResult out of a document. Pointers start at v.
+func DecodeArtifactPublishResultValue(v wirejson.Value) (x ArtifactPublishResult, err error) {
+	if bad := schema.Validate(v, modelArtifactPublishResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeArtifactPublishResult in place.
+func (x *ArtifactPublishResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeArtifactPublishResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ArtifactPublishResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ArtifactPublishResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelArtifactPublishResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ArtifactPublishResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ArtifactPublishResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "artifact_id":
+			x.ArtifactID = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ArtifactPublishResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("artifact_id")
+	w.String(x.ArtifactID)
+	w.CloseObject(outer)
+}
+
+// DecodePolicyEvaluateParams reads and validates one PolicyEvaluateParams.
+func DecodePolicyEvaluateParams(data []byte) (x PolicyEvaluateParams, err error) {
+	doc, err := schema.Check(data, modelPolicyEvaluateParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyEvaluateParamsValue validates and copies one PolicyEvaluateParams out of a document. Pointers start at v.
+func DecodePolicyEvaluateParamsValue(v wirejson.Value) (x PolicyEvaluateParams, err error) {
+	if bad := schema.Validate(v, modelPolicyEvaluateParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyEvaluateParams in place.
+func (x *PolicyEvaluateParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyEvaluateParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyEvaluateParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyEvaluateParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyEvaluateParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyEvaluateParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyEvaluateParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "intent":
+			var ra PolicyIntent
+			ra.decode(c.Value())
+			x.Intent = ra
+		case "approval_token":
+			if item := c.Value(); item.IsNull() {
+				x.ApprovalToken = wirejson.Null[ApprovalToken]()
+			} else {
+				x.ApprovalToken = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PolicyEvaluateParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.ApprovalToken.Get(); ok {
+		w.Key("approval_token")
+		w.String(value)
+	} else if x.ApprovalToken.IsNull() {
+		w.Key("approval_token")
+		w.Null()
+	}
+	w.Key("intent")
+	x.Intent.encode(w)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodePolicyIntent reads and validates one PolicyIntent.
+func DecodePolicyIntent(data []byte) (x PolicyIntent, err error) {
+	doc, err := schema.Check(data, modelPolicyIntent)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyIntentValue validates and copies one PolicyIntent out of a document. Pointers start at v.
+func DecodePolicyIntentValue(v wirejson.Value) (x PolicyIntent, err error) {
+	if bad := schema.Validate(v, modelPolicyIntent); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyIntent in place.
+func (x *PolicyIntent) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyIntent(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyIntent) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyIntent) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyIntent)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyIntent) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyIntent) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "kind":
+			x.Kind = c.Value().Text()
+		case "operation":
+			x.Operation = c.Value().Text()
+		case "target":
+			x.Target = c.Value().Raw()
+		case "data_classes":
+			if item := c.Value(); item.IsNull() {
+				x.DataClasses = wirejson.Null[[]string]()
+			} else {
+				lista := make([]string, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					lista = append(lista, ea.Value().Text())
+				}
+				x.DataClasses = wirejson.Some(lista)
+			}
+		case "adapter_hints":
+			if item := c.Value(); item.IsNull() {
+				x.AdapterHints = wirejson.Null[PolicyHints]()
+			} else {
+				var ra PolicyHints
+				ra.decode(item)
+				x.AdapterHints = wirejson.Some(ra)
+			}
+		}
+	}
+}
+
+func (x PolicyIntent) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.AdapterHints.Get(); ok {
+		w.Key("adapter_hints")
+		value.encode(w)
+	} else if x.AdapterHints.IsNull() {
+		w.Key("adapter_hints")
+		w.Null()
+	}
+	if value, ok := x.DataClasses.Get(); ok {
+		w.Key("data_classes")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			w.String(ea)
+		}
+		w.CloseArray()
+	} else if x.DataClasses.IsNull() {
+		w.Key("data_classes")
+		w.Null()
+	}
+	w.Key("kind")
+	w.String(x.Kind)
+	w.Key("operation")
+	w.String(x.Operation)
+	w.Key("target")
+	w.Raw(x.Target)
+	w.CloseObject(outer)
+}
+
+// DecodePolicyHints reads and validates one PolicyHints.
+func DecodePolicyHints(data []byte) (x PolicyHints, err error) {
+	doc, err := schema.Check(data, modelPolicyHints)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyHintsValue validates and copies one PolicyHints out of a document. Pointers start at v.
+func DecodePolicyHintsValue(v wirejson.Value) (x PolicyHints, err error) {
+	if bad := schema.Validate(v, modelPolicyHints); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyHints in place.
+func (x *PolicyHints) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyHints(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyHints) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyHints) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyHints)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyHints) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyHints) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "read_only":
+			if item := c.Value(); item.IsNull() {
+				x.ReadOnly = wirejson.Null[bool]()
+			} else {
+				x.ReadOnly = wirejson.Some(item.Bool())
+			}
+		case "destructive":
+			if item := c.Value(); item.IsNull() {
+				x.Destructive = wirejson.Null[bool]()
+			} else {
+				x.Destructive = wirejson.Some(item.Bool())
+			}
+		}
+	}
+}
+
+func (x PolicyHints) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Destructive.Get(); ok {
+		w.Key("destructive")
+		w.Bool(value)
+	} else if x.Destructive.IsNull() {
+		w.Key("destructive")
+		w.Null()
+	}
+	if value, ok := x.ReadOnly.Get(); ok {
+		w.Key("read_only")
+		w.Bool(value)
+	} else if x.ReadOnly.IsNull() {
+		w.Key("read_only")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodePolicyEvaluateResult reads and validates one PolicyEvaluateResult.
+func DecodePolicyEvaluateResult(data []byte) (x PolicyEvaluateResult, err error) {
+	doc, err := schema.Check(data, modelPolicyEvaluateResult)
+	if err != nil {
+		return x, err
+	}
+	x = decodePolicyEvaluateResult(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyEvaluateResultValue validates and copies one PolicyEvaluateResult out of a document. Pointers start at v.
+func DecodePolicyEvaluateResultValue(v wirejson.Value) (x PolicyEvaluateResult, err error) {
+	if bad := schema.Validate(v, modelPolicyEvaluateResult); bad != nil {
+		return x, bad
+	}
+	x = decodePolicyEvaluateResult(v)
+	return x, nil
+}
+
+func decodePolicyEvaluateResult(v wirejson.Value) PolicyEvaluateResult {
+	tag := v.Member("decision")
+	switch {
+	case tag.TextEquals("allow"):
+		var x PolicyAllow
+		x.decode(v)
+		return x
+	case tag.TextEquals("ask"):
+		var x PolicyAsk
+		x.decode(v)
+		return x
+	case tag.TextEquals("deny"):
+		var x PolicyDeny
+		x.decode(v)
+		return x
+	}
+	return nil
+}
+
+// encodePolicyEvaluateResult writes null for a missing variant, which no model accepts.
+func encodePolicyEvaluateResult(x PolicyEvaluateResult, w *wirejson.Writer) {
+	if x == nil {
+		w.Null()
+		return
+	}
+	x.encode(w)
+}
+
+// DecodePolicyAllow reads and validates one PolicyAllow.
+func DecodePolicyAllow(data []byte) (x PolicyAllow, err error) {
+	doc, err := schema.Check(data, modelPolicyAllow)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyAllowValue validates and copies one PolicyAllow out of a document. Pointers start at v.
+func DecodePolicyAllowValue(v wirejson.Value) (x PolicyAllow, err error) {
+	if bad := schema.Validate(v, modelPolicyAllow); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyAllow in place.
+func (x *PolicyAllow) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyAllow(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyAllow) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyAllow) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyAllow)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyAllow) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyAllow) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "decision":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PolicyAllow) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("decision")
+	w.String("allow")
+	w.CloseObject(outer)
+}
+
+// DecodePolicyAsk reads and validates one PolicyAsk.
+func DecodePolicyAsk(data []byte) (x PolicyAsk, err error) {
+	doc, err := schema.Check(data, modelPolicyAsk)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyAskValue validates and copies one PolicyAsk out of a document. Pointers start at v.
+func DecodePolicyAskValue(v wirejson.Value) (x PolicyAsk, err error) {
+	if bad := schema.Validate(v, modelPolicyAsk); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyAsk in place.
+func (x *PolicyAsk) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyAsk(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyAsk) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyAsk) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyAsk)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyAsk) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyAsk) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "decision":
+		case "approval_token":
+			if item := c.Value(); item.IsNull() {
+				x.ApprovalToken = wirejson.Null[ApprovalToken]()
+			} else {
+				x.ApprovalToken = wirejson.Some(item.Text())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PolicyAsk) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.ApprovalToken.Get(); ok {
+		w.Key("approval_token")
+		w.String(value)
+	} else if x.ApprovalToken.IsNull() {
+		w.Key("approval_token")
+		w.Null()
+	}
+	w.Key("decision")
+	w.String("ask")
+	w.CloseObject(outer)
+}
+
+// DecodePolicyDeny reads and validates one PolicyDeny.
+func DecodePolicyDeny(data []byte) (x PolicyDeny, err error) {
+	doc, err := schema.Check(data, modelPolicyDeny)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodePolicyDenyValue validates and copies one PolicyDeny out of a document. Pointers start at v.
+func DecodePolicyDenyValue(v wirejson.Value) (x PolicyDeny, err error) {
+	if bad := schema.Validate(v, modelPolicyDeny); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodePolicyDeny in place.
+func (x *PolicyDeny) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodePolicyDeny(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x PolicyDeny) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x PolicyDeny) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelPolicyDeny)
+}
+
+// Validate returns the first violation, or nil.
+func (x PolicyDeny) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *PolicyDeny) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "decision":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x PolicyDeny) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("decision")
+	w.String("deny")
+	w.CloseObject(outer)
+}
+
+// DecodeSecretGetParams reads and validates one SecretGetParams.
+func DecodeSecretGetParams(data []byte) (x SecretGetParams, err error) {
+	doc, err := schema.Check(data, modelSecretGetParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSecretGetParamsValue validates and copies one SecretGetParams out of a document. Pointers start at v.
+func DecodeSecretGetParamsValue(v wirejson.Value) (x SecretGetParams, err error) {
+	if bad := schema.Validate(v, modelSecretGetParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSecretGetParams in place.
+func (x *SecretGetParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSecretGetParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SecretGetParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SecretGetParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSecretGetParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x SecretGetParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SecretGetParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "name":
+			x.Name = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x SecretGetParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeSecretGetResult reads and validates one SecretGetResult.
+func DecodeSecretGetResult(data []byte) (x SecretGetResult, err error) {
+	doc, err := schema.Check(data, modelSecretGetResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeSecretGetResultValue validates and copies one SecretGetResult out of a document. Pointers start at v.
+func DecodeSecretGetResultValue(v wirejson.Value) (x SecretGetResult, err error) {
+	if bad := schema.Validate(v, modelSecretGetResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeSecretGetResult in place.
+func (x *SecretGetResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeSecretGetResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x SecretGetResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x SecretGetResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelSecretGetResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x SecretGetResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *SecretGetResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			x.Value = c.Value().Text()
+		}
+	}
+}
+
+func (x SecretGetResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("value")
+	w.String(x.Value)
+	w.CloseObject(outer)
+}
+
+// DecodeToolsRegisterParams reads and validates one ToolsRegisterParams.
+func DecodeToolsRegisterParams(data []byte) (x ToolsRegisterParams, err error) {
+	doc, err := schema.Check(data, modelToolsRegisterParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsRegisterParamsValue validates and copies one ToolsRegisterParams out of a document. Pointers start at v.
+func DecodeToolsRegisterParamsValue(v wirejson.Value) (x ToolsRegisterParams, err error) {
+	if bad := schema.Validate(v, modelToolsRegisterParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsRegisterParams in place.
+func (x *ToolsRegisterParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsRegisterParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsRegisterParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsRegisterParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsRegisterParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsRegisterParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsRegisterParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tools":
+			lista := make([]ToolDefinition, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb ToolDefinition
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Tools = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsRegisterParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("tools")
+	w.OpenArray()
+	for ia, ea := range x.Tools {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeToolsRegisterResult reads and validates one ToolsRegisterResult.
+func DecodeToolsRegisterResult(data []byte) (x ToolsRegisterResult, err error) {
+	doc, err := schema.Check(data, modelToolsRegisterResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsRegisterResultValue validates and copies one ToolsRegisterResult out of a document. Pointers start at v.
+func DecodeToolsRegisterResultValue(v wirejson.Value) (x ToolsRegisterResult, err error) {
+	if bad := schema.Validate(v, modelToolsRegisterResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsRegisterResult in place.
+func (x *ToolsRegisterResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsRegisterResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsRegisterResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsRegisterResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsRegisterResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsRegisterResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsRegisterResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "revision":
+			x.Revision = c.Value().Int()
+		case "tools":
+			lista := make([]ToolName, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Tools = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsRegisterResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("revision")
+	w.Int(x.Revision)
+	w.Key("tools")
+	w.OpenArray()
+	for ia, ea := range x.Tools {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeToolsUnregisterParams reads and validates one ToolsUnregisterParams.
+func DecodeToolsUnregisterParams(data []byte) (x ToolsUnregisterParams, err error) {
+	doc, err := schema.Check(data, modelToolsUnregisterParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsUnregisterParamsValue validates and copies one ToolsUnregisterParams out of a document. Pointers start at v.
+func DecodeToolsUnregisterParamsValue(v wirejson.Value) (x ToolsUnregisterParams, err error) {
+	if bad := schema.Validate(v, modelToolsUnregisterParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsUnregisterParams in place.
+func (x *ToolsUnregisterParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsUnregisterParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsUnregisterParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsUnregisterParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsUnregisterParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsUnregisterParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsUnregisterParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "names":
+			lista := make([]ToolName, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Names = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsUnregisterParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("names")
+	w.OpenArray()
+	for ia, ea := range x.Names {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeToolsUnregisterResult reads and validates one ToolsUnregisterResult.
+func DecodeToolsUnregisterResult(data []byte) (x ToolsUnregisterResult, err error) {
+	doc, err := schema.Check(data, modelToolsUnregisterResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeToolsUnregisterResultValue validates and copies one ToolsUnregisterResult out of a document. Pointers start at v.
+func DecodeToolsUnregisterResultValue(v wirejson.Value) (x ToolsUnregisterResult, err error) {
+	if bad := schema.Validate(v, modelToolsUnregisterResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeToolsUnregisterResult in place.
+func (x *ToolsUnregisterResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeToolsUnregisterResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ToolsUnregisterResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ToolsUnregisterResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelToolsUnregisterResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ToolsUnregisterResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ToolsUnregisterResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "revision":
+			x.Revision = c.Value().Int()
+		case "tools":
+			lista := make([]ToolName, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Tools = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ToolsUnregisterResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("revision")
+	w.Int(x.Revision)
+	w.Key("tools")
+	w.OpenArray()
+	for ia, ea := range x.Tools {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeStoredEntry reads and validates one StoredEntry.
+func DecodeStoredEntry(data []byte) (x StoredEntry, err error) {
+	doc, err := schema.Check(data, modelStoredEntry)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeStoredEntryValue validates and copies one StoredEntry out of a document. Pointers start at v.
+func DecodeStoredEntryValue(v wirejson.Value) (x StoredEntry, err error) {
+	if bad := schema.Validate(v, modelStoredEntry); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeStoredEntry in place.
+func (x *StoredEntry) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeStoredEntry(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x StoredEntry) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x StoredEntry) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelStoredEntry)
+}
+
+// Validate returns the first violation, or nil.
+func (x StoredEntry) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *StoredEntry) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "parent":
+			if item := c.Value(); item.IsNull() {
+				x.Parent = wirejson.Null[string]()
+			} else {
+				x.Parent = wirejson.Some(item.Text())
+			}
+		case "timestamp_unix_ms":
+			x.TimestampUnixMs = c.Value().Int()
+		case "value":
+			var ra StoredMessage
+			ra.decode(c.Value())
+			x.Value = ra
+		case "metadata":
+			if item := c.Value(); item.IsNull() {
+				x.Metadata = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Metadata = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x StoredEntry) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("id")
+	w.String(x.ID)
+	if value, ok := x.Metadata.Get(); ok {
+		w.Key("metadata")
+		w.Raw(value)
+	} else if x.Metadata.IsNull() {
+		w.Key("metadata")
+		w.Null()
+	}
+	if value, ok := x.Parent.Get(); ok {
+		w.Key("parent")
+		w.String(value)
+	} else {
+		w.Key("parent")
+		w.Null()
+	}
+	w.Key("timestamp_unix_ms")
+	w.Int(x.TimestampUnixMs)
+	w.Key("value")
+	x.Value.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeStoredMessage reads and validates one StoredMessage.
+func DecodeStoredMessage(data []byte) (x StoredMessage, err error) {
+	doc, err := schema.Check(data, modelStoredMessage)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeStoredMessageValue validates and copies one StoredMessage out of a document. Pointers start at v.
+func DecodeStoredMessageValue(v wirejson.Value) (x StoredMessage, err error) {
+	if bad := schema.Validate(v, modelStoredMessage); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeStoredMessage in place.
+func (x *StoredMessage) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeStoredMessage(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x StoredMessage) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x StoredMessage) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelStoredMessage)
+}
+
+// Validate returns the first violation, or nil.
+func (x StoredMessage) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *StoredMessage) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "type":
+		case "Assistant":
+			if item := c.Value(); item.IsNull() {
+				x.Assistant = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Assistant = wirejson.Some(item.Raw())
+			}
+		case "User":
+			if item := c.Value(); item.IsNull() {
+				x.User = wirejson.Null[json.RawMessage]()
+			} else {
+				x.User = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x StoredMessage) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Assistant.Get(); ok {
+		w.Key("Assistant")
+		w.Raw(value)
+	} else if x.Assistant.IsNull() {
+		w.Key("Assistant")
+		w.Null()
+	}
+	if value, ok := x.User.Get(); ok {
+		w.Key("User")
+		w.Raw(value)
+	} else if x.User.IsNull() {
+		w.Key("User")
+		w.Null()
+	}
+	w.Key("type")
+	w.String("message")
 	w.CloseObject(outer)
 }

@@ -34,7 +34,7 @@ const (
 	FeatureLifecycleEvents = "lifecycle_events"
 	// FeatureLifecycleEventsV2: Observing messages, compaction, dialogs and choices.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureLifecycleEventsV2 = "lifecycle_events_v2"
 	// FeaturePolicyIntents: Asking whether an effect is allowed.
 	//
@@ -64,7 +64,8 @@ const (
 	//
 	// API 0.2, 0.4. Source: feature 5.
 	FeatureAgentModelSelectionV1 = "agent_model_selection_v1"
-	// FeatureDelegationTelemetryV1: Host-side telemetry of delegation.
+	// FeatureDelegationTelemetryV1: Telemetry of delegation that the host keeps; nothing on the wire. A
+	// host may demand it beside agent_sessions.
 	//
 	// API 0.2, 0.4. Source: feature 5.
 	FeatureDelegationTelemetryV1 = "delegation_telemetry_v1"
@@ -72,39 +73,40 @@ const (
 	//
 	// API 0.4. Source: feature 5.
 	FeatureAgentSessionEventsV1 = "agent_session_events_v1"
-	// FeatureAgentSessionLifetimeV1: Child agents that outlive their parent request.
+	// FeatureAgentSessionLifetimeV1: Child agents that outlive their parent request, and stopping them.
 	//
 	// API 0.4. Source: feature 5.
 	FeatureAgentSessionLifetimeV1 = "agent_session_lifetime_v1"
 	// FeatureComposer: Reading and writing the composer.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureComposer = "composer"
 	// FeatureShortcuts: Keyboard shortcuts.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureShortcuts = "shortcuts"
-	// FeatureSessionEntries: Appending entries to the session.
+	// FeatureSessionEntries: Appending entries to the session, naming it and labelling entries; on API 0.4
+	// also the hooks around turns and compaction.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, 9, op 10, op 12.
 	FeatureSessionEntries = "session_entries"
 	// FeatureMessageInjection: Sending messages into the session.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureMessageInjection = "message_injection"
 	// FeatureActiveTools: Choosing the active tools.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureActiveTools = "active_tools"
 	// FeatureTerminalHandoff: Borrowing the terminal.
 	//
-	// API 0.2, 0.4. Source: feature 5.
+	// API 0.2, 0.4. Source: feature 5, op 10.
 	FeatureTerminalHandoff = "terminal_handoff"
 	// FeatureAutocomplete: Completing what the person types.
 	//
 	// API 0.2, 0.4. Source: feature 5.
 	FeatureAutocomplete = "autocomplete"
-	// FeatureAutocompleteEditV1: Completions that edit.
+	// FeatureAutocompleteEditV1: Completions that replace text behind the cursor or place the cursor.
 	//
 	// API 0.4. Source: feature 5.
 	FeatureAutocompleteEditV1 = "autocomplete_edit_v1"
@@ -126,11 +128,12 @@ const (
 	FeatureSessionCompactionV1 = "session_compaction_v1"
 	// FeatureResourceRefsV1: Host-held resources.
 	//
-	// API 0.4. Source: feature 5.
+	// API 0.4. Source: feature 5, op 10.
 	FeatureResourceRefsV1 = "resource_refs_v1"
-	// FeatureOperationDescriptorsV1: Describing the operation of a tool.
+	// FeatureOperationDescriptorsV1: Describing what a tool does to resources; one that names resources
+	// also needs resource_refs_v1.
 	//
-	// API 0.4. Source: feature 5.
+	// API 0.4. Source: feature 5, op 10.
 	FeatureOperationDescriptorsV1 = "operation_descriptors_v1"
 	// FeatureBulkObjectsV1: Large objects by file.
 	//
@@ -140,9 +143,9 @@ const (
 	//
 	// API 0.4. Source: feature 5.
 	FeatureRemoteUI = "remote_ui"
-	// FeatureTerminalInputInterceptV1: Seeing terminal input first.
+	// FeatureTerminalInputInterceptV1: Seeing terminal input first. Later than 0.8.0.
 	//
-	// API 0.4. Source: feature 5.
+	// API 0.4. Source: feature 5, op 29.
 	FeatureTerminalInputInterceptV1 = "terminal_input_intercept_v1"
 	// FeatureResourcePathsV1: Contributing resource directories.
 	//
@@ -150,7 +153,7 @@ const (
 	FeatureResourcePathsV1 = "resource_paths_v1"
 	// FeatureCompactionStrategy: Replacing local compaction.
 	//
-	// API 0.4. Source: feature 5.
+	// API 0.4. Source: feature 5, op 12.
 	FeatureCompactionStrategy = "compaction_strategy"
 	// FeatureCacheWarmingDecision: Advising on cache warming.
 	//
@@ -207,7 +210,7 @@ var Features = []wirejson.Feature{
 		Name:      FeatureApprovals,
 		Versions:  []string{"0.2", "0.4"},
 		DependsOn: []string{FeaturePolicyIntents},
-		Offered:   "when single-use issuance is enabled",
+		Offered:   "when the host issues single-use tokens",
 	},
 	{
 		Name:     FeatureSecrets,
@@ -227,7 +230,7 @@ var Features = []wirejson.Feature{
 	{
 		Name:     FeatureAgentSessions,
 		Versions: []string{"0.2", "0.4"},
-		Offered:  "when a child-session service is bound",
+		Offered:  "when a child-session service is bound for this extension",
 	},
 	{
 		Name:      FeatureAgentModelSelectionV1,
@@ -301,18 +304,18 @@ var Features = []wirejson.Feature{
 	{
 		Name:     FeatureToolCompositionV1,
 		Versions: []string{"0.4"},
-		Offered:  "when composition is enabled",
+		Offered:  "when composition is enabled for this extension",
 	},
 	{
 		Name:     FeatureSessionControlV1,
 		Versions: []string{"0.4"},
-		Offered:  "when the session service is bound",
+		Offered:  "when the host binds a service for the active session",
 	},
 	{
 		Name:      FeatureSessionCompactionV1,
 		Versions:  []string{"0.4"},
 		DependsOn: []string{FeatureSessionControlV1},
-		Offered:   "when that service opted into idle compaction",
+		Offered:   "when that service takes compactions of an idle session, decided before the process starts",
 	},
 	{
 		Name:     FeatureResourceRefsV1,
@@ -332,13 +335,13 @@ var Features = []wirejson.Feature{
 	{
 		Name:     FeatureRemoteUI,
 		Versions: []string{"0.4"},
-		Offered:  "with a bound frontend",
+		Offered:  "when a frontend is bound that draws",
 	},
 	{
 		Name:      FeatureTerminalInputInterceptV1,
 		Versions:  []string{"0.4"},
 		DependsOn: []string{FeatureRemoteUI},
-		Offered:   "with a bound frontend",
+		Offered:   "when a frontend is bound that draws",
 	},
 	{
 		Name:     FeatureResourcePathsV1,

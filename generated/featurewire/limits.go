@@ -489,6 +489,263 @@ const (
 	//
 	// Source: feature 2.
 	ReadyResetMs = 30000
+	// MaxAgentNameBytes: A task or profile name of a child agent. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentNameBytes = 48
+	// MaxAgentTextBytes: One text for a child agent. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxAgentTextBytes = 131072
+	// MaxAgentIdempotencyKeyBytes: The key that makes a spawn repeatable. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentIdempotencyKeyBytes = 256
+	// MaxAgentActive: Child agents of one owner that work at once. Unit: count.
+	//
+	// Source: feature 2.
+	MaxAgentActive = 8
+	// MaxAgentRecords: Child agents the host remembers for one owner. Unit: count.
+	//
+	// Source: feature 2.
+	MaxAgentRecords = 32
+	// MaxAgentDepth: Generations of children below the root. Unit: levels.
+	//
+	// Source: feature 2.
+	MaxAgentDepth = 1
+	// MaxAgentTurns: Model turns a policy may grant. Unit: count.
+	//
+	// Source: feature 12.1.
+	MaxAgentTurns = 256
+	// MaxAgentTokens: Tokens a policy may grant. Unit: count.
+	//
+	// Source: feature 12.1.
+	MaxAgentTokens = 64000
+	// MaxAgentCostMicrodollars: Cost a policy may grant, in millionths of a dollar. Unit: value.
+	//
+	// Source: feature 12.1.
+	MaxAgentCostMicrodollars = 50000000
+	// MaxAgentOutputBytes: Final output a policy may grant. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentOutputBytes = 16384
+	// MaxAgentTimeoutMs: Run time a policy may grant. Unit: ms.
+	//
+	// Source: feature 12.1.
+	MaxAgentTimeoutMs = 86400000
+	// MaxAgentModelIDBytes: A provider, model or reasoning name in a model choice. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentModelIDBytes = 256
+	// MaxAgentModelLabelBytes: Display name of a model. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentModelLabelBytes = 512
+	// MaxAgentModelQueryBytes: Text to search models by. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentModelQueryBytes = 128
+	// MaxAgentModels: Models in one answer. Unit: items.
+	//
+	// Source: feature 12.1.
+	MaxAgentModels = 100
+	// AgentModelsDefault: Models in one answer when the request names no number. Unit: items.
+	//
+	// Source: feature 12.1.
+	AgentModelsDefault = 50
+	// MaxAgentReasoningLevels: Reasoning settings of one model. Unit: items.
+	//
+	// Source: feature 12.1.
+	MaxAgentReasoningLevels = 32
+	// MaxAgentRecentTools: Tool runs a listed agent carries. Unit: items.
+	//
+	// Source: feature 12.1.
+	MaxAgentRecentTools = 6
+	// MaxAgentToolArgsBytes: One-line summary of the arguments of a tool run. Unit: bytes.
+	//
+	// Source: feature 12.1.
+	MaxAgentToolArgsBytes = 160
+	// AgentWaitDefaultMs: Wait of agent/wait when the request names none. Unit: ms.
+	//
+	// Source: feature 2.
+	AgentWaitDefaultMs = 30000
+	// MinAgentWaitMs: Least wait of agent/wait; the host raises lower values to it. Unit: ms.
+	//
+	// Source: feature 2.
+	MinAgentWaitMs = 1
+	// MaxAgentWaitMs: Longest wait of agent/wait; the host lowers higher values to it. Unit: ms.
+	//
+	// Source: feature 2.
+	MaxAgentWaitMs = 60000
+	// MaxAgentEventsTimeoutMs: Longest wait of agent/events; longer ones are refused. Unit: ms.
+	//
+	// Source: feature 2.
+	MaxAgentEventsTimeoutMs = 25000
+	// MaxAgentEvents: Events in one answer. Unit: items.
+	//
+	// Source: feature 2.
+	MaxAgentEvents = 256
+	// MaxAgentEventsBytes: Encoded events in one answer. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxAgentEventsBytes = 524288
+	// MaxAgentEventBytes: Encoded body of one event; a longer one becomes an observation_error. Unit:
+	// bytes.
+	//
+	// Source: feature 2.
+	MaxAgentEventBytes = 262144
+	// MaxAgentLogRecords: Events the host keeps for one agent. Unit: count.
+	//
+	// Source: feature 2.
+	MaxAgentLogRecords = 4096
+	// MaxAgentLogBytes: Event bytes the host keeps for one agent. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxAgentLogBytes = 2097152
+	// MaxComposerTextBytes: The whole text of the composer. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxComposerTextBytes = 262144
+	// MaxComposerHistoryEntries: Entries of composer history. Unit: items.
+	//
+	// Source: feature 12.2.
+	MaxComposerHistoryEntries = 100
+	// MaxComposerHistoryBytes: All entries of composer history together. Unit: bytes.
+	//
+	// Source: feature 12.2.
+	MaxComposerHistoryBytes = 262144
+	// MaxEditorIDBytes: A surface, editor or mount id. Unit: bytes.
+	//
+	// Source: feature 12.2, 12.12.
+	MaxEditorIDBytes = 64
+	// MaxShortcuts: Shortcuts of one process. Unit: count.
+	//
+	// Source: feature 2.
+	MaxShortcuts = 64
+	// MaxShortcutIDBytes: A shortcut id. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxShortcutIDBytes = 128
+	// MaxShortcutKeyBytes: A key combination. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxShortcutKeyBytes = 128
+	// MaxShortcutDescriptionBytes: What a shortcut does. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxShortcutDescriptionBytes = 4096
+	// MaxEntryTypeBytes: Type of a session entry. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxEntryTypeBytes = 128
+	// MaxEntryDataBytes: Encoded data of a session entry. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxEntryDataBytes = 65536
+	// MaxEntryIDBytes: Id of a session entry. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxEntryIDBytes = 256
+	// MaxSessionNameBytes: Name of a session. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxSessionNameBytes = 4096
+	// MaxEntryLabelBytes: Label of a session entry. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxEntryLabelBytes = 4096
+	// MaxInjectedTextBytes: One injected message. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxInjectedTextBytes = 262144
+	// MaxActiveTools: Names in the set of active tools. Unit: items.
+	//
+	// Source: feature 2.
+	MaxActiveTools = 256
+	// MaxTerminalGrantIDBytes: Id of a terminal grant. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxTerminalGrantIDBytes = 128
+	// AutocompleteMs: All completion chains together. Unit: ms.
+	//
+	// Source: feature 2.
+	AutocompleteMs = 500
+	// MaxCompletionItems: Completions in one answer. Unit: items.
+	//
+	// Source: feature 2.
+	MaxCompletionItems = 32
+	// MaxCompletionBytes: One string of a completion. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxCompletionBytes = 1024
+	// MaxEditorTextBytes: Text of the editor, before and after a completion. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxEditorTextBytes = 262144
+	// MaxSessionIDBytes: A session id. Unit: bytes.
+	//
+	// Source: feature 12.10.
+	MaxSessionIDBytes = 256
+	// MaxCompactionInstructionsBytes: Raw instructions for a compaction. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxCompactionInstructionsBytes = 16384
+	// MaxUIMounts: Surfaces of one process mounted together. Unit: count.
+	//
+	// Source: feature 2.
+	MaxUIMounts = 16
+	// MaxUITitleBytes: Title of a surface. Unit: bytes.
+	//
+	// Source: feature 12.12.
+	MaxUITitleBytes = 128
+	// MaxUILines: Lines of one frame. Unit: items.
+	//
+	// Source: feature 2.
+	MaxUILines = 256
+	// MaxUILineBytes: One line of a frame. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxUILineBytes = 16384
+	// MaxUIFrameBytes: All lines of a frame together. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxUIFrameBytes = 524288
+	// MaxDesktopTitleBytes: Title of a desktop notification. Unit: bytes.
+	//
+	// Source: feature 12.12.
+	MaxDesktopTitleBytes = 1024
+	// MaxDesktopBodyBytes: Body of a desktop notification. Unit: bytes.
+	//
+	// Source: feature 12.12.
+	MaxDesktopBodyBytes = 4096
+	// MaxDesktopNotifications: Desktop notifications waiting. Unit: count.
+	//
+	// Source: feature 12.12.
+	MaxDesktopNotifications = 16
+	// MaxUIEditors: Editors of one surface. Unit: count.
+	//
+	// Source: feature 12.12.
+	MaxUIEditors = 16
+	// MaxUIDraftBytes: Draft of an editor. Unit: bytes.
+	//
+	// Source: feature 12.12.
+	MaxUIDraftBytes = 262144
+	// MaxUIEditorHistory: History entries of an editor. Unit: items.
+	//
+	// Source: feature 12.12.
+	MaxUIEditorHistory = 100
+	// MaxUIPendingEvents: Editor input that waits for a checkpoint. Unit: count.
+	//
+	// Source: feature 12.12.
+	MaxUIPendingEvents = 128
+	// MaxUIPendingBytes: Editor input that waits for a checkpoint. Unit: bytes.
+	//
+	// Source: feature 12.12.
+	MaxUIPendingBytes = 262144
+	// MaxTerminalInputBytes: Terminal input of one interception, either way. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxTerminalInputBytes = 256
 )
 
 // Limits is the limit table, in the order of the spec.
@@ -612,4 +869,68 @@ var Limits = []wirejson.Limit{
 	{Name: "restart_cap_ms", Value: RestartCapMs, Unit: "ms", Negotiable: false},
 	{Name: "max_restart_attempts", Value: MaxRestartAttempts, Unit: "count", Negotiable: false},
 	{Name: "ready_reset_ms", Value: ReadyResetMs, Unit: "ms", Negotiable: false},
+	{Name: "max_agent_name_bytes", Value: MaxAgentNameBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_text_bytes", Value: MaxAgentTextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_idempotency_key_bytes", Value: MaxAgentIdempotencyKeyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_active", Value: MaxAgentActive, Unit: "count", Negotiable: false},
+	{Name: "max_agent_records", Value: MaxAgentRecords, Unit: "count", Negotiable: false},
+	{Name: "max_agent_depth", Value: MaxAgentDepth, Unit: "levels", Negotiable: false},
+	{Name: "max_agent_turns", Value: MaxAgentTurns, Unit: "count", Negotiable: false},
+	{Name: "max_agent_tokens", Value: MaxAgentTokens, Unit: "count", Negotiable: false},
+	{Name: "max_agent_cost_microdollars", Value: MaxAgentCostMicrodollars, Unit: "value", Negotiable: false},
+	{Name: "max_agent_output_bytes", Value: MaxAgentOutputBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_timeout_ms", Value: MaxAgentTimeoutMs, Unit: "ms", Negotiable: false},
+	{Name: "max_agent_model_id_bytes", Value: MaxAgentModelIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_model_label_bytes", Value: MaxAgentModelLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_model_query_bytes", Value: MaxAgentModelQueryBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_models", Value: MaxAgentModels, Unit: "items", Negotiable: false},
+	{Name: "agent_models_default", Value: AgentModelsDefault, Unit: "items", Negotiable: false},
+	{Name: "max_agent_reasoning_levels", Value: MaxAgentReasoningLevels, Unit: "items", Negotiable: false},
+	{Name: "max_agent_recent_tools", Value: MaxAgentRecentTools, Unit: "items", Negotiable: false},
+	{Name: "max_agent_tool_args_bytes", Value: MaxAgentToolArgsBytes, Unit: "bytes", Negotiable: false},
+	{Name: "agent_wait_default_ms", Value: AgentWaitDefaultMs, Unit: "ms", Negotiable: false},
+	{Name: "min_agent_wait_ms", Value: MinAgentWaitMs, Unit: "ms", Negotiable: false},
+	{Name: "max_agent_wait_ms", Value: MaxAgentWaitMs, Unit: "ms", Negotiable: false},
+	{Name: "max_agent_events_timeout_ms", Value: MaxAgentEventsTimeoutMs, Unit: "ms", Negotiable: false},
+	{Name: "max_agent_events", Value: MaxAgentEvents, Unit: "items", Negotiable: false},
+	{Name: "max_agent_events_bytes", Value: MaxAgentEventsBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_event_bytes", Value: MaxAgentEventBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_agent_log_records", Value: MaxAgentLogRecords, Unit: "count", Negotiable: false},
+	{Name: "max_agent_log_bytes", Value: MaxAgentLogBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composer_text_bytes", Value: MaxComposerTextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composer_history_entries", Value: MaxComposerHistoryEntries, Unit: "items", Negotiable: false},
+	{Name: "max_composer_history_bytes", Value: MaxComposerHistoryBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_editor_id_bytes", Value: MaxEditorIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_shortcuts", Value: MaxShortcuts, Unit: "count", Negotiable: false},
+	{Name: "max_shortcut_id_bytes", Value: MaxShortcutIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_shortcut_key_bytes", Value: MaxShortcutKeyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_shortcut_description_bytes", Value: MaxShortcutDescriptionBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_entry_type_bytes", Value: MaxEntryTypeBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_entry_data_bytes", Value: MaxEntryDataBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_entry_id_bytes", Value: MaxEntryIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_session_name_bytes", Value: MaxSessionNameBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_entry_label_bytes", Value: MaxEntryLabelBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_injected_text_bytes", Value: MaxInjectedTextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_active_tools", Value: MaxActiveTools, Unit: "items", Negotiable: false},
+	{Name: "max_terminal_grant_id_bytes", Value: MaxTerminalGrantIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "autocomplete_ms", Value: AutocompleteMs, Unit: "ms", Negotiable: false},
+	{Name: "max_completion_items", Value: MaxCompletionItems, Unit: "items", Negotiable: false},
+	{Name: "max_completion_bytes", Value: MaxCompletionBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_editor_text_bytes", Value: MaxEditorTextBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_session_id_bytes", Value: MaxSessionIDBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_compaction_instructions_bytes", Value: MaxCompactionInstructionsBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_ui_mounts", Value: MaxUIMounts, Unit: "count", Negotiable: false},
+	{Name: "max_ui_title_bytes", Value: MaxUITitleBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_ui_lines", Value: MaxUILines, Unit: "items", Negotiable: false},
+	{Name: "max_ui_line_bytes", Value: MaxUILineBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_ui_frame_bytes", Value: MaxUIFrameBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_desktop_title_bytes", Value: MaxDesktopTitleBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_desktop_body_bytes", Value: MaxDesktopBodyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_desktop_notifications", Value: MaxDesktopNotifications, Unit: "count", Negotiable: false},
+	{Name: "max_ui_editors", Value: MaxUIEditors, Unit: "count", Negotiable: false},
+	{Name: "max_ui_draft_bytes", Value: MaxUIDraftBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_ui_editor_history", Value: MaxUIEditorHistory, Unit: "items", Negotiable: false},
+	{Name: "max_ui_pending_events", Value: MaxUIPendingEvents, Unit: "count", Negotiable: false},
+	{Name: "max_ui_pending_bytes", Value: MaxUIPendingBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_terminal_input_bytes", Value: MaxTerminalInputBytes, Unit: "bytes", Negotiable: false},
 }

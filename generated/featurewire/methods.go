@@ -16,6 +16,30 @@ const (
 	//
 	// Source: feature 8.1.
 	MethodToolCall = "tool/call"
+	// MethodCommandExecute: Runs a slash command.
+	//
+	// Source: feature 8.2.
+	MethodCommandExecute = "command/execute"
+	// MethodHookRun: Runs a hook; the hook table says what each one is told and may answer.
+	//
+	// Source: feature 9.
+	MethodHookRun = "hook/run"
+	// MethodContextCollect: Asks for prompt context.
+	//
+	// Source: feature 8.3.
+	MethodContextCollect = "context/collect"
+	// MethodStatusCollect: Asks what a surface should show; null is nothing.
+	//
+	// Source: feature 8.4.
+	MethodStatusCollect = "status/collect"
+	// MethodMenuCollect: Asks for the menu that a person is about to see.
+	//
+	// API 0.2, 0.4. Source: feature 8.5.
+	MethodMenuCollect = "menu/collect"
+	// MethodToolRender: Asks for a rendering of a finished tool call.
+	//
+	// Source: feature 8.6.
+	MethodToolRender = "tool/render"
 	// MethodShutdown: Ends the session.
 	//
 	// Source: feature 8.7.
@@ -24,14 +48,307 @@ const (
 	//
 	// API 0.2, 0.4. Source: feature 8.8.
 	MethodCancelRequest = "$/cancelRequest"
+	// MethodSessionStarted: A session began.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodSessionStarted = "session/started"
+	// MethodSessionSettled: A session ended.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodSessionSettled = "session/settled"
+	// MethodTurnStarted: A turn began.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodTurnStarted = "turn/started"
+	// MethodTurnSettled: A turn ended, however it did.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodTurnSettled = "turn/settled"
+	// MethodToolStarted: A tool began.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodToolStarted = "tool/started"
+	// MethodToolSettled: A tool ended.
+	//
+	// API 0.2, 0.4. Source: feature 10.1.
+	MethodToolSettled = "tool/settled"
+	// MethodShortcutTrigger: The person pressed a shortcut.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodShortcutTrigger = "shortcut/trigger"
+	// MethodMessageStarted: A message of the model begins.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodMessageStarted = "message/started"
+	// MethodMessageUpdated: A message of the model grew.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodMessageUpdated = "message/updated"
+	// MethodMessageSettled: A message of the model is complete.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodMessageSettled = "message/settled"
+	// MethodCompactionStarted: A compaction begins; for information.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodCompactionStarted = "compaction/started"
+	// MethodCompactionSettled: A compaction is over; for information.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodCompactionSettled = "compaction/settled"
+	// MethodCompactionFailed: A compaction failed.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodCompactionFailed = "compaction/failed"
+	// MethodSessionInfoChanged: The name or a label of the session changed.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodSessionInfoChanged = "session/info_changed"
+	// MethodDialogStarted: The host asks the person something.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodDialogStarted = "dialog/started"
+	// MethodDialogSettled: The person was asked and is done.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodDialogSettled = "dialog/settled"
+	// MethodModelSelected: Another model was chosen.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodModelSelected = "model/selected"
+	// MethodReasoningSelected: Another reasoning setting was chosen.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodReasoningSelected = "reasoning/selected"
+	// MethodBashUser: The person ran a shell command.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodBashUser = "bash/user"
+	// MethodTerminalGrantLost: The terminal must be left alone at once.
+	//
+	// API 0.2, 0.4. Source: feature 10.2, op 23, op 30.
+	MethodTerminalGrantLost = "terminal/grant-lost"
+	// MethodUIAutocompleteComplete: Asks for completions at the cursor.
+	//
+	// API 0.2, 0.4. Source: feature 12.7.
+	MethodUIAutocompleteComplete = "ui/autocomplete/complete"
+	// MethodUIKey: A key for a surface.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIKey = "ui/key"
+	// MethodUIMouse: The mouse on a surface.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIMouse = "ui/mouse"
+	// MethodUIResize: A surface has another size.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIResize = "ui/resize"
+	// MethodUIClosed: A surface is gone.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIClosed = "ui/closed"
+	// MethodUIEditorText: Text for an editor of the extension. Later than 0.8.0.
+	//
+	// API 0.4. Source: feature 12.12, op 29.
+	MethodUIEditorText = "ui/editor-text"
+	// MethodContextUpdated: The host state has changed.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodContextUpdated = "context/updated"
+	// MethodUITerminalInputIntercept: Shows terminal input before the host uses it. Later than 0.8.0.
+	//
+	// API 0.4. Source: feature 12.12, op 29.
+	MethodUITerminalInputIntercept = "ui/terminal-input/intercept"
+	// MethodNotification: Shows a message to the person.
+	//
+	// Source: feature 11.1, op 14.
+	MethodNotification = "notification"
+	// MethodConfirmationRequest: Asks the person to confirm.
+	//
+	// Source: feature 11.2, op 14, op 37.
+	MethodConfirmationRequest = "confirmation/request"
+	// MethodContextContribution: Contributes prompt context without being asked.
+	//
+	// Source: feature 11.3, op 14.
+	MethodContextContribution = "context/contribution"
+	// MethodStatusContribution: Contributes to a surface without being asked.
+	//
+	// Source: feature 11.4, op 14.
+	MethodStatusContribution = "status/contribution"
+	// MethodPresentationUpdate: Shows a snapshot in place of the one before.
+	//
+	// API 0.2, 0.4. Source: feature 11.5.
+	MethodPresentationUpdate = "presentation/update"
 	// MethodProgress: Reports how far a request is.
 	//
 	// API 0.2, 0.4. Source: feature 11.6.
 	MethodProgress = "$/progress"
-	// MethodNotification: Shows a message to the person.
+	// MethodInputRequest: Asks the person for text.
 	//
-	// Source: feature 11.1.
-	MethodNotification = "notification"
+	// API 0.2, 0.4. Source: feature 11.7, op 37.
+	MethodInputRequest = "input/request"
+	// MethodArtifactPublish: Publishes bytes as an artifact.
+	//
+	// API 0.2, 0.4. Source: feature 11.8.
+	MethodArtifactPublish = "artifact/publish"
+	// MethodPolicyEvaluate: Asks whether an effect is allowed.
+	//
+	// API 0.2, 0.4. Source: feature 11.9.
+	MethodPolicyEvaluate = "policy/evaluate"
+	// MethodSecretGet: Reads a declared secret.
+	//
+	// API 0.2, 0.4. Source: feature 11.10.
+	MethodSecretGet = "secret/get"
+	// MethodToolsRegister: Adds or replaces tools; the catalog gets a new epoch.
+	//
+	// API 0.2, 0.4. Source: feature 11.11.
+	MethodToolsRegister = "tools/register"
+	// MethodToolsUnregister: Removes tools; the catalog gets a new epoch.
+	//
+	// API 0.2, 0.4. Source: feature 11.11.
+	MethodToolsUnregister = "tools/unregister"
+	// MethodAgentSpawn: Starts a child agent. The parent is a tool/call or command/execute; with
+	// agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentSpawn = "agent/spawn"
+	// MethodAgentMessage: Sends a message to a child agent. The parent is a tool/call or command/execute;
+	// with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentMessage = "agent/message"
+	// MethodAgentFollowUp: Gives a child agent more to do. The parent is a tool/call or command/execute;
+	// with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentFollowUp = "agent/follow_up"
+	// MethodAgentList: Lists child agents. The parent is a tool/call or command/execute; with
+	// agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentList = "agent/list"
+	// MethodAgentWait: Waits for a child agent to need attention. The parent is a tool/call or
+	// command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentWait = "agent/wait"
+	// MethodAgentInterrupt: Interrupts a child agent and all below it. The parent is a tool/call or
+	// command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentInterrupt = "agent/interrupt"
+	// MethodAgentModels: Looks up models for child agents. The parent is a tool/call or command/execute;
+	// with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.2, 0.4. Source: feature 12.1.
+	MethodAgentModels = "agent/models"
+	// MethodAgentEvents: Reads the events of a child agent. The parent is a tool/call or command/execute;
+	// with agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.4. Source: feature 12.1.
+	MethodAgentEvents = "agent/events"
+	// MethodAgentStop: Asks a child agent to shut down. The parent is a tool/call or command/execute; with
+	// agent_session_lifetime_v1 it may have settled if an owner is named.
+	//
+	// API 0.4. Source: feature 12.1.
+	MethodAgentStop = "agent/stop"
+	// MethodComposerGet: Reads the composer.
+	//
+	// API 0.2, 0.4. Source: feature 12.2.
+	MethodComposerGet = "composer/get"
+	// MethodComposerSet: Replaces the text of the composer.
+	//
+	// API 0.2, 0.4. Source: feature 12.2, op 29.
+	MethodComposerSet = "composer/set"
+	// MethodComposerInsert: Inserts text at the cursor of the composer.
+	//
+	// API 0.2, 0.4. Source: feature 12.2.
+	MethodComposerInsert = "composer/insert"
+	// MethodComposerHistory: Replaces what the composer recalls. Later than 0.8.0.
+	//
+	// API 0.2, 0.4. Source: feature 12.2, op 29.
+	MethodComposerHistory = "composer/history"
+	// MethodShortcutRegister: Asks for a keyboard shortcut while initialize is open.
+	//
+	// API 0.2, 0.4. Source: feature 12.3.
+	MethodShortcutRegister = "shortcut/register"
+	// MethodSessionAppendEntry: Appends an entry to the session.
+	//
+	// API 0.2, 0.4. Source: feature 12.4.
+	MethodSessionAppendEntry = "session/append_entry"
+	// MethodSessionSetName: Names the session.
+	//
+	// API 0.2, 0.4. Source: feature 12.4.
+	MethodSessionSetName = "session/set_name"
+	// MethodSessionSetLabel: Labels an entry of the session.
+	//
+	// API 0.2, 0.4. Source: feature 12.4.
+	MethodSessionSetLabel = "session/set_label"
+	// MethodSessionSendMessage: Adds a message of the assistant or the system to the session.
+	//
+	// API 0.2, 0.4. Source: feature 12.5.
+	MethodSessionSendMessage = "session/send_message"
+	// MethodSessionSendUserMessage: Sends a message to the session as if the person had.
+	//
+	// API 0.2, 0.4. Source: feature 12.5.
+	MethodSessionSendUserMessage = "session/send_user_message"
+	// MethodToolsSetActive: Chooses the active tools.
+	//
+	// API 0.2, 0.4. Source: feature 12.6.
+	MethodToolsSetActive = "tools/set_active"
+	// MethodTerminalAcquire: Borrows the terminal; one grant at a time.
+	//
+	// API 0.2, 0.4. Source: feature 12.6.
+	MethodTerminalAcquire = "terminal/acquire"
+	// MethodTerminalRelease: Gives the terminal back.
+	//
+	// API 0.2, 0.4. Source: feature 12.6.
+	MethodTerminalRelease = "terminal/release"
+	// MethodUIAutocompleteRegister: Offers completions for the editor.
+	//
+	// API 0.2, 0.4. Source: feature 12.7, op 15.
+	MethodUIAutocompleteRegister = "ui/autocomplete/register"
+	// MethodSessionWaitForIdle: Waits until the session is idle; changes nothing.
+	//
+	// API 0.4. Source: feature 12.10.
+	MethodSessionWaitForIdle = "session/wait_for_idle"
+	// MethodSessionCreate: Makes a durable session without switching to it.
+	//
+	// API 0.4. Source: feature 12.10.
+	MethodSessionCreate = "session/create"
+	// MethodSessionFork: Forks the session at its head without switching.
+	//
+	// API 0.4. Source: feature 12.10.
+	MethodSessionFork = "session/fork"
+	// MethodSessionSwitch: Makes another session of the workspace active.
+	//
+	// API 0.4. Source: feature 12.10.
+	MethodSessionSwitch = "session/switch"
+	// MethodSessionReload: Reads the active session again.
+	//
+	// API 0.4. Source: feature 12.10.
+	MethodSessionReload = "session/reload"
+	// MethodSessionCompact: Compacts the session.
+	//
+	// API 0.4. Source: feature 12.11.
+	MethodSessionCompact = "session/compact"
+	// MethodUIOpen: Mounts a surface in the terminal.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIOpen = "ui/open"
+	// MethodUIClose: Unmounts a surface.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIClose = "ui/close"
+	// MethodUIChrome: Wishes something of what surrounds the surfaces. Later than 0.8.0.
+	//
+	// API 0.4. Source: feature 12.12, op 25, op 29.
+	MethodUIChrome = "ui/chrome"
+	// MethodUIFrame: Draws a surface.
+	//
+	// API 0.4. Source: feature 12.12.
+	MethodUIFrame = "ui/frame"
 )
 
 // Methods is the method table, in the order of the spec.
@@ -59,6 +376,71 @@ var Methods = []wirejson.Method{
 		},
 	},
 	{
+		Name:      MethodCommandExecute,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "declared or runtime command",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "CommandExecuteParams", Result: "CommandExecuteResult"},
+			{Versions: []string{"0.1"}, Params: "CommandExecuteParamsV01", Result: "CommandExecuteResult"},
+		},
+	},
+	{
+		Name:      MethodHookRun,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "contributes.hooks (+ feature per hook)",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "HookRunParams", Result: "HookRunResult"},
+			{Versions: []string{"0.1"}, Params: "HookRunParamsV01", Result: "HookRunResultV01"},
+		},
+	},
+	{
+		Name:      MethodContextCollect,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "contributes.context",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ContextCollectParams", ResultArray: true, Result: "ContextContribution"},
+			{Versions: []string{"0.1"}, Params: "ContextCollectParamsV01", ResultArray: true, Result: "ContextContribution"},
+		},
+	},
+	{
+		Name:      MethodStatusCollect,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "contributes.ui",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "StatusCollectParams", Result: "StatusContribution", ResultNullable: true},
+			{Versions: []string{"0.1"}, Params: "StatusCollectParamsV01", Result: "StatusContribution", ResultNullable: true},
+		},
+	},
+	{
+		Name:      MethodMenuCollect,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "contributes.menu + >=1 command",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "MenuCollectParams", Result: "MenuCollectResult"},
+		},
+	},
+	{
+		Name:      MethodToolRender,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "contributes.tool_renderers",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolRenderParams", Result: "ToolRenderResult"},
+			{Versions: []string{"0.1"}, Params: "ToolRenderParamsV01", Result: "ToolRenderResult"},
+		},
+	},
+	{
 		Name:      MethodShutdown,
 		Versions:  []string{"0.1", "0.2", "0.4"},
 		Direction: wirejson.HostToExtension,
@@ -80,6 +462,404 @@ var Methods = []wirejson.Method{
 		},
 	},
 	{
+		Name:         MethodSessionStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.session_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionStartedParams"},
+		},
+	},
+	{
+		Name:         MethodSessionSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.session_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionSettledParams"},
+		},
+	},
+	{
+		Name:         MethodTurnStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.turn_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "TurnStartedParams"},
+		},
+	},
+	{
+		Name:         MethodTurnSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.turn_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "TurnSettledParams"},
+		},
+	},
+	{
+		Name:         MethodToolStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.tool_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolStartedParams"},
+		},
+	},
+	{
+		Name:         MethodToolSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events + subscription",
+		Status:       "active",
+		Service:      "events.tool_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolSettledParams"},
+		},
+	},
+	{
+		Name:         MethodShortcutTrigger,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "shortcuts",
+		Status:       "active",
+		Service:      "events.shortcut_trigger",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ShortcutTriggerParams"},
+		},
+	},
+	{
+		Name:         MethodMessageStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.message_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "MessageStartedParams"},
+		},
+	},
+	{
+		Name:         MethodMessageUpdated,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.message_updated",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "MessageUpdatedParams"},
+		},
+	},
+	{
+		Name:         MethodMessageSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.message_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "MessageSettledParams"},
+		},
+	},
+	{
+		Name:         MethodCompactionStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.compaction_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "CompactionStartedParams"},
+		},
+	},
+	{
+		Name:         MethodCompactionSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.compaction_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "CompactionSettledParams"},
+		},
+	},
+	{
+		Name:         MethodCompactionFailed,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.compaction_failed",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "CompactionFailedParams"},
+		},
+	},
+	{
+		Name:         MethodSessionInfoChanged,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.session_info_changed",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionInfoChangedParams"},
+		},
+	},
+	{
+		Name:         MethodDialogStarted,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.dialog_started",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "DialogStartedParams"},
+		},
+	},
+	{
+		Name:         MethodDialogSettled,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.dialog_settled",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "DialogSettledParams"},
+		},
+	},
+	{
+		Name:         MethodModelSelected,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.model_selected",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ModelSelectedParams"},
+		},
+	},
+	{
+		Name:         MethodReasoningSelected,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.reasoning_selected",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ReasoningSelectedParams"},
+		},
+	},
+	{
+		Name:         MethodBashUser,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "lifecycle_events_v2",
+		Status:       "active",
+		Service:      "events.bash_user",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "BashUserParams"},
+		},
+	},
+	{
+		Name:         MethodTerminalGrantLost,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "terminal_handoff",
+		Status:       "active",
+		Service:      "events.terminal_grant_lost",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "TerminalGrantLostParams"},
+		},
+	},
+	{
+		Name:      MethodUIAutocompleteComplete,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "autocomplete + admitted registration",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiAutocompleteCompleteParams", Result: "UiAutocompleteCompleteResult"},
+			{Versions: []string{"0.2"}, Params: "UiAutocompleteCompleteParams", Result: "UiAutocompleteCompleteResultV02"},
+		},
+	},
+	{
+		Name:         MethodUIKey,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.ui_key",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiKeyParams"},
+		},
+	},
+	{
+		Name:         MethodUIMouse,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.ui_mouse",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiMouseParams"},
+		},
+	},
+	{
+		Name:         MethodUIResize,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.ui_resize",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiResizeParams"},
+		},
+	},
+	{
+		Name:         MethodUIClosed,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.ui_closed",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiClosedParams"},
+		},
+	},
+	{
+		Name:         MethodUIEditorText,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.ui_editor_text",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiEditorTextParams"},
+		},
+	},
+	{
+		Name:         MethodContextUpdated,
+		Versions:     []string{"0.4"},
+		Notification: true,
+		Direction:    wirejson.HostToExtension,
+		Gate:         "remote_ui",
+		Status:       "active",
+		Service:      "events.context_updated",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "ContextUpdatedParams"},
+		},
+	},
+	{
+		Name:      MethodUITerminalInputIntercept,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "terminal_input_intercept_v1",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiTerminalInputInterceptParams", Result: "UiTerminalInputInterceptResult"},
+		},
+	},
+	{
+		Name:         MethodNotification,
+		Versions:     []string{"0.1", "0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.ExtensionToHost,
+		Gate:         "contributes.notifications",
+		Status:       "active",
+		Parent:       "none",
+		Service:      "notifications.show",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.1", "0.2", "0.4"}, Params: "Notification"},
+		},
+	},
+	{
+		Name:      MethodConfirmationRequest,
+		Versions:  []string{"0.1", "0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "contributes.confirmations",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "confirmations.ask",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ConfirmationRequestParams", Result: "ConfirmationRequestResult"},
+			{Versions: []string{"0.1"}, Params: "ConfirmationRequestParamsV01", Result: "ConfirmationRequestResult"},
+		},
+	},
+	{
+		Name:         MethodContextContribution,
+		Versions:     []string{"0.1", "0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.ExtensionToHost,
+		Gate:         "contributes.context",
+		Status:       "active",
+		Parent:       "none",
+		Service:      "context.contribute",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.1", "0.2", "0.4"}, Params: "ContextContribution"},
+		},
+	},
+	{
+		Name:         MethodStatusContribution,
+		Versions:     []string{"0.1", "0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.ExtensionToHost,
+		Gate:         "contributes.ui",
+		Status:       "active",
+		Parent:       "none",
+		Service:      "status.contribute",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.1", "0.2", "0.4"}, Params: "StatusContribution"},
+		},
+	},
+	{
+		Name:         MethodPresentationUpdate,
+		Versions:     []string{"0.2", "0.4"},
+		Notification: true,
+		Direction:    wirejson.ExtensionToHost,
+		Gate:         "contributes.presentation",
+		Status:       "active",
+		Parent:       "optional",
+		Service:      "presentation.update",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "PresentationUpdateParams"},
+		},
+	},
+	{
 		Name:         MethodProgress,
 		Versions:     []string{"0.2", "0.4"},
 		Notification: true,
@@ -91,14 +871,472 @@ var Methods = []wirejson.Method{
 		},
 	},
 	{
-		Name:         MethodNotification,
-		Versions:     []string{"0.1", "0.2", "0.4"},
+		Name:      MethodInputRequest,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "base",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "input.ask",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "InputRequestParams", Result: "InputRequestResult"},
+		},
+	},
+	{
+		Name:      MethodArtifactPublish,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "artifacts",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "artifacts.publish",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ArtifactPublishParams", Result: "ArtifactPublishResult"},
+		},
+	},
+	{
+		Name:      MethodPolicyEvaluate,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "policy_intents",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "policy.evaluate",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "PolicyEvaluateParams", Result: "PolicyEvaluateResult"},
+		},
+	},
+	{
+		Name:      MethodSecretGet,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "secrets",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "secrets.get",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SecretGetParams", Result: "SecretGetResult"},
+		},
+	},
+	{
+		Name:      MethodToolsRegister,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "dynamic_tools",
+		Status:    "active",
+		Parent:    "none",
+		Service:   "tools.register",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolsRegisterParams", Result: "ToolsRegisterResult"},
+		},
+	},
+	{
+		Name:      MethodToolsUnregister,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "dynamic_tools",
+		Status:    "active",
+		Parent:    "none",
+		Service:   "tools.unregister",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolsUnregisterParams", Result: "ToolsUnregisterResult"},
+		},
+	},
+	{
+		Name:      MethodAgentSpawn,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.spawn",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentSpawnParams", Result: "AgentSpawnResult"},
+		},
+	},
+	{
+		Name:      MethodAgentMessage,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.message",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentMessageParams", Result: "AgentMessageResult"},
+		},
+	},
+	{
+		Name:      MethodAgentFollowUp,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.follow_up",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentFollowUpParams", Result: "AgentFollowUpResult"},
+		},
+	},
+	{
+		Name:      MethodAgentList,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.list",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentListParams", Result: "AgentListResult"},
+		},
+	},
+	{
+		Name:      MethodAgentWait,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.wait",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentWaitParams", Result: "AgentWaitResult"},
+		},
+	},
+	{
+		Name:      MethodAgentInterrupt,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_sessions",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.interrupt",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentInterruptParams", Result: "AgentInterruptResult"},
+		},
+	},
+	{
+		Name:      MethodAgentModels,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_model_selection_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.models",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "AgentModelsParams", Result: "AgentModelsResult"},
+		},
+	},
+	{
+		Name:      MethodAgentEvents,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_session_events_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.events",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "AgentEventsParams", Result: "AgentEventsResult"},
+		},
+	},
+	{
+		Name:      MethodAgentStop,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "agent_session_lifetime_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "agents.stop",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "AgentStopParams", Result: "AgentStopResult"},
+		},
+	},
+	{
+		Name:      MethodComposerGet,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "composer",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "composer.get",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ComposerGetParams", Result: "ComposerGetResult"},
+		},
+	},
+	{
+		Name:      MethodComposerSet,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "composer",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "composer.set",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ComposerSetParams", Result: "ComposerSetResult"},
+		},
+	},
+	{
+		Name:      MethodComposerInsert,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "composer",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "composer.insert",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ComposerInsertParams", Result: "ComposerInsertResult"},
+		},
+	},
+	{
+		Name:      MethodComposerHistory,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "composer",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "composer.set_history",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ComposerHistoryParams", Result: "ComposerHistoryResult"},
+		},
+	},
+	{
+		Name:      MethodShortcutRegister,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "shortcuts",
+		Status:    "active",
+		Parent:    "initialize",
+		Service:   "shortcuts.register",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ShortcutRegisterParams", Result: "ShortcutRegisterResult"},
+		},
+	},
+	{
+		Name:      MethodSessionAppendEntry,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_entries",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.append_entry",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionAppendEntryParams", Result: "SessionAppendEntryResult"},
+		},
+	},
+	{
+		Name:      MethodSessionSetName,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_entries",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.set_name",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionSetNameParams", Result: "SessionSetNameResult"},
+		},
+	},
+	{
+		Name:      MethodSessionSetLabel,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_entries",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.set_label",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionSetLabelParams", Result: "SessionSetLabelResult"},
+		},
+	},
+	{
+		Name:      MethodSessionSendMessage,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "message_injection",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.send_message",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionSendMessageParams", Result: "SessionSendMessageResult"},
+		},
+	},
+	{
+		Name:      MethodSessionSendUserMessage,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "message_injection",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.send_user_message",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "SessionSendUserMessageParams", Result: "SessionSendUserMessageResult"},
+		},
+	},
+	{
+		Name:      MethodToolsSetActive,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "active_tools",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "tools.set_active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "ToolsSetActiveParams", Result: "ToolsSetActiveResult"},
+		},
+	},
+	{
+		Name:      MethodTerminalAcquire,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "terminal_handoff",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "terminal.acquire",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "TerminalAcquireParams", Result: "TerminalAcquireResult"},
+		},
+	},
+	{
+		Name:      MethodTerminalRelease,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "terminal_handoff",
+		Status:    "active",
+		Parent:    "required",
+		Service:   "terminal.release",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "TerminalReleaseParams", Result: "TerminalReleaseResult"},
+		},
+	},
+	{
+		Name:      MethodUIAutocompleteRegister,
+		Versions:  []string{"0.2", "0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "autocomplete",
+		Status:    "active",
+		Parent:    "none",
+		Service:   "autocomplete.register",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.2", "0.4"}, Params: "UiAutocompleteRegisterParams", Result: "UiAutocompleteRegisterResult"},
+		},
+	},
+	{
+		Name:      MethodSessionWaitForIdle,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_control_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.wait_for_idle",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionWaitForIdleParams", Result: "SessionWaitForIdleResult"},
+		},
+	},
+	{
+		Name:      MethodSessionCreate,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_control_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.create",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionCreateParams", Result: "SessionCreateResult"},
+		},
+	},
+	{
+		Name:      MethodSessionFork,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_control_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.fork",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionForkParams", Result: "SessionForkResult"},
+		},
+	},
+	{
+		Name:      MethodSessionSwitch,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_control_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.switch",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionSwitchParams", Result: "SessionSwitchResult"},
+		},
+	},
+	{
+		Name:      MethodSessionReload,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_control_v1",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "session.reload",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionReloadParams", Result: "SessionReloadResult"},
+		},
+	},
+	{
+		Name:      MethodSessionCompact,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "session_compaction_v1",
+		Status:    "active",
+		Parent:    "settled",
+		Service:   "session.compact",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "SessionCompactParams", Result: "SessionCompactResult"},
+		},
+	},
+	{
+		Name:      MethodUIOpen,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "remote_ui",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "ui.open",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiOpenParams", Result: "UiOpenResult"},
+		},
+	},
+	{
+		Name:      MethodUIClose,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "remote_ui",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "ui.close",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiCloseParams", Result: "UiCloseResult"},
+		},
+	},
+	{
+		Name:      MethodUIChrome,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "remote_ui",
+		Status:    "active",
+		Parent:    "retained",
+		Service:   "ui.chrome",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "UiChromeParams", Result: "UiChromeResult"},
+		},
+	},
+	{
+		Name:         MethodUIFrame,
+		Versions:     []string{"0.4"},
 		Notification: true,
 		Direction:    wirejson.ExtensionToHost,
-		Gate:         "contributes.notifications",
+		Gate:         "remote_ui",
 		Status:       "active",
+		Parent:       "owner",
+		Service:      "ui.frame",
 		Shapes: []wirejson.MethodShape{
-			{Versions: []string{"0.1", "0.2", "0.4"}, Params: "Notification"},
+			{Versions: []string{"0.4"}, Params: "UiFrameParams"},
 		},
 	},
 }
@@ -110,14 +1348,168 @@ func LookupMethod(name string) *wirejson.Method {
 		return &Methods[0]
 	case MethodToolCall:
 		return &Methods[1]
-	case MethodShutdown:
+	case MethodCommandExecute:
 		return &Methods[2]
-	case MethodCancelRequest:
+	case MethodHookRun:
 		return &Methods[3]
-	case MethodProgress:
+	case MethodContextCollect:
 		return &Methods[4]
-	case MethodNotification:
+	case MethodStatusCollect:
 		return &Methods[5]
+	case MethodMenuCollect:
+		return &Methods[6]
+	case MethodToolRender:
+		return &Methods[7]
+	case MethodShutdown:
+		return &Methods[8]
+	case MethodCancelRequest:
+		return &Methods[9]
+	case MethodSessionStarted:
+		return &Methods[10]
+	case MethodSessionSettled:
+		return &Methods[11]
+	case MethodTurnStarted:
+		return &Methods[12]
+	case MethodTurnSettled:
+		return &Methods[13]
+	case MethodToolStarted:
+		return &Methods[14]
+	case MethodToolSettled:
+		return &Methods[15]
+	case MethodShortcutTrigger:
+		return &Methods[16]
+	case MethodMessageStarted:
+		return &Methods[17]
+	case MethodMessageUpdated:
+		return &Methods[18]
+	case MethodMessageSettled:
+		return &Methods[19]
+	case MethodCompactionStarted:
+		return &Methods[20]
+	case MethodCompactionSettled:
+		return &Methods[21]
+	case MethodCompactionFailed:
+		return &Methods[22]
+	case MethodSessionInfoChanged:
+		return &Methods[23]
+	case MethodDialogStarted:
+		return &Methods[24]
+	case MethodDialogSettled:
+		return &Methods[25]
+	case MethodModelSelected:
+		return &Methods[26]
+	case MethodReasoningSelected:
+		return &Methods[27]
+	case MethodBashUser:
+		return &Methods[28]
+	case MethodTerminalGrantLost:
+		return &Methods[29]
+	case MethodUIAutocompleteComplete:
+		return &Methods[30]
+	case MethodUIKey:
+		return &Methods[31]
+	case MethodUIMouse:
+		return &Methods[32]
+	case MethodUIResize:
+		return &Methods[33]
+	case MethodUIClosed:
+		return &Methods[34]
+	case MethodUIEditorText:
+		return &Methods[35]
+	case MethodContextUpdated:
+		return &Methods[36]
+	case MethodUITerminalInputIntercept:
+		return &Methods[37]
+	case MethodNotification:
+		return &Methods[38]
+	case MethodConfirmationRequest:
+		return &Methods[39]
+	case MethodContextContribution:
+		return &Methods[40]
+	case MethodStatusContribution:
+		return &Methods[41]
+	case MethodPresentationUpdate:
+		return &Methods[42]
+	case MethodProgress:
+		return &Methods[43]
+	case MethodInputRequest:
+		return &Methods[44]
+	case MethodArtifactPublish:
+		return &Methods[45]
+	case MethodPolicyEvaluate:
+		return &Methods[46]
+	case MethodSecretGet:
+		return &Methods[47]
+	case MethodToolsRegister:
+		return &Methods[48]
+	case MethodToolsUnregister:
+		return &Methods[49]
+	case MethodAgentSpawn:
+		return &Methods[50]
+	case MethodAgentMessage:
+		return &Methods[51]
+	case MethodAgentFollowUp:
+		return &Methods[52]
+	case MethodAgentList:
+		return &Methods[53]
+	case MethodAgentWait:
+		return &Methods[54]
+	case MethodAgentInterrupt:
+		return &Methods[55]
+	case MethodAgentModels:
+		return &Methods[56]
+	case MethodAgentEvents:
+		return &Methods[57]
+	case MethodAgentStop:
+		return &Methods[58]
+	case MethodComposerGet:
+		return &Methods[59]
+	case MethodComposerSet:
+		return &Methods[60]
+	case MethodComposerInsert:
+		return &Methods[61]
+	case MethodComposerHistory:
+		return &Methods[62]
+	case MethodShortcutRegister:
+		return &Methods[63]
+	case MethodSessionAppendEntry:
+		return &Methods[64]
+	case MethodSessionSetName:
+		return &Methods[65]
+	case MethodSessionSetLabel:
+		return &Methods[66]
+	case MethodSessionSendMessage:
+		return &Methods[67]
+	case MethodSessionSendUserMessage:
+		return &Methods[68]
+	case MethodToolsSetActive:
+		return &Methods[69]
+	case MethodTerminalAcquire:
+		return &Methods[70]
+	case MethodTerminalRelease:
+		return &Methods[71]
+	case MethodUIAutocompleteRegister:
+		return &Methods[72]
+	case MethodSessionWaitForIdle:
+		return &Methods[73]
+	case MethodSessionCreate:
+		return &Methods[74]
+	case MethodSessionFork:
+		return &Methods[75]
+	case MethodSessionSwitch:
+		return &Methods[76]
+	case MethodSessionReload:
+		return &Methods[77]
+	case MethodSessionCompact:
+		return &Methods[78]
+	case MethodUIOpen:
+		return &Methods[79]
+	case MethodUIClose:
+		return &Methods[80]
+	case MethodUIChrome:
+		return &Methods[81]
+	case MethodUIFrame:
+		return &Methods[82]
 	}
 	return nil
 }

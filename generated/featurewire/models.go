@@ -66,6 +66,259 @@ var Models = []string{
 	"Notification",
 	"ShutdownParams",
 	"ShutdownResult",
+	"Sha256Hex",
+	"AgentName",
+	"AgentTool",
+	"AgentModelSelection",
+	"AgentResolvedModel",
+	"AgentPolicy",
+	"AgentEffectivePolicy",
+	"AgentPending",
+	"AgentRunning",
+	"AgentCompleted",
+	"AgentInterrupted",
+	"AgentTimedOut",
+	"AgentFailed",
+	"AgentShutdown",
+	"AgentStatus",
+	"AgentSpawnParams",
+	"AgentSpawnResult",
+	"AgentModelsParams",
+	"AgentModel",
+	"AgentModelsResult",
+	"AgentMessageDelivery",
+	"AgentMessageParams",
+	"AgentMessageResult",
+	"AgentFollowUpDelivery",
+	"AgentFollowUpParams",
+	"AgentFollowUpResult",
+	"AgentListParams",
+	"AgentUsage",
+	"AgentToolRun",
+	"AgentRecord",
+	"AgentListResult",
+	"AgentWaitParams",
+	"AgentWaitResult",
+	"AgentInterruptParams",
+	"AgentInterruptResult",
+	"AgentStopParams",
+	"AgentStopResult",
+	"AgentEventsParams",
+	"AgentEventEntry",
+	"AgentEventsResult",
+	"ComposerText",
+	"EditorId",
+	"EditorCheckpoint",
+	"ComposerGetParams",
+	"ComposerGetResult",
+	"ComposerSetParams",
+	"ComposerSetResult",
+	"ComposerInsertParams",
+	"ComposerInsertResult",
+	"ComposerHistoryParams",
+	"ComposerHistoryResult",
+	"ShortcutRegisterParams",
+	"ShortcutRegisterResult",
+	"SessionAppendEntryParams",
+	"SessionAppendEntryResult",
+	"SessionSetNameParams",
+	"SessionSetNameResult",
+	"SessionSetLabelParams",
+	"SessionSetLabelResult",
+	"InjectedRole",
+	"SessionSendMessageParams",
+	"SessionSendMessageResult",
+	"SessionSendUserMessageParams",
+	"SessionSendUserMessageResult",
+	"ToolsSetActiveParams",
+	"ToolsSetActiveResult",
+	"TerminalAcquireParams",
+	"TerminalAcquireResult",
+	"TerminalReleaseParams",
+	"TerminalReleaseResult",
+	"UiAutocompleteRegisterParams",
+	"UiAutocompleteRegisterResult",
+	"UiAutocompleteCompleteParams",
+	"AutocompleteItem",
+	"UiAutocompleteCompleteResult",
+	"AutocompleteItemV02",
+	"UiAutocompleteCompleteResultV02",
+	"SessionWaitForIdleParams",
+	"SessionWaitForIdleResult",
+	"SessionCreateParams",
+	"SessionCreateResult",
+	"SessionForkParams",
+	"SessionForkResult",
+	"SessionSwitchParams",
+	"SessionSwitchResult",
+	"SessionReloadParams",
+	"SessionReloadResult",
+	"SessionCompactParams",
+	"SessionCompactResult",
+	"UiPlacement",
+	"UiOpenParams",
+	"UiOpenResult",
+	"UiFrameParams",
+	"UiCloseParams",
+	"UiCloseResult",
+	"UiChrome",
+	"DesktopNotification",
+	"EditorChrome",
+	"UiChromeParams",
+	"UiChromeResult",
+	"EditorInput",
+	"UiKeyKind",
+	"UiModifier",
+	"UiKeyParams",
+	"UiMouseKind",
+	"UiMouseButton",
+	"UiMouseParams",
+	"UiResizeParams",
+	"UiClosedParams",
+	"UiEditorTextParams",
+	"ContextUpdatedParams",
+	"UiTerminalInputInterceptParams",
+	"UiTerminalInputInterceptResult",
+	"Base64Text",
+	"ArtifactPath",
+	"ResourcePath",
+	"ApprovalToken",
+	"ResourceIdentity",
+	"CompositionMode",
+	"ToolComposition",
+	"ContextPlacement",
+	"ContextContribution",
+	"StatusContribution",
+	"ToolRenderSegment",
+	"Disposition",
+	"DispositionContinue",
+	"DispositionDeny",
+	"CommandExecuteParams",
+	"CommandExecuteParamsV01",
+	"CommandExecuteResult",
+	"ContextCollectParams",
+	"ContextCollectParamsV01",
+	"StatusCollectParams",
+	"StatusCollectParamsV01",
+	"MenuCollectParams",
+	"MenuCollectResult",
+	"MenuItem",
+	"ToolRenderParams",
+	"ToolRenderParamsV01",
+	"ToolRenderResult",
+	"HookName",
+	"HookRunParams",
+	"HookRunParamsV01",
+	"HookRunResult",
+	"HookRunResultV01",
+	"BeforePromptPayload",
+	"BeforePromptHookResult",
+	"AfterResponsePayload",
+	"AfterResponseHookResult",
+	"BeforeToolCallPayload",
+	"BeforeToolCallHookResult",
+	"AfterToolCallPayload",
+	"AfterToolCallHookResult",
+	"ProviderRetryKind",
+	"ProviderOperation",
+	"ProviderRetryPayload",
+	"ProviderRetryVerdict",
+	"ProviderRetryDelay",
+	"ProviderRetryExtra",
+	"ProviderRetryAdvice",
+	"ProviderRetryHookResult",
+	"BeforePersistencePayload",
+	"PersistenceMetadata",
+	"BeforePersistenceHookResult",
+	"MutationKind",
+	"MutationState",
+	"PostMutationPayload",
+	"PostMutationAnswer",
+	"PostMutationNoRescan",
+	"PostMutationRequestRescan",
+	"PostMutationHookResult",
+	"SessionOperation",
+	"SessionOperationContinue",
+	"SessionOperationCancel",
+	"SessionOperationReplaceCompaction",
+	"ModelTurnStartPayload",
+	"ModelTurnEndPayload",
+	"ModelTurnStartHookResult",
+	"ModelTurnEndHookResult",
+	"SessionBeforeCompactPayload",
+	"SessionBeforeCompactHookResult",
+	"SessionCompactPayload",
+	"SessionCompactHookResult",
+	"CacheWarmingPhase",
+	"CacheWarmingAction",
+	"CacheWarmingDecision",
+	"CacheWarmingDecisionPayload",
+	"CacheWarmingDecisionHookResult",
+	"CompactionStrategyPayload",
+	"CompactionStrategyHookResult",
+	"ResourcesDiscoverReason",
+	"ResourcesDiscoverPayload",
+	"ResourcePaths",
+	"ResourcesDiscoverHookResult",
+	"SettlementOutcome",
+	"SessionStartedParams",
+	"SessionSettledParams",
+	"TurnStartedParams",
+	"TurnSettledParams",
+	"ToolStartedParams",
+	"ToolSettledParams",
+	"ShortcutTriggerParams",
+	"MessageStartedParams",
+	"MessageUpdatedParams",
+	"MessageSettledParams",
+	"CompactionStartedParams",
+	"CompactionSettledParams",
+	"CompactionFailedParams",
+	"SessionInfoChangedParams",
+	"DialogStartedParams",
+	"DialogSettledParams",
+	"ModelSelectedParams",
+	"ReasoningSelectedParams",
+	"BashUserParams",
+	"TerminalGrantLostParams",
+	"ConfirmationRequestParams",
+	"ConfirmationRequestParamsV01",
+	"ConfirmationRequestResult",
+	"PresentationState",
+	"PresentationUpdateParams",
+	"PresentationSnapshot",
+	"PresentationStatus",
+	"PresentationActivity",
+	"PresentationMetrics",
+	"PresentationCollectionKind",
+	"PresentationCollection",
+	"PresentationNode",
+	"PresentationDetail",
+	"PresentationAction",
+	"PresentationReferenceKind",
+	"PresentationReference",
+	"ProgressDecoration",
+	"InputRequestParams",
+	"InputRequestResult",
+	"ArtifactMediaType",
+	"ArtifactPublishParams",
+	"ArtifactData",
+	"ArtifactPublishResult",
+	"PolicyEvaluateParams",
+	"PolicyIntent",
+	"PolicyHints",
+	"PolicyEvaluateResult",
+	"PolicyAllow",
+	"PolicyAsk",
+	"PolicyDeny",
+	"SecretGetParams",
+	"SecretGetResult",
+	"ToolsRegisterParams",
+	"ToolsRegisterResult",
+	"ToolsUnregisterParams",
+	"ToolsUnregisterResult",
+	"StoredEntry",
+	"StoredMessage",
 }
 
 // JsonRpcRequest: A message that asks for one answer.
@@ -584,7 +837,7 @@ type CommandName = string
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.2, 0.4. Source: feature 4.2.
+// API 0.2, 0.4. Source: feature 4.2, op 9.
 type ToolDefinition struct {
 	// Name the tool is called by. Required.
 	Name ToolName `json:"name"`
@@ -594,6 +847,18 @@ type ToolDefinition struct {
 	Parameters json.RawMessage `json:"parameters"`
 	// JSON Schema of the structured content. Optional, may be null.
 	OutputSchema wirejson.Opt[json.RawMessage] `json:"output_schema"`
+	// One line on the use of the tool for the system prompt; needs tool_prompt_metadata_v1. Optional, may
+	// be null; at most max_prompt_text_bytes (1024) bytes, no control characters but line feed and tab. API
+	// 0.4.
+	PromptSnippet wirejson.Opt[string] `json:"prompt_snippet"`
+	// Advice for the system prompt, none when absent; needs tool_prompt_metadata_v1 unless empty. Optional;
+	// at most max_prompt_guidelines (16) elements, each at most max_prompt_text_bytes (1024) bytes, no
+	// control characters but line feed and tab. API 0.4.
+	PromptGuidelines wirejson.Opt[[]string] `json:"prompt_guidelines"`
+	// Lets the tool call other tools; needs tool_composition_v1. Optional. API 0.4.
+	Composition wirejson.Opt[ToolComposition] `json:"composition"`
+	// Grammar contract for providers, passed on unread. Optional, may be null. API 0.4.
+	ConstrainedSampling wirejson.Opt[json.RawMessage] `json:"constrained_sampling"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }
@@ -854,7 +1119,7 @@ type ProgressParams struct {
 
 // ProgressEvent: One progress event.
 //
-// The member "type" selects the variant: ProgressStatus, ProgressOutput.
+// The member "type" selects the variant: ProgressStatus, ProgressOutput, ProgressDecoration.
 //
 // API 0.2, 0.4. Source: feature 11.6.
 type ProgressEvent interface {
@@ -863,14 +1128,15 @@ type ProgressEvent interface {
 	encode(w *wirejson.Writer)
 }
 
-func (ProgressStatus) isProgressEvent() {}
-func (ProgressOutput) isProgressEvent() {}
+func (ProgressStatus) isProgressEvent()     {}
+func (ProgressOutput) isProgressEvent()     {}
+func (ProgressDecoration) isProgressEvent() {}
 
 // ProgressStatus: Where the work stands.
 //
 // Unlisted members are kept in Unknown and written back. It always carries type "status".
 //
-// API 0.2, 0.4. Source: feature 11.6.
+// API 0.2, 0.4. Source: feature 11.6, op 33.
 type ProgressStatus struct {
 	// For people. Required.
 	Message string `json:"message"`
@@ -1000,6 +1266,4295 @@ type ShutdownParams struct {
 //
 // Source: feature 8.7.
 type ShutdownResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// Sha256Hex: A SHA-256 digest, 64 lowercase hexadecimal digits.
+//
+// Matches `^[0-9a-f]{64}$`.
+//
+// API 0.2, 0.4. Source: feature 11.8, 12.9.
+type Sha256Hex = string
+
+// AgentName: Task or profile name of a child agent.
+//
+// At least 1 byte, at most max_agent_name_bytes (48) bytes, matches `^[a-z0-9_-]+$`.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentName = string
+
+// AgentTool: Tools a child agent may be given.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentTool string
+
+// The values of AgentTool.
+const (
+	AgentToolRead   AgentTool = "read"
+	AgentToolSearch AgentTool = "search"
+	AgentToolEdit   AgentTool = "edit"
+	AgentToolWrite  AgentTool = "write"
+	AgentToolBash   AgentTool = "bash"
+)
+
+// Known reports whether the spec lists the value.
+func (x AgentTool) Known() bool {
+	switch x {
+	case AgentToolRead, AgentToolSearch, AgentToolEdit, AgentToolWrite, AgentToolBash:
+		return true
+	}
+	return false
+}
+
+// AgentModelSelection: Which model a child runs on. Each part is inherited unless given; a provider
+// needs a model beside it. Needs agent_model_selection_v1.
+//
+// Unlisted members are refused.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentModelSelection struct {
+	// Provider id; inherit when absent. Optional; at least 1 byte, at most max_agent_model_id_bytes (256)
+	// bytes, no control characters.
+	Provider wirejson.Opt[string] `json:"provider"`
+	// Model id; inherit when absent. Optional; at least 1 byte, at most max_agent_model_id_bytes (256)
+	// bytes, no control characters.
+	Model wirejson.Opt[string] `json:"model"`
+	// Reasoning setting; inherit when absent. Optional; at least 1 byte, at most max_agent_model_id_bytes
+	// (256) bytes, no control characters.
+	Reasoning wirejson.Opt[string] `json:"reasoning"`
+}
+
+// AgentResolvedModel: The model a child really runs on.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentResolvedModel struct {
+	// Provider id. Required; at most max_agent_model_id_bytes (256) bytes.
+	Provider string `json:"provider"`
+	// Model id. Required; at most max_agent_model_id_bytes (256) bytes.
+	Model string `json:"model"`
+	// Reasoning configuration as the host writes it, an object with a type. Required, may be null.
+	Reasoning wirejson.Opt[json.RawMessage] `json:"reasoning"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentPolicy: What a child may use. Every ceiling is named, null where it is inherited.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentPolicy struct {
+	// Tools the child has. Required; at least 1 element, no element twice.
+	Tools []AgentTool `json:"tools"`
+	// Generations below the root; always 1. Required; from 1 to max_agent_depth (1).
+	MaxDepth int64 `json:"max_depth"`
+	// Children at work together. Required; from 1 to max_agent_active (8).
+	MaxConcurrentChildren int64 `json:"max_concurrent_children"`
+	// Model turns; null inherits the ceiling of the parent. Required, may be null; from 1 to
+	// max_agent_turns (256).
+	MaxTurns wirejson.Opt[int64] `json:"max_turns"`
+	// Tokens; null inherits. Required, may be null; from 1000 to max_agent_tokens (64000).
+	MaxTokens wirejson.Opt[int64] `json:"max_tokens"`
+	// Cost in millionths of a dollar; null inherits. Required, may be null; from 1 to
+	// max_agent_cost_microdollars (50000000).
+	MaxCostMicrodollars wirejson.Opt[int64] `json:"max_cost_microdollars"`
+	// Bytes of the final output. Required; from 512 to max_agent_output_bytes (16384).
+	MaxOutputBytes int64 `json:"max_output_bytes"`
+	// Run time; null inherits. Required, may be null; from 5000 to max_agent_timeout_ms (86400000).
+	TimeoutMs wirejson.Opt[int64] `json:"timeout_ms"`
+	// Model to run on; anything but null needs agent_model_selection_v1. Optional, may be null.
+	ModelSelection wirejson.Opt[AgentModelSelection] `json:"model_selection"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentEffectivePolicy: The policy the host enforces, with inherited ceilings resolved; null is no
+// ceiling.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentEffectivePolicy struct {
+	// Tools the child has. Required; at least 1 element, no element twice.
+	Tools []AgentTool `json:"tools"`
+	// Generations below the root; always 1. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	MaxDepth int64 `json:"max_depth"`
+	// Children at work together. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MaxConcurrentChildren int64 `json:"max_concurrent_children"`
+	// Model turns; null inherits the ceiling of the parent. Required, may be null; from 0 to
+	// max_portable_json_integer (9007199254740991).
+	MaxTurns wirejson.Opt[int64] `json:"max_turns"`
+	// Tokens; null inherits. Required, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	MaxTokens wirejson.Opt[int64] `json:"max_tokens"`
+	// Cost in millionths of a dollar; null inherits. Required, may be null; from 0 to
+	// max_portable_json_integer (9007199254740991).
+	MaxCostMicrodollars wirejson.Opt[int64] `json:"max_cost_microdollars"`
+	// Bytes of the final output. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MaxOutputBytes int64 `json:"max_output_bytes"`
+	// Run time; null inherits. Required, may be null; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TimeoutMs wirejson.Opt[int64] `json:"timeout_ms"`
+	// Model to run on; anything but null needs agent_model_selection_v1. Optional, may be null.
+	ModelSelection wirejson.Opt[AgentModelSelection] `json:"model_selection"`
+	// Model in use; present when model selection is negotiated. Optional.
+	ResolvedModel wirejson.Opt[AgentResolvedModel] `json:"resolved_model"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentPending: Not started yet.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "pending".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentPending struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentRunning: At work.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "running".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentRunning struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentCompleted: Done, with its final output.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "completed".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentCompleted struct {
+	// Final output. Required.
+	Output string `json:"output"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentInterrupted: Interrupted; a follow-up may resume it.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "interrupted".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentInterrupted struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentTimedOut: Stopped at its deadline.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "timed_out".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentTimedOut struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentFailed: Ended with an error.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "failed".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentFailed struct {
+	// What went wrong. Required.
+	Error string `json:"error"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentShutdown: Shut down for good.
+//
+// Unlisted members are kept in Unknown and written back. It always carries state "shutdown".
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentShutdown struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentStatus: State of a child agent.
+//
+// The member "state" selects the variant: AgentPending, AgentRunning, AgentCompleted, AgentInterrupted,
+// AgentTimedOut, AgentFailed, AgentShutdown.
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28.
+type AgentStatus interface {
+	wirejson.Encoder
+	isAgentStatus()
+	encode(w *wirejson.Writer)
+}
+
+func (AgentPending) isAgentStatus()     {}
+func (AgentRunning) isAgentStatus()     {}
+func (AgentCompleted) isAgentStatus()   {}
+func (AgentInterrupted) isAgentStatus() {}
+func (AgentTimedOut) isAgentStatus()    {}
+func (AgentFailed) isAgentStatus()      {}
+func (AgentShutdown) isAgentStatus()    {}
+
+// AgentSpawnParams: Starts a child agent with a context of its own.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentSpawnParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Name of the task. Required.
+	TaskName AgentName `json:"task_name"`
+	// Name of the profile. Optional.
+	Profile wirejson.Opt[AgentName] `json:"profile"`
+	// Digest of the profile. Optional.
+	Fingerprint wirejson.Opt[Sha256Hex] `json:"fingerprint"`
+	// The task itself. Required; at least 1 byte, at most max_agent_text_bytes (131072) bytes.
+	Message string `json:"message"`
+	// The same key with the same input gives the same agent. Required; at least 1 byte, at most
+	// max_agent_idempotency_key_bytes (256) bytes.
+	IdempotencyKey string `json:"idempotency_key"`
+	// What it may use. Required.
+	Policy AgentPolicy `json:"policy"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentSpawnResult: The child as created.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentSpawnResult struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Path in the tree of agents. Required.
+	AgentPath string `json:"agent_path"`
+	// Name of the task. Required.
+	TaskName AgentName `json:"task_name"`
+	// Name of the profile. Optional.
+	Profile wirejson.Opt[AgentName] `json:"profile"`
+	// Digest of the profile. Optional.
+	Fingerprint wirejson.Opt[Sha256Hex] `json:"fingerprint"`
+	// Key as given. Required; at least 1 byte, at most max_agent_idempotency_key_bytes (256) bytes.
+	IdempotencyKey string `json:"idempotency_key"`
+	// State. Required.
+	Status AgentStatus `json:"status"`
+	// Policy in force. Required.
+	Policy AgentEffectivePolicy `json:"policy"`
+	// Creation, Unix milliseconds. Required; from 0 to max_portable_json_integer (9007199254740991).
+	CreatedAtMs int64 `json:"created_at_ms"`
+	// Start; null before it. Required, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	StartedAtMs wirejson.Opt[int64] `json:"started_at_ms"`
+	// End; null before it. Required, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	CompletedAtMs wirejson.Opt[int64] `json:"completed_at_ms"`
+	// Deadline; null for none. Required, may be null; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	DeadlineAtMs wirejson.Opt[int64] `json:"deadline_at_ms"`
+	// Identity the tree belongs to. Required.
+	Principal string `json:"principal"`
+	// Durable session owner the tree belongs to. Required.
+	ResourceOwner string `json:"resource_owner"`
+	// Model in use; present when model selection is negotiated. Optional.
+	ResolvedModel wirejson.Opt[AgentResolvedModel] `json:"resolved_model"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentModelsParams: Looks up models a child may run on. Only the owner at the root may ask.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentModelsParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Part of a model, provider or display name, in any case. Optional, may be null; at most
+	// max_agent_model_query_bytes (128) bytes, no control characters.
+	Query wirejson.Opt[string] `json:"query"`
+	// Models wanted; 50 when absent. Optional, may be null; from 1 to max_agent_models (100).
+	Limit wirejson.Opt[int64] `json:"limit"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentModel: One model a child may run on.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentModel struct {
+	// Model id. Required; at most max_agent_model_id_bytes (256) bytes.
+	Model string `json:"model"`
+	// Provider id. Required; at most max_agent_model_id_bytes (256) bytes.
+	Provider string `json:"provider"`
+	// Name for people. Required, may be null; at most max_agent_model_label_bytes (512) bytes.
+	DisplayName wirejson.Opt[string] `json:"display_name"`
+	// Reasoning settings it takes. Required; at most max_agent_reasoning_levels (32) elements, each at most
+	// max_agent_model_id_bytes (256) bytes.
+	Reasoning []string `json:"reasoning"`
+	// Tokens of context. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ContextWindow int64 `json:"context_window"`
+	// Tokens of output. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MaxOutputTokens int64 `json:"max_output_tokens"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentModelsResult: Models found.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentModelsResult struct {
+	// The models. Required; at most max_agent_models (100) elements.
+	Models []AgentModel `json:"models"`
+	// More were found than listed. Required.
+	Truncated bool `json:"truncated"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentMessageDelivery: What became of a message.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentMessageDelivery string
+
+// The values of AgentMessageDelivery.
+const (
+	// Taken into the turn at work.
+	AgentMessageDeliverySteering AgentMessageDelivery = "steering"
+	// Kept for the next turn.
+	AgentMessageDeliveryQueued AgentMessageDelivery = "queued"
+)
+
+// Known reports whether the spec lists the value.
+func (x AgentMessageDelivery) Known() bool {
+	switch x {
+	case AgentMessageDeliverySteering, AgentMessageDeliveryQueued:
+		return true
+	}
+	return false
+}
+
+// AgentMessageParams: Sends a message to a child.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentMessageParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Agent id or path. Required.
+	Target string `json:"target"`
+	// The text. Required; at most max_agent_text_bytes (131072) bytes.
+	Message string `json:"message"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentMessageResult: Where the message went.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentMessageResult struct {
+	// Agent it went to. Required.
+	DeliveredTo string `json:"delivered_to"`
+	// What became of it. Required.
+	Delivery AgentMessageDelivery `json:"delivery"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentFollowUpDelivery: What became of a follow-up.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentFollowUpDelivery string
+
+// The values of AgentFollowUpDelivery.
+const (
+	// Queued behind the work at hand.
+	AgentFollowUpDeliveryFollowUp AgentFollowUpDelivery = "follow_up"
+	// Started the agent again.
+	AgentFollowUpDeliveryNewRun AgentFollowUpDelivery = "new_run"
+)
+
+// Known reports whether the spec lists the value.
+func (x AgentFollowUpDelivery) Known() bool {
+	switch x {
+	case AgentFollowUpDeliveryFollowUp, AgentFollowUpDeliveryNewRun:
+		return true
+	}
+	return false
+}
+
+// AgentFollowUpParams: Gives a child more to do once it is done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentFollowUpParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Agent id or path. Required.
+	Target string `json:"target"`
+	// The text. Required; at most max_agent_text_bytes (131072) bytes.
+	Message string `json:"message"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentFollowUpResult: Where the follow-up went.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentFollowUpResult struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Agent path. Required.
+	AgentPath string `json:"agent_path"`
+	// What became of it. Required.
+	Delivery AgentFollowUpDelivery `json:"delivery"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentListParams: Lists the children of the owner.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentListParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentUsage: Tokens used, in buckets that do not overlap.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1, op 32.
+type AgentUsage struct {
+	// Input read anew. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	InputTokens wirejson.Opt[int64] `json:"input_tokens"`
+	// Input read from a cache. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	CacheReadTokens wirejson.Opt[int64] `json:"cache_read_tokens"`
+	// Input written to a cache. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	CacheWriteTokens wirejson.Opt[int64] `json:"cache_write_tokens"`
+	// Output. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	OutputTokens wirejson.Opt[int64] `json:"output_tokens"`
+	// Output spent on reasoning. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	ReasoningTokens wirejson.Opt[int64] `json:"reasoning_tokens"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentToolRun: One recent tool run of a child.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentToolRun struct {
+	// Tool. Required.
+	Name string `json:"name"`
+	// Arguments in one line. Required; at most max_agent_tool_args_bytes (160) bytes, no control
+	// characters.
+	Args string `json:"args"`
+	// Start. Required; from 0 to max_portable_json_integer (9007199254740991).
+	StartedAtMs int64 `json:"started_at_ms"`
+	// End. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	FinishedAtMs wirejson.Opt[int64] `json:"finished_at_ms"`
+	// It failed. Required.
+	Error bool `json:"error"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentRecord: One child as listed.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1, op 28, op 32.
+type AgentRecord struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Agent path. Required.
+	AgentPath string `json:"agent_path"`
+	// Agent above it; null below the root. Required, may be null.
+	ParentID wirejson.Opt[string] `json:"parent_id"`
+	// Name of the task. Required.
+	TaskName AgentName `json:"task_name"`
+	// Name of the profile. Optional.
+	Profile wirejson.Opt[AgentName] `json:"profile"`
+	// Key it was spawned with. Required; at least 1 byte, at most max_agent_idempotency_key_bytes (256)
+	// bytes.
+	IdempotencyKey string `json:"idempotency_key"`
+	// Digest of the profile. Optional.
+	Fingerprint wirejson.Opt[Sha256Hex] `json:"fingerprint"`
+	// Generations below the root. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Depth int64 `json:"depth"`
+	// Opaque reference to its session. Required; matches `^agent-session:[^\x00-\x1f\x7f]+$`.
+	Session string `json:"session"`
+	// State. Required.
+	Status AgentStatus `json:"status"`
+	// Policy in force. Required.
+	Policy AgentEffectivePolicy `json:"policy"`
+	// Creation, Unix milliseconds. Required; from 0 to max_portable_json_integer (9007199254740991).
+	CreatedAtMs int64 `json:"created_at_ms"`
+	// Start; null before it. Required, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	StartedAtMs wirejson.Opt[int64] `json:"started_at_ms"`
+	// End; null before it. Required, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	CompletedAtMs wirejson.Opt[int64] `json:"completed_at_ms"`
+	// Deadline; null for none. Required, may be null; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	DeadlineAtMs wirejson.Opt[int64] `json:"deadline_at_ms"`
+	// Turns so far. Required; from 0 to max_portable_json_integer (9007199254740991).
+	TurnCount int64 `json:"turn_count"`
+	// Tool calls so far. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ToolCallCount int64 `json:"tool_call_count"`
+	// What it does now, opaque. Required, may be null.
+	Phase wirejson.Opt[json.RawMessage] `json:"phase"`
+	// Tool it runs. Optional.
+	ToolName wirejson.Opt[string] `json:"tool_name"`
+	// Latest tool runs. Required; at most max_agent_recent_tools (6) elements.
+	RecentTools []AgentToolRun `json:"recent_tools"`
+	// Tokens used. Required.
+	Usage AgentUsage `json:"usage"`
+	// Cost in millionths of a dollar. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	CostMicrodollars wirejson.Opt[int64] `json:"cost_microdollars"`
+	// Where the record comes from, opaque. Required, may be null.
+	Provenance wirejson.Opt[json.RawMessage] `json:"provenance"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentListResult: The children of the owner.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1, op 32.
+type AgentListResult struct {
+	// Identity the tree belongs to. Required.
+	Principal string `json:"principal"`
+	// Durable session owner. Required.
+	ResourceOwner string `json:"resource_owner"`
+	// Why the tree could not be stored; null when it was. Required, may be null.
+	PersistenceError wirejson.Opt[string] `json:"persistence_error"`
+	// The children. Required.
+	Agents []AgentRecord `json:"agents"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentWaitParams: Waits until a child needs attention.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentWaitParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Longest wait; clamped to 1 to 60000, 30000 when absent. Optional; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TimeoutMs wirejson.Opt[int64] `json:"timeout_ms"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentWaitResult: The children after the wait.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentWaitResult struct {
+	// The wait ended without news. Required.
+	TimedOut bool `json:"timed_out"`
+	// The children. Required.
+	Snapshot AgentListResult `json:"snapshot"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentInterruptParams: Interrupts a child and all below it.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentInterruptParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional. API 0.4.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Agent id or path. Required.
+	Target string `json:"target"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentInterruptResult: What the interruption met.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.1.
+type AgentInterruptResult struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Agent path. Required.
+	AgentPath string `json:"agent_path"`
+	// State before. Required.
+	PreviousStatus AgentStatus `json:"previous_status"`
+	// An interruption is on its way. Required.
+	InterruptRequested bool `json:"interrupt_requested"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentStopParams: Asks a child to shut down for good.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.1.
+type AgentStopParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Agent id or path. Required.
+	Target string `json:"target"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentStopResult: The request was taken; the agent settles later.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.1.
+type AgentStopResult struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Always true. Required.
+	ShutdownRequested bool `json:"shutdown_requested"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentEventsParams: Reads the events of a child behind a cursor.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.1.
+type AgentEventsParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+	// agent_session_lifetime_v1. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Agent id or path. Required.
+	Target string `json:"target"`
+	// Events after this one; 0 for all kept. A cursor that expired or lies ahead is an error. Required;
+	// from 0 to max_portable_json_integer (9007199254740991).
+	AfterSequence int64 `json:"after_sequence"`
+	// Wait for a first event; 0 when absent. Optional; from 0 to max_agent_events_timeout_ms (25000).
+	TimeoutMs wirejson.Opt[int64] `json:"timeout_ms"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentEventEntry: One event of a child.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.1, op 28.
+type AgentEventEntry struct {
+	// Place in the log. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Sequence int64 `json:"sequence"`
+	// The event, opaque: turns, output, tools, end of a run, or observation_error. Required; at most
+	// max_agent_event_bytes (262144) encoded bytes.
+	Event json.RawMessage `json:"event"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AgentEventsResult: Events behind the cursor. Reading takes nothing away.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.1.
+type AgentEventsResult struct {
+	// Agent id. Required.
+	AgentID string `json:"agent_id"`
+	// Its session, once there is one. Required, may be null.
+	SessionID wirejson.Opt[string] `json:"session_id"`
+	// Events in order. Required; at most max_agent_events (256) elements, at most max_agent_events_bytes
+	// (524288) encoded bytes.
+	Events []AgentEventEntry `json:"events"`
+	// Cursor for the next call. Required; from 0 to max_portable_json_integer (9007199254740991).
+	NextSequence int64 `json:"next_sequence"`
+	// More events are kept already. Required.
+	HasMore bool `json:"has_more"`
+	// State. Required.
+	Status AgentStatus `json:"status"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerText: Text of the composer: no control characters but line feed and tab.
+//
+// At most max_composer_text_bytes (262144) bytes, no control characters but line feed and tab.
+//
+// API 0.2, 0.4. Source: feature 12.2.
+type ComposerText = string
+
+// EditorId: Id of a surface, an editor or a mount.
+//
+// At least 1 byte, at most max_editor_id_bytes (64) bytes, matches `^[A-Za-z0-9_.-]+$`.
+//
+// API 0.4. Source: feature 12.2, 12.12.
+type EditorId = string
+
+// EditorCheckpoint: Where a remote editor stands when it writes the composer. Later than 0.8.0.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.2, op 29.
+type EditorCheckpoint struct {
+	// Surface of the editor. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Mount of the editor. Required.
+	MountID EditorId `json:"mount_id"`
+	// Last input the editor has taken in; 0 for the first text. Never goes back, never ahead of the host.
+	// Required; from 0 to max_portable_json_integer (9007199254740991).
+	InputRevision int64 `json:"input_revision"`
+	// Counts the checkpoints of the mount from 1. Required; from 1 to max_portable_json_integer
+	// (9007199254740991).
+	CheckpointRevision int64 `json:"checkpoint_revision"`
+}
+
+// ComposerGetParams: Reads the composer.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2.
+type ComposerGetParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerGetResult: What the composer holds.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2.
+type ComposerGetResult struct {
+	// The text. Required.
+	Text ComposerText `json:"text"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerSetParams: Replaces the whole text of the composer.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2, op 29.
+type ComposerSetParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The text. Required.
+	Text ComposerText `json:"text"`
+	// Given by a remote editor; then an owner is needed as well, and the features remote_ui and composer.
+	// Later than 0.8.0. Optional. API 0.4.
+	EditorCheckpoint wirejson.Opt[EditorCheckpoint] `json:"editor_checkpoint"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerSetResult: Empty, but for the answer to a checkpoint.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2, op 29.
+type ComposerSetResult struct {
+	// Input revision of the checkpoint. Later than 0.8.0. Optional; from 0 to max_portable_json_integer
+	// (9007199254740991). API 0.4.
+	InputRevision wirejson.Opt[int64] `json:"input_revision"`
+	// The checkpoint taken. Later than 0.8.0. Optional; from 1 to max_portable_json_integer
+	// (9007199254740991). API 0.4.
+	CheckpointRevision wirejson.Opt[int64] `json:"checkpoint_revision"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerInsertParams: Inserts text at the cursor of the composer.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry editor_checkpoint.
+//
+// API 0.2, 0.4. Source: feature 12.2.
+type ComposerInsertParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The text. Required.
+	Text ComposerText `json:"text"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerInsertResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2.
+type ComposerInsertResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerHistoryParams: Replaces what the composer recalls. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2, op 29.
+type ComposerHistoryParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// Entries, newest first; together at most 256 KiB. Required; at most max_composer_history_entries (100)
+	// elements, each at most max_composer_history_bytes (262144) bytes, no control characters but line feed
+	// and tab.
+	Entries []string `json:"entries"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ComposerHistoryResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.2, op 29.
+type ComposerHistoryResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ShortcutRegisterParams: Asks for a keyboard shortcut. Sent before initialize is answered.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.3.
+type ShortcutRegisterParams struct {
+	// Id of the initialize request. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Names the shortcut; once per generation. Required; at most max_shortcut_id_bytes (128) bytes.
+	ID string `json:"id"`
+	// Key combination. Required; at most max_shortcut_key_bytes (128) bytes.
+	Key string `json:"key"`
+	// What it does. Required; at most max_shortcut_description_bytes (4096) bytes.
+	Description string `json:"description"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ShortcutRegisterResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.3.
+type ShortcutRegisterResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionAppendEntryParams: Appends an entry of the extension to the session.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionAppendEntryParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Type of the entry. Required; at most max_entry_type_bytes (128) bytes.
+	EntryType string `json:"entry_type"`
+	// Plain JSON. Required, may be null; at most max_entry_data_bytes (65536) encoded bytes.
+	Data wirejson.Opt[json.RawMessage] `json:"data"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionAppendEntryResult: The entry is durable.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionAppendEntryResult struct {
+	// Its id. Required; at most max_entry_id_bytes (256) bytes.
+	EntryID string `json:"entry_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSetNameParams: Names the session.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionSetNameParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The name; empty takes it away. Required; at most max_session_name_bytes (4096) bytes.
+	Name string `json:"name"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSetNameResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionSetNameResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSetLabelParams: Labels an entry of the session.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionSetLabelParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The entry. Required; at most max_entry_id_bytes (256) bytes.
+	EntryID string `json:"entry_id"`
+	// The label; empty takes it away. Required; at most max_entry_label_bytes (4096) bytes.
+	Label string `json:"label"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSetLabelResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.4.
+type SessionSetLabelResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// InjectedRole: Whose words an injected message holds; a message of the person has a method of its own.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 12.5.
+type InjectedRole string
+
+// The values of InjectedRole.
+const (
+	InjectedRoleAssistant InjectedRole = "assistant"
+	InjectedRoleSystem    InjectedRole = "system"
+)
+
+// Known reports whether the spec lists the value.
+func (x InjectedRole) Known() bool {
+	switch x {
+	case InjectedRoleAssistant, InjectedRoleSystem:
+		return true
+	}
+	return false
+}
+
+// SessionSendMessageParams: Adds a message of the assistant or the system.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.5.
+type SessionSendMessageParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Whose words. Required.
+	Role InjectedRole `json:"role"`
+	// The text. Required; at most max_injected_text_bytes (262144) bytes.
+	Text string `json:"text"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSendMessageResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.5.
+type SessionSendMessageResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSendUserMessageParams: Sends a message as if the person had.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.5.
+type SessionSendUserMessageParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The text. Required; at most max_injected_text_bytes (262144) bytes.
+	Text string `json:"text"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSendUserMessageResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.5.
+type SessionSendUserMessageResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolsSetActiveParams: Chooses the active tools.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type ToolsSetActiveParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The complete set. Required; at most max_active_tools (256) elements, each at most max_tool_name_bytes
+	// (128) bytes.
+	Names []string `json:"names"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolsSetActiveResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type ToolsSetActiveResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TerminalAcquireParams: Borrows the terminal.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type TerminalAcquireParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TerminalAcquireResult: The terminal is ceded.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type TerminalAcquireResult struct {
+	// Names the grant. Required; at most max_terminal_grant_id_bytes (128) bytes.
+	GrantID string `json:"grant_id"`
+	// Width in cells. Required; from 0 to 65535.
+	Columns int64 `json:"columns"`
+	// Height in cells. Required; from 0 to 65535.
+	Rows int64 `json:"rows"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TerminalReleaseParams: Gives the terminal back.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type TerminalReleaseParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TerminalReleaseResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.6.
+type TerminalReleaseResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiAutocompleteRegisterParams: Offers completions.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.7, op 15.
+type UiAutocompleteRegisterParams struct {
+	// Revision of the registration. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Revision int64 `json:"revision"`
+	// Tolerated; the registration belongs to the process. Optional; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID wirejson.Opt[int64] `json:"parent_request_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiAutocompleteRegisterResult: The offer is taken.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.7.
+type UiAutocompleteRegisterResult struct {
+	// Always true. Required.
+	Accepted bool `json:"accepted"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiAutocompleteCompleteParams: Asks for completions at the cursor.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 12.7.
+type UiAutocompleteCompleteParams struct {
+	// Text of the editor. Required; at most max_editor_text_bytes (262144) bytes.
+	Text string `json:"text"`
+	// UTF-8 bytes before the cursor, on a character boundary. Required; from 0 to max_editor_text_bytes
+	// (262144).
+	Cursor int64 `json:"cursor"`
+	// Revision of the registration asked. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Revision int64 `json:"revision"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AutocompleteItem: One completion. Line feed, tab and carriage return need autocomplete_edit_v1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.7.
+type AutocompleteItem struct {
+	// Text to put in place. Required; at most max_completion_bytes (1024) bytes, no control characters but
+	// line feed, tab and carriage return.
+	Value string `json:"value"`
+	// Text to show. Required; at most max_completion_bytes (1024) bytes, no control characters.
+	Label string `json:"label"`
+	// Second line to show. Required, may be null; at most max_completion_bytes (1024) bytes, no control
+	// characters.
+	Description wirejson.Opt[string] `json:"description"`
+	// Bytes behind the cursor that are replaced too; 0 when absent. Needs autocomplete_edit_v1. Optional;
+	// from 0 to max_editor_text_bytes (262144).
+	ReplaceAfterBytes wirejson.Opt[int64] `json:"replace_after_bytes"`
+	// Where the cursor stands in the value; at its end when absent. Needs autocomplete_edit_v1. Optional;
+	// from 0 to max_completion_bytes (1024).
+	CursorOffsetBytes wirejson.Opt[int64] `json:"cursor_offset_bytes"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiAutocompleteCompleteResult: Completions; none leaves the text to the next chain. Line feed, tab and
+// carriage return need autocomplete_edit_v1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.7.
+type UiAutocompleteCompleteResult struct {
+	// What stands right before the cursor and is replaced. Required; at most max_completion_bytes (1024)
+	// bytes, no control characters but line feed, tab and carriage return.
+	Prefix string `json:"prefix"`
+	// The completions. Required; at most max_completion_items (32) elements.
+	Items []AutocompleteItem `json:"items"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AutocompleteItemV02: One completion. API 0.2 has no edits.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry replace_after_bytes,
+// cursor_offset_bytes.
+//
+// API 0.2. Source: feature 12.7.
+type AutocompleteItemV02 struct {
+	// Text to put in place. Required; at most max_completion_bytes (1024) bytes, no control characters.
+	Value string `json:"value"`
+	// Text to show. Required; at most max_completion_bytes (1024) bytes, no control characters.
+	Label string `json:"label"`
+	// Second line to show. Required, may be null; at most max_completion_bytes (1024) bytes, no control
+	// characters.
+	Description wirejson.Opt[string] `json:"description"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiAutocompleteCompleteResultV02: Completions; none leaves the text to the next chain. API 0.2 has no
+// edits.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2. Source: feature 12.7.
+type UiAutocompleteCompleteResultV02 struct {
+	// What stands right before the cursor and is replaced. Required; at most max_completion_bytes (1024)
+	// bytes, no control characters.
+	Prefix string `json:"prefix"`
+	// The completions. Required; at most max_completion_items (32) elements.
+	Items []AutocompleteItemV02 `json:"items"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionWaitForIdleParams: Waits until the session is idle; changes nothing.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.10.
+type SessionWaitForIdleParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
+	// `^$`.
+	SessionID wirejson.Opt[string] `json:"session_id"`
+}
+
+// SessionWaitForIdleResult: Done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.10.
+type SessionWaitForIdleResult struct {
+	// The active session. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionCreateParams: Makes a durable session without switching to it.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.10.
+type SessionCreateParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
+	// `^$`.
+	SessionID wirejson.Opt[string] `json:"session_id"`
+}
+
+// SessionCreateResult: Done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.10.
+type SessionCreateResult struct {
+	// The new session. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionForkParams: Forks the session at its head without switching.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.10.
+type SessionForkParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
+	// `^$`.
+	SessionID wirejson.Opt[string] `json:"session_id"`
+}
+
+// SessionForkResult: Done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.10.
+type SessionForkResult struct {
+	// The fork. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSwitchParams: Makes another session of the workspace active.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.10.
+type SessionSwitchParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// An existing session of the workspace. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+}
+
+// SessionSwitchResult: Done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.10.
+type SessionSwitchResult struct {
+	// The session now active. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionReloadParams: Reads the active session again.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.10.
+type SessionReloadParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
+	// `^$`.
+	SessionID wirejson.Opt[string] `json:"session_id"`
+}
+
+// SessionReloadResult: Done.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.10.
+type SessionReloadResult struct {
+	// The session read. Required; at most max_session_id_bytes (256) bytes.
+	SessionID string `json:"session_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionCompactParams: Compacts the session. Sent once the parent is answered.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.11.
+type SessionCompactParams struct {
+	// The host request this follows, answered already. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner that request had. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// What to keep; blank is the same as absent. Optional, may be null; at most
+	// max_compaction_instructions_bytes (16384) bytes, no control characters but line feed and tab.
+	CustomInstructions wirejson.Opt[string] `json:"custom_instructions"`
+}
+
+// SessionCompactResult: The checkpoint is durable.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.11.
+type SessionCompactResult struct {
+	// Entry of the checkpoint. Required.
+	EntryID string `json:"entry_id"`
+	// Summary that stands for what went. Required.
+	Summary string `json:"summary"`
+	// First entry that stays. Required.
+	FirstKept string `json:"first_kept"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiPlacement: Where a surface is mounted.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.12.
+type UiPlacement string
+
+// The values of UiPlacement.
+const (
+	UiPlacementFullscreen  UiPlacement = "fullscreen"
+	UiPlacementHeader      UiPlacement = "header"
+	UiPlacementFooter      UiPlacement = "footer"
+	UiPlacementAboveEditor UiPlacement = "above_editor"
+	UiPlacementBelowEditor UiPlacement = "below_editor"
+	UiPlacementEditor      UiPlacement = "editor"
+)
+
+// Known reports whether the spec lists the value.
+func (x UiPlacement) Known() bool {
+	switch x {
+	case UiPlacementFullscreen, UiPlacementHeader, UiPlacementFooter, UiPlacementAboveEditor, UiPlacementBelowEditor, UiPlacementEditor:
+		return true
+	}
+	return false
+}
+
+// UiOpenParams: Mounts a surface.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiOpenParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// Names the surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Its title. Required; at least 1 byte, at most max_ui_title_bytes (128) bytes.
+	Title string `json:"title"`
+	// Where; fullscreen when absent. Optional.
+	Placement wirejson.Opt[UiPlacement] `json:"placement"`
+	// Mouse events wanted; false when absent. Fullscreen only. Optional.
+	MouseCapture wirejson.Opt[bool] `json:"mouse_capture"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiOpenResult: The surface is mounted.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiOpenResult struct {
+	// Width in cells. Required; from 0 to 65535.
+	Columns int64 `json:"columns"`
+	// Height in cells. Required; from 0 to 65535.
+	Rows int64 `json:"rows"`
+	// Mount, when placed in the editor. Later than 0.8.0. Optional.
+	EditorMountID wirejson.Opt[EditorId] `json:"editor_mount_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiFrameParams: Draws a surface.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiFrameParams struct {
+	// Owner issued to this process. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Grows with every frame of the mount; 0 is legal. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	Revision int64 `json:"revision"`
+	// Width drawn for. Required; from 1 to 65535.
+	Columns int64 `json:"columns"`
+	// Height drawn for. Required; from 1 to 65535.
+	Rows int64 `json:"rows"`
+	// Lines: printable text and styles (SGR), nothing else; together at most 512 KiB. Required; at most
+	// max_ui_lines (256) elements, each at most max_ui_line_bytes (16384) bytes, matches
+	// `^[^\x00-\x1f\x7f-\x9f]*(?:\x1b\[[0-9;:]*m[^\x00-\x1f\x7f-\x9f]*)*$`.
+	Lines []string `json:"lines"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiCloseParams: Unmounts a surface of the extension.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiCloseParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process; lets the call go on after its parent settled. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiCloseResult: No members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiCloseResult struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiChrome: A wish to what surrounds the surfaces. Later than 0.8.0.
+//
+// The member "kind" selects the variant: DesktopNotification, EditorChrome (deferred: not legal yet).
+//
+// API 0.4. Source: feature 12.12, op 25, op 29.
+type UiChrome interface {
+	wirejson.Encoder
+	isUiChrome()
+	encode(w *wirejson.Writer)
+}
+
+func (DesktopNotification) isUiChrome() {}
+func (EditorChrome) isUiChrome()        {}
+
+// DesktopNotification: Shows a notification of the desktop. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back. It always carries kind "desktop_notification".
+//
+// API 0.4. Source: feature 12.12, op 29.
+type DesktopNotification struct {
+	// Title, without a semicolon. Required; at most max_desktop_title_bytes (1024) bytes, no control
+	// characters, matches `^[^;]*$`.
+	Title string `json:"title"`
+	// Text. Required; at most max_desktop_body_bytes (4096) bytes, no control characters.
+	Body string `json:"body"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// EditorChrome: Acts on an editor of the host. Its operations have no settled form, so none may be sent.
+// Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back. It always carries kind "editor".
+//
+// API 0.4. Source: feature 12.12, op 25, op 29.
+type EditorChrome struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// The editor. Optional.
+	EditorID wirejson.Opt[EditorId] `json:"editor_id"`
+	// Mount, when placed in the composer. Optional.
+	MountID wirejson.Opt[EditorId] `json:"mount_id"`
+	// What to do, opaque. Required.
+	Operation json.RawMessage `json:"operation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiChromeParams: Wishes something of what surrounds the surfaces. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiChromeParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Owner issued to this process. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// The wish. Required.
+	Chrome UiChrome `json:"chrome"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiChromeResult: The wish is taken. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 25.
+type UiChromeResult struct {
+	// Tool output is shown in full. Required.
+	ToolsExpanded bool `json:"tools_expanded"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// EditorInput: Which input of a mount this is. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type EditorInput struct {
+	// The mount. Required.
+	MountID EditorId `json:"mount_id"`
+	// Counts its inputs. Required; from 0 to max_portable_json_integer (9007199254740991).
+	InputRevision int64 `json:"input_revision"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiKeyKind: What a key did.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.12.
+type UiKeyKind string
+
+// The values of UiKeyKind.
+const (
+	UiKeyKindPress   UiKeyKind = "press"
+	UiKeyKindRepeat  UiKeyKind = "repeat"
+	UiKeyKindRelease UiKeyKind = "release"
+)
+
+// Known reports whether the spec lists the value.
+func (x UiKeyKind) Known() bool {
+	switch x {
+	case UiKeyKindPress, UiKeyKindRepeat, UiKeyKindRelease:
+		return true
+	}
+	return false
+}
+
+// UiModifier: Keys held beside.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.12.
+type UiModifier string
+
+// The values of UiModifier.
+const (
+	UiModifierShift   UiModifier = "shift"
+	UiModifierAlt     UiModifier = "alt"
+	UiModifierControl UiModifier = "control"
+	UiModifierSuper   UiModifier = "super"
+)
+
+// Known reports whether the spec lists the value.
+func (x UiModifier) Known() bool {
+	switch x {
+	case UiModifierShift, UiModifierAlt, UiModifierControl, UiModifierSuper:
+		return true
+	}
+	return false
+}
+
+// UiKeyParams: A key for a surface.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiKeyParams struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// The key: its character or a name such as Enter. Required; at least 1 byte.
+	Key string `json:"key"`
+	// What it did. Required.
+	Kind UiKeyKind `json:"kind"`
+	// Keys held beside. Required.
+	Modifiers []UiModifier `json:"modifiers"`
+	// For an editor mount. Later than 0.8.0. Optional.
+	EditorInput wirejson.Opt[EditorInput] `json:"editor_input"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiMouseKind: What the mouse did.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.12.
+type UiMouseKind string
+
+// The values of UiMouseKind.
+const (
+	UiMouseKindPress   UiMouseKind = "press"
+	UiMouseKindRelease UiMouseKind = "release"
+	UiMouseKindDrag    UiMouseKind = "drag"
+	UiMouseKindMove    UiMouseKind = "move"
+	UiMouseKindWheel   UiMouseKind = "wheel"
+)
+
+// Known reports whether the spec lists the value.
+func (x UiMouseKind) Known() bool {
+	switch x {
+	case UiMouseKindPress, UiMouseKindRelease, UiMouseKindDrag, UiMouseKindMove, UiMouseKindWheel:
+		return true
+	}
+	return false
+}
+
+// UiMouseButton: Buttons of the mouse.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.12.
+type UiMouseButton string
+
+// The values of UiMouseButton.
+const (
+	UiMouseButtonLeft   UiMouseButton = "left"
+	UiMouseButtonMiddle UiMouseButton = "middle"
+	UiMouseButtonRight  UiMouseButton = "right"
+	UiMouseButtonNone   UiMouseButton = "none"
+)
+
+// Known reports whether the spec lists the value.
+func (x UiMouseButton) Known() bool {
+	switch x {
+	case UiMouseButtonLeft, UiMouseButtonMiddle, UiMouseButtonRight, UiMouseButtonNone:
+		return true
+	}
+	return false
+}
+
+// UiMouseParams: The mouse on a surface.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiMouseParams struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// What it did. Required.
+	Kind UiMouseKind `json:"kind"`
+	// Button. Required.
+	Button UiMouseButton `json:"button"`
+	// Column from 0. Required; from 0 to max_portable_json_integer (9007199254740991).
+	X int64 `json:"x"`
+	// Row from 0. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Y int64 `json:"y"`
+	// Keys held beside. Required.
+	Modifiers []UiModifier `json:"modifiers"`
+	// Steps of the wheel, positive downwards. Required; from -9007199254740991 to max_portable_json_integer
+	// (9007199254740991).
+	WheelDelta int64 `json:"wheel_delta"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiResizeParams: A surface has another size.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiResizeParams struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Width in cells. Required; from 0 to 65535.
+	Columns int64 `json:"columns"`
+	// Height in cells. Required; from 0 to 65535.
+	Rows int64 `json:"rows"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiClosedParams: A surface is gone.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type UiClosedParams struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// Why. Required.
+	Reason string `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiEditorTextParams: Text typed or pasted into an editor. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiEditorTextParams struct {
+	// The surface. Required.
+	SurfaceID EditorId `json:"surface_id"`
+	// The text. Required.
+	Text string `json:"text"`
+	// It was pasted. Required.
+	Paste bool `json:"paste"`
+	// For an editor mount. Later than 0.8.0. Optional.
+	EditorInput wirejson.Opt[EditorInput] `json:"editor_input"`
+	// The editor of the host changed as well. Optional.
+	NativeChanged wirejson.Opt[bool] `json:"native_changed"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ContextUpdatedParams: The host state the extension draws for has changed.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12.
+type ContextUpdatedParams struct {
+	// Owner in force now. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// Host state. Required.
+	Host HostState `json:"host"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiTerminalInputInterceptParams: Shows terminal input before the host uses it. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiTerminalInputInterceptParams struct {
+	// The input. Required; at most max_terminal_input_bytes (256) bytes.
+	Data string `json:"data"`
+	// Owner in force. Required.
+	ResourceOwner ResourceOwner `json:"resource_owner"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// UiTerminalInputInterceptResult: What the host uses instead. Later than 0.8.0.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.12, op 29.
+type UiTerminalInputInterceptResult struct {
+	// The whole replacement; empty takes the input away. Required; at most max_terminal_input_bytes (256)
+	// bytes.
+	Data string `json:"data"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// Base64Text: Bytes in standard base64 with padding.
+//
+// Matches `^[A-Za-z0-9+/]*={0,2}$`.
+//
+// API 0.2, 0.4. Source: feature 9.2, 11.8.
+type Base64Text = string
+
+// ArtifactPath: Path below the scratch directory, with slashes; neither absolute nor through a parent
+// directory.
+//
+// At least 1 byte, at most max_artifact_path_bytes (4096) bytes, matches
+// `^(?:[^/.][^/]*|\.(?:[^/.][^/]*)?|\.\.[^/]+)(?:/+(?:[^/.][^/]*|\.(?:[^/.][^/]*)?|\.\.[^/]+)){0,63}/*$`.
+//
+// API 0.2, 0.4. Source: feature 11.8, 2.
+type ArtifactPath = string
+
+// ResourcePath: Absolute path of a directory or file, not through a parent directory.
+//
+// At least 1 byte, at most max_resource_path_bytes (4096) bytes, no control characters, matches
+// `^(?:/|[A-Za-z]:[/\\]|\\\\)(?:(?:[^/\\.][^/\\]*|\.(?:[^/\\.][^/\\]*)?|\.\.[^/\\]+)?[/\\])*(?:[^/\\.][^/\\]*|\.(?:[^/\\.][^/\\]*)?|\.\.[^/\\]+)?$`.
+//
+// API 0.4. Source: feature 9.2.
+type ResourcePath = string
+
+// ApprovalToken: An approval that is good for one use.
+//
+// At least 64 bytes, at most 64 bytes, matches `^[0-9a-f]{64}$`.
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type ApprovalToken = string
+
+// ResourceIdentity: Identity of a mutation or a resource: lowercase ASCII, opaque, never a path.
+//
+// At least 1 byte, at most max_mutation_id_bytes (128) bytes, matches `^[!-@\[-~]+$`.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ResourceIdentity = string
+
+// CompositionMode: How a composing tool changes what the model sees.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 4.2, 12.8.
+type CompositionMode string
+
+// The values of CompositionMode.
+const (
+	// The other tools stay visible.
+	CompositionModeOn CompositionMode = "on"
+	// The other tools are reached through this one alone.
+	CompositionModeOnly CompositionMode = "only"
+)
+
+// Known reports whether the spec lists the value.
+func (x CompositionMode) Known() bool {
+	switch x {
+	case CompositionModeOn, CompositionModeOnly:
+		return true
+	}
+	return false
+}
+
+// ToolComposition: What a composing tool asks for.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 4.2.
+type ToolComposition struct {
+	// What stays visible. Required.
+	Mode CompositionMode `json:"mode"`
+	// Budget for text inside the answer. Required; from 0 to max_inline_budget (16000).
+	InlineBudget int64 `json:"inline_budget"`
+}
+
+// ContextPlacement: Where context goes.
+//
+// Other values are refused.
+//
+// Source: feature 4.3.
+type ContextPlacement string
+
+// The values of ContextPlacement.
+const (
+	// Before the system prompt.
+	ContextPlacementSystemPrefix ContextPlacement = "system_prefix"
+	// Behind the system prompt.
+	ContextPlacementSystemSuffix ContextPlacement = "system_suffix"
+	// Before the prompt of the person.
+	ContextPlacementPromptPrefix ContextPlacement = "prompt_prefix"
+	// Behind the prompt of the person.
+	ContextPlacementPromptSuffix ContextPlacement = "prompt_suffix"
+)
+
+// Known reports whether the spec lists the value.
+func (x ContextPlacement) Known() bool {
+	switch x {
+	case ContextPlacementSystemPrefix, ContextPlacementSystemSuffix, ContextPlacementPromptPrefix, ContextPlacementPromptSuffix:
+		return true
+	}
+	return false
+}
+
+// ContextContribution: Text for the model.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 4.3, 11.3, manifest 9.2.
+type ContextContribution struct {
+	// Stable name under which people can inspect it. Required; at most max_context_label_bytes (1024)
+	// bytes.
+	Label string `json:"label"`
+	// Plain text. Required.
+	Content string `json:"content"`
+	// Where it goes; prompt_suffix when absent. Optional.
+	Placement wirejson.Opt[ContextPlacement] `json:"placement"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// StatusContribution: Text for a surface of the frontend.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 4.3, 11.4.
+type StatusContribution struct {
+	// Surface. Required.
+	Surface UiSurface `json:"surface"`
+	// Plain text. Required.
+	Text string `json:"text"`
+	// Role that the theme of the host colours. Optional, may be null.
+	StyleRole wirejson.Opt[string] `json:"style_role"`
+	// Higher ones are kept first where room is short; 0 when absent. Optional; from -9007199254740991 to
+	// max_portable_json_integer (9007199254740991).
+	Priority wirejson.Opt[int64] `json:"priority"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolRenderSegment: One run of rendered text.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 4.3.
+type ToolRenderSegment struct {
+	// Plain text. Required.
+	Text string `json:"text"`
+	// Role that the theme of the host colours. Optional, may be null.
+	StyleRole wirejson.Opt[string] `json:"style_role"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// Disposition: What an extension makes of an operation it may object to.
+//
+// The member "action" selects the variant: DispositionContinue, DispositionDeny.
+//
+// Source: feature 4.3, 9.
+type Disposition interface {
+	wirejson.Encoder
+	isDisposition()
+	encode(w *wirejson.Writer)
+}
+
+func (DispositionContinue) isDisposition() {}
+func (DispositionDeny) isDisposition()     {}
+
+// DispositionContinue: No objection.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "continue".
+//
+// Source: feature 4.3.
+type DispositionContinue struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// DispositionDeny: The operation should not happen.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "deny".
+//
+// Source: feature 4.3.
+type DispositionDeny struct {
+	// Why; shown to the person and the model. Required.
+	Reason string `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CommandExecuteParams: Runs a slash command.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.2.
+type CommandExecuteParams struct {
+	// Command without the slash. Required.
+	Name CommandName `json:"name"`
+	// Words behind the name. Required.
+	Arguments []string `json:"arguments"`
+	// Where it runs. Required.
+	Context ExecutionContext `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CommandExecuteParamsV01: Runs a slash command on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 8.2.
+type CommandExecuteParamsV01 struct {
+	// Command without the slash. Required.
+	Name CommandName `json:"name"`
+	// Words behind the name. Required.
+	Arguments []string `json:"arguments"`
+	// Where it runs. Required.
+	Context ExecutionContextV01 `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CommandExecuteResult: What a command returned.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 8.2.
+type CommandExecuteResult struct {
+	// Text for the person. Required.
+	Text string `json:"text"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ContextCollectParams: Asks for prompt context.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.3.
+type ContextCollectParams struct {
+	// Prompt of the person; null where there is none. Required, may be null.
+	Prompt wirejson.Opt[string] `json:"prompt"`
+	// Where it runs. Required.
+	Context ExecutionContext `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ContextCollectParamsV01: Asks for prompt context on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 8.3.
+type ContextCollectParamsV01 struct {
+	// Prompt of the person; null where there is none. Required, may be null.
+	Prompt wirejson.Opt[string] `json:"prompt"`
+	// Where it runs. Required.
+	Context ExecutionContextV01 `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// StatusCollectParams: Asks what a surface should show.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.4.
+type StatusCollectParams struct {
+	// Surface. Required.
+	Surface UiSurface `json:"surface"`
+	// Where it runs. Required.
+	Context ExecutionContext `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// StatusCollectParamsV01: Asks what a surface should show on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 8.4.
+type StatusCollectParamsV01 struct {
+	// Surface. Required.
+	Surface UiSurface `json:"surface"`
+	// Where it runs. Required.
+	Context ExecutionContextV01 `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MenuCollectParams: Asks for the menu.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.5.
+type MenuCollectParams struct {
+	// Where it is shown, with the owner. Required.
+	Context ExecutionContext `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MenuCollectResult: The whole menu of an extension.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.5.
+type MenuCollectResult struct {
+	// Heading; the name of the extension where there is none. Optional, may be null; at most
+	// max_menu_label_bytes (256) bytes.
+	Title wirejson.Opt[string] `json:"title"`
+	// State of the extension. Optional, may be null.
+	Status wirejson.Opt[PresentationStatus] `json:"status"`
+	// Explanation; its first line is the subtitle. Optional, may be null; at most max_menu_detail_bytes
+	// (16384) bytes.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// Items of the top level; all levels together keep to the same bound. Required; at most max_menu_items
+	// (256) elements, no id twice.
+	Items []MenuItem `json:"items"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MenuItem: An entry of a menu: a command, or a submenu, which has neither arguments nor the mark of a
+// destructive action.
+//
+// Unlisted members are kept in Unknown and written back. Exactly one of command, items is present.
+//
+// API 0.2, 0.4. Source: feature 8.5.
+type MenuItem struct {
+	// Keeps the selection; unique on its level. Required; at most max_menu_label_bytes (256) bytes.
+	ID string `json:"id"`
+	// Text of the entry. Required; at most max_menu_label_bytes (256) bytes.
+	Label string `json:"label"`
+	// Explanation in one line. Optional, may be null; at most max_menu_description_bytes (2048) bytes.
+	Description wirejson.Opt[string] `json:"description"`
+	// Declared command that choosing the entry runs. Optional, may be null.
+	Command wirejson.Opt[CommandName] `json:"command"`
+	// Arguments of the command. Optional; at most max_menu_arguments (32) elements, each at most
+	// max_menu_argument_bytes (4096) bytes.
+	Arguments wirejson.Opt[[]string] `json:"arguments"`
+	// The host asks first. Optional.
+	Destructive wirejson.Opt[bool] `json:"destructive"`
+	// Selected at first; one on a level at most. Optional.
+	Recommended wirejson.Opt[bool] `json:"recommended"`
+	// Entries of the submenu. Optional, may be null; at most max_menu_items (256) elements, no id twice.
+	Items wirejson.Opt[[]MenuItem] `json:"items"`
+	// Explanation shown with the submenu. Optional, may be null; at most max_menu_detail_bytes (16384)
+	// bytes.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolRenderParams: Asks for a rendering of a finished tool call.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 8.6.
+type ToolRenderParams struct {
+	// Tool that ran. Required.
+	Name ToolName `json:"name"`
+	// Its arguments. Required.
+	Arguments json.RawMessage `json:"arguments"`
+	// Its output. Required.
+	Output string `json:"output"`
+	// It failed. Required.
+	IsError bool `json:"is_error"`
+	// Where it runs. Required.
+	Context ExecutionContext `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolRenderParamsV01: Asks for a rendering of a finished tool call on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 8.6.
+type ToolRenderParamsV01 struct {
+	// Tool that ran. Required.
+	Name ToolName `json:"name"`
+	// Its arguments. Required.
+	Arguments json.RawMessage `json:"arguments"`
+	// Its output. Required.
+	Output string `json:"output"`
+	// It failed. Required.
+	IsError bool `json:"is_error"`
+	// Where it runs. Required.
+	Context ExecutionContextV01 `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolRenderResult: The rendering.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 8.6.
+type ToolRenderResult struct {
+	// Text in order. Required.
+	Segments []ToolRenderSegment `json:"segments"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// HookName: Hooks of this wire. session_start and session_end belong to the canonical wire.
+//
+// Other values are kept and written back.
+//
+// Source: feature 9.
+type HookName string
+
+// The values of HookName.
+const (
+	// Before a prompt is handed to the model.
+	HookNameBeforePrompt HookName = "before_prompt"
+	// After a complete answer of the model.
+	HookNameAfterResponse HookName = "after_response"
+	// Before a tool runs.
+	HookNameBeforeToolCall HookName = "before_tool_call"
+	// After a tool ran.
+	HookNameAfterToolCall HookName = "after_tool_call"
+	// Before a failed request to a provider is repeated.
+	HookNameProviderRetry HookName = "provider_retry"
+	// Before an answer of the model is stored.
+	HookNameBeforePersistence HookName = "before_persistence"
+	// After a change of configuration or resources.
+	HookNamePostMutation HookName = "post_mutation"
+	// Before each answer of the model is asked for.
+	HookNameModelTurnStart HookName = "model_turn_start"
+	// After an answer of the model and its tool results are stored.
+	HookNameModelTurnEnd HookName = "model_turn_end"
+	// Before the session is compacted.
+	HookNameSessionBeforeCompact HookName = "session_before_compact"
+	// After the session was compacted.
+	HookNameSessionCompact HookName = "session_compact"
+	// Before a provider cache is refreshed.
+	HookNameCacheWarmingDecision HookName = "cache_warming_decision"
+	// In place of the local compaction.
+	HookNameCompactionStrategy HookName = "compaction_strategy"
+	// When resource directories are looked up.
+	HookNameResourcesDiscover HookName = "resources_discover"
+)
+
+// Known reports whether the spec lists the value.
+func (x HookName) Known() bool {
+	switch x {
+	case HookNameBeforePrompt, HookNameAfterResponse, HookNameBeforeToolCall, HookNameAfterToolCall, HookNameProviderRetry, HookNameBeforePersistence, HookNamePostMutation, HookNameModelTurnStart, HookNameModelTurnEnd, HookNameSessionBeforeCompact, HookNameSessionCompact, HookNameCacheWarmingDecision, HookNameCompactionStrategy, HookNameResourcesDiscover:
+		return true
+	}
+	return false
+}
+
+// HookRunParams: Runs a hook. The payload follows from its name; hooks of a compaction also carry a
+// snapshot of the session, whose member the sources do not name.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9, op 17.
+type HookRunParams struct {
+	// Hook; one the manifest declares. Required.
+	Hook HookName `json:"hook"`
+	// What happened; its own model is judged later. Required.
+	Payload json.RawMessage `json:"payload"`
+	// For whom it runs. Required.
+	Context ExecutionContext `json:"context"`
+	// Grant to append entries while a session-operation hook runs; opaque. Optional, may be null. API 0.4.
+	SessionLeaf wirejson.Opt[json.RawMessage] `json:"session_leaf"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// HookRunParamsV01: Runs a hook on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 9.
+type HookRunParamsV01 struct {
+	// Hook; one the manifest declares. Required.
+	Hook HookName `json:"hook"`
+	// What happened; its own model is judged later. Required.
+	Payload json.RawMessage `json:"payload"`
+	// Where it runs. Required.
+	Context ExecutionContextV01 `json:"context"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// HookRunResult: What any hook may answer: the general members and at most one that belongs to the hook.
+// Each hook has a model of its own besides.
+//
+// Unlisted members are kept in Unknown and written back. At most one of provider_retry,
+// persistence_metadata, post_mutation, session_operation, cache_warming_decision, compaction_frames,
+// resource_paths is present.
+//
+// API 0.2, 0.4. Source: feature 9.
+type HookRunResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Advice on the retry; none when absent. Optional.
+	ProviderRetry wirejson.Opt[ProviderRetryAdvice] `json:"provider_retry"`
+	// Value to store beside the answer. Optional.
+	PersistenceMetadata wirejson.Opt[PersistenceMetadata] `json:"persistence_metadata"`
+	// Whether resources are read again; no when absent. Optional.
+	PostMutation wirejson.Opt[PostMutationAnswer] `json:"post_mutation"`
+	// Decision on the operation; continue when absent. Optional. API 0.4.
+	SessionOperation wirejson.Opt[SessionOperation] `json:"session_operation"`
+	// Advice; null or absent is no opinion. Optional, may be null. API 0.4.
+	CacheWarmingDecision wirejson.Opt[CacheWarmingAction] `json:"cache_warming_decision"`
+	// PNG images that stand for the text, in order. Optional; at most max_compaction_batch_frames (32)
+	// elements. API 0.4.
+	CompactionFrames wirejson.Opt[[]Base64Text] `json:"compaction_frames"`
+	// Contributed paths. Optional. API 0.4.
+	ResourcePaths wirejson.Opt[ResourcePaths] `json:"resource_paths"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// HookRunResultV01: What a hook answers on API 0.1.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.1. Source: feature 9.
+type HookRunResultV01 struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforePromptPayload: The prompt that is about to be sent.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type BeforePromptPayload struct {
+	// Text of the person. Required.
+	Prompt string `json:"prompt"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforePromptHookResult: A denial is honoured.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type BeforePromptHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AfterResponsePayload: The answer, once it is complete and successful.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9, 9.2.
+type AfterResponsePayload struct {
+	// Text of the model. Required.
+	Response string `json:"response"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AfterResponseHookResult: A denial is ignored.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type AfterResponseHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforeToolCallPayload: The call that is about to run.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type BeforeToolCallPayload struct {
+	// Tool. Required.
+	Name string `json:"name"`
+	// Its arguments. Required.
+	Arguments json.RawMessage `json:"arguments"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforeToolCallHookResult: A denial is honoured.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type BeforeToolCallHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AfterToolCallPayload: The call that ran.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type AfterToolCallPayload struct {
+	// Tool. Required.
+	Name string `json:"name"`
+	// Its arguments. Required.
+	Arguments json.RawMessage `json:"arguments"`
+	// Its output. Required.
+	Output string `json:"output"`
+	// It failed. Required.
+	IsError bool `json:"is_error"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// AfterToolCallHookResult: A denial is ignored.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 9.
+type AfterToolCallHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ProviderRetryKind: Where a request to a provider failed.
+//
+// Other values are kept and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2, seed.
+type ProviderRetryKind string
+
+// The values of ProviderRetryKind.
+const (
+	// Before anything was generated.
+	ProviderRetryKindBeforeGeneration ProviderRetryKind = "before_generation"
+	// As the stream began.
+	ProviderRetryKindStreamStart ProviderRetryKind = "stream_start"
+	// While the model was at work.
+	ProviderRetryKindInterruptedInference ProviderRetryKind = "interrupted_inference"
+	// Waiting for the network before sending.
+	ProviderRetryKindWaitingForNetwork ProviderRetryKind = "waiting_for_network"
+)
+
+// Known reports whether the spec lists the value.
+func (x ProviderRetryKind) Known() bool {
+	switch x {
+	case ProviderRetryKindBeforeGeneration, ProviderRetryKindStreamStart, ProviderRetryKindInterruptedInference, ProviderRetryKindWaitingForNetwork:
+		return true
+	}
+	return false
+}
+
+// ProviderOperation: Requests to a provider that are not the main answer.
+//
+// Other values are kept and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2, seed.
+type ProviderOperation string
+
+// The values of ProviderOperation.
+const (
+	// A summary the host asks for.
+	ProviderOperationLocalCompaction ProviderOperation = "local_compaction"
+	// A compaction the provider offers.
+	ProviderOperationNativeCompaction ProviderOperation = "native_compaction"
+	// The check that ends a run.
+	ProviderOperationTerminalGate ProviderOperation = "terminal_gate"
+)
+
+// Known reports whether the spec lists the value.
+func (x ProviderOperation) Known() bool {
+	switch x {
+	case ProviderOperationLocalCompaction, ProviderOperationNativeCompaction, ProviderOperationTerminalGate:
+		return true
+	}
+	return false
+}
+
+// ProviderRetryPayload: The retry the host proposes.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2, op 21.
+type ProviderRetryPayload struct {
+	// Where it failed. Required.
+	Kind ProviderRetryKind `json:"kind"`
+	// Attempts in all; null while it waits without end before sending. Required, may be null; from 0 to
+	// max_portable_json_integer (9007199254740991).
+	MaxAttempts wirejson.Opt[int64] `json:"max_attempts"`
+	// What was asked for; null, never absent, for the main answer. Required, may be null.
+	Operation wirejson.Opt[ProviderOperation] `json:"operation"`
+	// Number of the attempt. Optional, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	Attempt wirejson.Opt[int64] `json:"attempt"`
+	// Delay the host plans. Optional, may be null; from 0 to max_portable_json_integer (9007199254740991).
+	DelayMs wirejson.Opt[int64] `json:"delay_ms"`
+	// Model that was asked. Optional, may be null.
+	Model wirejson.Opt[string] `json:"model"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ProviderRetryVerdict: Advice that needs no number.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ProviderRetryVerdict string
+
+// The values of ProviderRetryVerdict.
+const (
+	// Go on as planned.
+	ProviderRetryVerdictRetry ProviderRetryVerdict = "retry"
+	// Do not repeat this operation.
+	ProviderRetryVerdictStop ProviderRetryVerdict = "stop"
+)
+
+// Known reports whether the spec lists the value.
+func (x ProviderRetryVerdict) Known() bool {
+	switch x {
+	case ProviderRetryVerdictRetry, ProviderRetryVerdictStop:
+		return true
+	}
+	return false
+}
+
+// ProviderRetryDelay: Advice to wait longer.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ProviderRetryDelay struct {
+	// How much longer. Required.
+	Delay ProviderRetryExtra `json:"delay"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ProviderRetryExtra: Time on top of the delay the host plans.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ProviderRetryExtra struct {
+	// Milliseconds; what all advice adds is capped. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	AdditionalDelayMs int64 `json:"additional_delay_ms"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ProviderRetryAdvice: Advice on a retry: a word, or more delay.
+//
+// A string is a ProviderRetryVerdict, an object a ProviderRetryDelay.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ProviderRetryAdvice interface {
+	wirejson.Encoder
+	isProviderRetryAdvice()
+	encode(w *wirejson.Writer)
+}
+
+func (ProviderRetryVerdict) isProviderRetryAdvice() {}
+func (ProviderRetryDelay) isProviderRetryAdvice()   {}
+
+// ProviderRetryHookResult: Advice; it can only decline or delay.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type ProviderRetryHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Advice on the retry; none when absent. Optional.
+	ProviderRetry wirejson.Opt[ProviderRetryAdvice] `json:"provider_retry"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforePersistencePayload: Facts about an answer, without its content.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.
+type BeforePersistencePayload struct {
+	// Run. Required.
+	RunID string `json:"run_id"`
+	// Model. Required.
+	Model string `json:"model"`
+	// Protocol of the provider. Required.
+	Protocol string `json:"protocol"`
+	// Why the model stopped. Required.
+	StopReason string `json:"stop_reason"`
+	// Bytes of text. Required; from 0 to max_portable_json_integer (9007199254740991).
+	TextBytes int64 `json:"text_bytes"`
+	// Tool calls. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ToolCallCount int64 `json:"tool_call_count"`
+	// Reasoning parts. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ReasoningPartCount int64 `json:"reasoning_part_count"`
+	// Media parts. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MediaPartCount int64 `json:"media_part_count"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PersistenceMetadata: A value stored under the namespace of the extension, which the host adds.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry namespace, provenance.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type PersistenceMetadata struct {
+	// The value; no control characters in its keys and strings. Required, may be null; at most
+	// max_persistence_value_bytes (16384) encoded bytes.
+	Value wirejson.Opt[json.RawMessage] `json:"value"`
+	// Exports show it; false when absent. Optional.
+	Public wirejson.Opt[bool] `json:"public"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BeforePersistenceHookResult: Never stops the storing.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.
+type BeforePersistenceHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Value to store beside the answer. Optional.
+	PersistenceMetadata wirejson.Opt[PersistenceMetadata] `json:"persistence_metadata"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MutationKind: What was changed.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type MutationKind string
+
+// The values of MutationKind.
+const (
+	// Settings.
+	MutationKindConfiguration MutationKind = "configuration"
+	// Resources of extensions.
+	MutationKindResource MutationKind = "resource"
+	// A setup taken over from elsewhere.
+	MutationKindMigrationIngestion MutationKind = "migration_ingestion"
+)
+
+// Known reports whether the spec lists the value.
+func (x MutationKind) Known() bool {
+	switch x {
+	case MutationKindConfiguration, MutationKindResource, MutationKindMigrationIngestion:
+		return true
+	}
+	return false
+}
+
+// MutationState: How the change ended.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type MutationState string
+
+// The values of MutationState.
+const (
+	// It holds.
+	MutationStateCommitted MutationState = "committed"
+	// It was undone completely.
+	MutationStateRolledBack MutationState = "rolled_back"
+)
+
+// Known reports whether the spec lists the value.
+func (x MutationState) Known() bool {
+	switch x {
+	case MutationStateCommitted, MutationStateRolledBack:
+		return true
+	}
+	return false
+}
+
+// PostMutationPayload: A change that is over.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type PostMutationPayload struct {
+	// Names the change; delivered once. Required.
+	MutationID ResourceIdentity `json:"mutation_id"`
+	// What was changed. Required.
+	Kind MutationKind `json:"kind"`
+	// Resources, sorted. Required; at most max_affected_resources (32) elements, no element twice.
+	AffectedResources []ResourceIdentity `json:"affected_resources"`
+	// Generation of the resources. Required; from 1 to max_portable_json_integer (9007199254740991).
+	Generation int64 `json:"generation"`
+	// How it ended. Required.
+	State MutationState `json:"state"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PostMutationAnswer: Whether resources are read again.
+//
+// The member "action" selects the variant: PostMutationNoRescan, PostMutationRequestRescan.
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type PostMutationAnswer interface {
+	wirejson.Encoder
+	isPostMutationAnswer()
+	encode(w *wirejson.Writer)
+}
+
+func (PostMutationNoRescan) isPostMutationAnswer()      {}
+func (PostMutationRequestRescan) isPostMutationAnswer() {}
+
+// PostMutationNoRescan: Nothing to do.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "no_rescan".
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type PostMutationNoRescan struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PostMutationRequestRescan: Some resources should be read again.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "request_rescan".
+//
+// API 0.2, 0.4. Source: feature 9.2.
+type PostMutationRequestRescan struct {
+	// Some of the affected resources. Required; at least 1 element, at most max_affected_resources (32)
+	// elements, no element twice.
+	ResourceIDs []ResourceIdentity `json:"resource_ids"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PostMutationHookResult: Never undoes the change.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 9.
+type PostMutationHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Whether resources are read again; no when absent. Optional.
+	PostMutation wirejson.Opt[PostMutationAnswer] `json:"post_mutation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionOperation: Decision on an operation of the session. Replacing a compaction is known by name
+// only.
+//
+// The member "action" selects the variant: SessionOperationContinue, SessionOperationCancel,
+// SessionOperationReplaceCompaction (deferred: not legal yet).
+//
+// API 0.4. Source: feature 9.2, op 17.
+type SessionOperation interface {
+	wirejson.Encoder
+	isSessionOperation()
+	encode(w *wirejson.Writer)
+}
+
+func (SessionOperationContinue) isSessionOperation()          {}
+func (SessionOperationCancel) isSessionOperation()            {}
+func (SessionOperationReplaceCompaction) isSessionOperation() {}
+
+// SessionOperationContinue: The operation goes on.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "continue".
+//
+// API 0.4. Source: feature 9.2.
+type SessionOperationContinue struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionOperationCancel: The operation is refused.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "cancel".
+//
+// API 0.4. Source: feature 9.2, op 17.
+type SessionOperationCancel struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionOperationReplaceCompaction: The extension compacts itself; not specified.
+//
+// Unlisted members are kept in Unknown and written back. It always carries action "replace_compaction".
+//
+// API 0.4. Source: feature 9.2, op 17.
+type SessionOperationReplaceCompaction struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ModelTurnStartPayload: An answer of the model is about to be asked for.
+//
+// Unlisted members are kept in Unknown and written back. It always carries kind "model_turn_start".
+//
+// API 0.4. Source: feature 9, 9.2.
+type ModelTurnStartPayload struct {
+	// run: and the id of the entry the person began the run with. Required; matches `^run:[^\x00-\x1f]+$`.
+	RunID string `json:"run_id"`
+	// Answers of the model in this run before this one. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TurnIndex int64 `json:"turn_index"`
+	// Time of the host, Unix milliseconds. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TimestampMs int64 `json:"timestamp_ms"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ModelTurnEndPayload: An answer of the model and its tool results are stored.
+//
+// Unlisted members are kept in Unknown and written back. It always carries kind "model_turn_end".
+//
+// API 0.4. Source: feature 9, 9.2.
+type ModelTurnEndPayload struct {
+	// run: and the id of the entry the person began the run with. Required; matches `^run:[^\x00-\x1f]+$`.
+	RunID string `json:"run_id"`
+	// Answers of the model in this run before this one. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TurnIndex int64 `json:"turn_index"`
+	// Time of the host, Unix milliseconds. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TimestampMs int64 `json:"timestamp_ms"`
+	// The answer. Required.
+	AssistantEntry StoredEntry `json:"assistant_entry"`
+	// Results in the order they were stored. Required.
+	ToolResultEntries []StoredEntry `json:"tool_result_entries"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ModelTurnStartHookResult: Only observes: no denial, no context, no other effect.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry provider_retry,
+// persistence_metadata, post_mutation, cache_warming_decision, compaction_frames, resource_paths.
+//
+// API 0.4. Source: feature 9, 9.2.
+type ModelTurnStartHookResult struct {
+	// Nothing but continue. Optional.
+	Disposition wirejson.Opt[DispositionContinue] `json:"disposition"`
+	// Empty. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Nothing but continue. Optional.
+	SessionOperation wirejson.Opt[SessionOperationContinue] `json:"session_operation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ModelTurnEndHookResult: Only observes: no denial, no context, no other effect.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry provider_retry,
+// persistence_metadata, post_mutation, cache_warming_decision, compaction_frames, resource_paths.
+//
+// API 0.4. Source: feature 9, 9.2.
+type ModelTurnEndHookResult struct {
+	// Nothing but continue. Optional.
+	Disposition wirejson.Opt[DispositionContinue] `json:"disposition"`
+	// Empty. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Nothing but continue. Optional.
+	SessionOperation wirejson.Opt[SessionOperationContinue] `json:"session_operation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionBeforeCompactPayload: The compaction that is prepared; the sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9, op 17.
+type SessionBeforeCompactPayload struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionBeforeCompactHookResult: May refuse the compaction.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9, op 17.
+type SessionBeforeCompactHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Decision on the operation; continue when absent. Optional.
+	SessionOperation wirejson.Opt[SessionOperation] `json:"session_operation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionCompactPayload: The compaction that was stored; the sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9, op 17.
+type SessionCompactPayload struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionCompactHookResult: Too late to refuse.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9, op 17.
+type SessionCompactHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Nothing but continue. Optional.
+	SessionOperation wirejson.Opt[SessionOperationContinue] `json:"session_operation"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CacheWarmingPhase: When a refresh falls due.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 9.2.
+type CacheWarmingPhase string
+
+// The values of CacheWarmingPhase.
+const (
+	// During an answer.
+	CacheWarmingPhaseStreaming CacheWarmingPhase = "streaming"
+	// Between answers.
+	CacheWarmingPhaseIdle CacheWarmingPhase = "idle"
+)
+
+// Known reports whether the spec lists the value.
+func (x CacheWarmingPhase) Known() bool {
+	switch x {
+	case CacheWarmingPhaseStreaming, CacheWarmingPhaseIdle:
+		return true
+	}
+	return false
+}
+
+// CacheWarmingAction: Whether the provider cache is refreshed.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 9.2.
+type CacheWarmingAction string
+
+// The values of CacheWarmingAction.
+const (
+	// Refresh it.
+	CacheWarmingActionWarm CacheWarmingAction = "warm"
+	// Let it expire.
+	CacheWarmingActionStop CacheWarmingAction = "stop"
+)
+
+// Known reports whether the spec lists the value.
+func (x CacheWarmingAction) Known() bool {
+	switch x {
+	case CacheWarmingActionWarm, CacheWarmingActionStop:
+		return true
+	}
+	return false
+}
+
+// CacheWarmingDecision: The decision so far and what it rests on.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2.
+type CacheWarmingDecision struct {
+	// When it falls due. Required.
+	Phase CacheWarmingPhase `json:"phase"`
+	// Cost of a refresh in millionths of a dollar. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	WarmCostMicrodollars int64 `json:"warm_cost_microdollars"`
+	// Cost of a cold cache. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MissCostMicrodollars int64 `json:"miss_cost_microdollars"`
+	// How likely the cache is used. Required.
+	ContinuationProbability json.Number `json:"continuation_probability"`
+	// Savings to expect; may be negative. Required; from -9007199254740991 to max_portable_json_integer
+	// (9007199254740991).
+	ExpectedSavingsMicrodollars int64 `json:"expected_savings_microdollars"`
+	// The numbers are known. Required.
+	EconomicsAvailable bool `json:"economics_available"`
+	// Decision of the host or of the hook before. Required.
+	Action CacheWarmingAction `json:"action"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CacheWarmingDecisionPayload: A refresh that is due.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2.
+type CacheWarmingDecisionPayload struct {
+	// The decision so far. Required.
+	Decision CacheWarmingDecision `json:"decision"`
+	// Model whose cache it is. Required.
+	Model string `json:"model"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CacheWarmingDecisionHookResult: Advice; the general members have no effect.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2.
+type CacheWarmingDecisionHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// Advice; null or absent is no opinion. Optional, may be null.
+	CacheWarmingDecision wirejson.Opt[CacheWarmingAction] `json:"cache_warming_decision"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompactionStrategyPayload: One batch of the text to compact.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2, seed.
+type CompactionStrategyPayload struct {
+	// Model that will read the images. Required.
+	ModelID string `json:"model_id"`
+	// Text; at most max_compaction_batch_characters Unicode scalar values. Required.
+	Text string `json:"text"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompactionStrategyHookResult: Images in place of the text.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2, S27, op 18.
+type CompactionStrategyHookResult struct {
+	// Opinion; continue when absent. Optional.
+	Disposition wirejson.Opt[Disposition] `json:"disposition"`
+	// Text for the model; none when absent. Optional.
+	Context wirejson.Opt[[]ContextContribution] `json:"context"`
+	// Messages to the person; none when absent. Optional.
+	Notifications wirejson.Opt[[]Notification] `json:"notifications"`
+	// PNG images that stand for the text, in order. Required; at most max_compaction_batch_frames (32)
+	// elements.
+	CompactionFrames []Base64Text `json:"compaction_frames"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourcesDiscoverReason: Why directories are looked up.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 9.2.
+type ResourcesDiscoverReason string
+
+// The values of ResourcesDiscoverReason.
+const (
+	ResourcesDiscoverReasonStartup ResourcesDiscoverReason = "startup"
+	ResourcesDiscoverReasonReload  ResourcesDiscoverReason = "reload"
+)
+
+// Known reports whether the spec lists the value.
+func (x ResourcesDiscoverReason) Known() bool {
+	switch x {
+	case ResourcesDiscoverReasonStartup, ResourcesDiscoverReasonReload:
+		return true
+	}
+	return false
+}
+
+// ResourcesDiscoverPayload: Resource directories are looked up.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2.
+type ResourcesDiscoverPayload struct {
+	// Workspace of the host. Required.
+	Cwd string `json:"cwd"`
+	// Why. Required.
+	Reason ResourcesDiscoverReason `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourcePaths: Paths an extension contributes; an absent list is empty.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 9.2.
+type ResourcePaths struct {
+	// Skills. Optional; at most max_resource_paths (64) elements.
+	SkillPaths wirejson.Opt[[]ResourcePath] `json:"skill_paths"`
+	// Prompts. Optional; at most max_resource_paths (64) elements.
+	PromptPaths wirejson.Opt[[]ResourcePath] `json:"prompt_paths"`
+	// Themes. Optional; at most max_resource_paths (64) elements.
+	ThemePaths wirejson.Opt[[]ResourcePath] `json:"theme_paths"`
+	// A file among theme_paths to prefer in this session. Optional, may be null.
+	DefaultTheme wirejson.Opt[ResourcePath] `json:"default_theme"`
+}
+
+// ResourcesDiscoverHookResult: The paths and nothing else.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 9.2.
+type ResourcesDiscoverHookResult struct {
+	// Contributed paths. Required.
+	ResourcePaths ResourcePaths `json:"resource_paths"`
+}
+
+// SettlementOutcome: How something ended.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 10.1.
+type SettlementOutcome string
+
+// The values of SettlementOutcome.
+const (
+	// To the end.
+	SettlementOutcomeCompleted SettlementOutcome = "completed"
+	// With an error.
+	SettlementOutcomeFailed SettlementOutcome = "failed"
+	// A person or program stopped it.
+	SettlementOutcomeCancelled SettlementOutcome = "cancelled"
+	// Something broke it off.
+	SettlementOutcomeInterrupted SettlementOutcome = "interrupted"
+	// The frontend went away.
+	SettlementOutcomeFrontendDisconnected SettlementOutcome = "frontend_disconnected"
+	// The host is ending.
+	SettlementOutcomeShutdown SettlementOutcome = "shutdown"
+	// A bound was reached.
+	SettlementOutcomeLimitReached SettlementOutcome = "limit_reached"
+)
+
+// Known reports whether the spec lists the value.
+func (x SettlementOutcome) Known() bool {
+	switch x {
+	case SettlementOutcomeCompleted, SettlementOutcomeFailed, SettlementOutcomeCancelled, SettlementOutcomeInterrupted, SettlementOutcomeFrontendDisconnected, SettlementOutcomeShutdown, SettlementOutcomeLimitReached:
+		return true
+	}
+	return false
+}
+
+// SessionStartedParams: A session began.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1, op 22.
+type SessionStartedParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run, where there is one. Optional.
+	RunID wirejson.Opt[string] `json:"run_id"`
+	// Turn, where there is one. Optional.
+	TurnID wirejson.Opt[string] `json:"turn_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionSettledParams: A session ended.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1, op 22.
+type SessionSettledParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run, where there is one. Optional.
+	RunID wirejson.Opt[string] `json:"run_id"`
+	// Turn, where there is one. Optional.
+	TurnID wirejson.Opt[string] `json:"turn_id"`
+	// How it ended. Required.
+	Outcome SettlementOutcome `json:"outcome"`
+	// Milliseconds since the start. Required; from 0 to max_portable_json_integer (9007199254740991).
+	DurationMs int64 `json:"duration_ms"`
+	// Why, for people. Optional, may be null; at most max_lifecycle_reason_bytes (4096) bytes.
+	Reason wirejson.Opt[string] `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TurnStartedParams: A turn began.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1.
+type TurnStartedParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run. Required.
+	RunID string `json:"run_id"`
+	// Turn. Required.
+	TurnID string `json:"turn_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TurnSettledParams: A turn ended.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1.
+type TurnSettledParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run. Required.
+	RunID string `json:"run_id"`
+	// Turn. Required.
+	TurnID string `json:"turn_id"`
+	// How it ended. Required.
+	Outcome SettlementOutcome `json:"outcome"`
+	// Milliseconds since the start. Required; from 0 to max_portable_json_integer (9007199254740991).
+	DurationMs int64 `json:"duration_ms"`
+	// Why, for people. Optional, may be null; at most max_lifecycle_reason_bytes (4096) bytes.
+	Reason wirejson.Opt[string] `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolStartedParams: A tool began.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1.
+type ToolStartedParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run. Required.
+	RunID string `json:"run_id"`
+	// Turn. Required.
+	TurnID string `json:"turn_id"`
+	// Call. Required.
+	ToolCallID string `json:"tool_call_id"`
+	// Tool. Required.
+	ToolName string `json:"tool_name"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolSettledParams: A tool ended.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.1.
+type ToolSettledParams struct {
+	// Session. Required.
+	SessionID string `json:"session_id"`
+	// Run. Required.
+	RunID string `json:"run_id"`
+	// Turn. Required.
+	TurnID string `json:"turn_id"`
+	// Call. Required.
+	ToolCallID string `json:"tool_call_id"`
+	// Tool. Required.
+	ToolName string `json:"tool_name"`
+	// How it ended. Required.
+	Outcome SettlementOutcome `json:"outcome"`
+	// Milliseconds since the start. Required; from 0 to max_portable_json_integer (9007199254740991).
+	DurationMs int64 `json:"duration_ms"`
+	// Why, for people. Optional, may be null; at most max_lifecycle_reason_bytes (4096) bytes.
+	Reason wirejson.Opt[string] `json:"reason"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ShortcutTriggerParams: The person pressed a shortcut.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2.
+type ShortcutTriggerParams struct {
+	// Id it was registered under. Required; at most max_shortcut_id_bytes (128) bytes.
+	ID string `json:"id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MessageStartedParams: A message of the model begins.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type MessageStartedParams struct {
+	// Message. Required.
+	MessageID string `json:"message_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MessageUpdatedParams: A message of the model grew; several changes arrive as one.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2.
+type MessageUpdatedParams struct {
+	// Message. Required.
+	MessageID string `json:"message_id"`
+	// Text that was added. Required.
+	Delta string `json:"delta"`
+	// Changes it stands for. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Deltas int64 `json:"deltas"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// MessageSettledParams: A message of the model is complete.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type MessageSettledParams struct {
+	// Message. Required.
+	MessageID string `json:"message_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompactionStartedParams: A compaction begins; for information. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type CompactionStartedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompactionSettledParams: A compaction is over; for information. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type CompactionSettledParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompactionFailedParams: A compaction failed. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type CompactionFailedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SessionInfoChangedParams: The name or a label of the session changed. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type SessionInfoChangedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// DialogStartedParams: The host asks the person something. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type DialogStartedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// DialogSettledParams: The person was asked and is done. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type DialogSettledParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ModelSelectedParams: Another model was chosen. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type ModelSelectedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ReasoningSelectedParams: Another reasoning setting was chosen. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type ReasoningSelectedParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BashUserParams: The person ran a shell command. The sources name no members.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type BashUserParams struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// TerminalGrantLostParams: The terminal must be left alone at once.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 10.2, op 23.
+type TerminalGrantLostParams struct {
+	// Why. Required.
+	Reason string `json:"reason"`
+	// Grant that ended. Optional; at most max_terminal_grant_id_bytes (128) bytes.
+	GrantID wirejson.Opt[string] `json:"grant_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ConfirmationRequestParams: Asks the person to confirm.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.2.
+type ConfirmationRequestParams struct {
+	// Id of the active host request this belongs to. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Short question. Required.
+	Prompt string `json:"prompt"`
+	// What it is about. Optional, may be null.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// It may destroy something. Required.
+	Destructive bool `json:"destructive"`
+	// Answer to suggest. Required.
+	Default bool `json:"default"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ConfirmationRequestParamsV01: Asks the person to confirm on API 0.1, which names no parent.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry parent_request_id.
+//
+// API 0.1. Source: feature 11.2.
+type ConfirmationRequestParamsV01 struct {
+	// Short question. Required.
+	Prompt string `json:"prompt"`
+	// What it is about. Optional, may be null.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// It may destroy something. Required.
+	Destructive bool `json:"destructive"`
+	// Answer to suggest. Required.
+	Default bool `json:"default"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ConfirmationRequestResult: The answer; false also where nobody could be asked.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// Source: feature 11.2.
+type ConfirmationRequestResult struct {
+	// The person agreed. Required.
+	Confirmed bool `json:"confirmed"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationState: State of whatever is shown.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationState string
+
+// The values of PresentationState.
+const (
+	// Nothing there.
+	PresentationStateEmpty PresentationState = "empty"
+	// Being read.
+	PresentationStateLoading PresentationState = "loading"
+	// Admitted, not begun.
+	PresentationStatePending PresentationState = "pending"
+	// In use.
+	PresentationStateActive PresentationState = "active"
+	// At work.
+	PresentationStateRunning PresentationState = "running"
+	// Done.
+	PresentationStateSucceeded PresentationState = "succeeded"
+	// Ended with an error.
+	PresentationStateFailed PresentationState = "failed"
+	// Given up.
+	PresentationStateCancelled PresentationState = "cancelled"
+	// Works with losses.
+	PresentationStateDegraded PresentationState = "degraded"
+	// Ended on purpose.
+	PresentationStateStopped PresentationState = "stopped"
+	// Something outside is missing.
+	PresentationStateUnavailable PresentationState = "unavailable"
+)
+
+// Known reports whether the spec lists the value.
+func (x PresentationState) Known() bool {
+	switch x {
+	case PresentationStateEmpty, PresentationStateLoading, PresentationStatePending, PresentationStateActive, PresentationStateRunning, PresentationStateSucceeded, PresentationStateFailed, PresentationStateCancelled, PresentationStateDegraded, PresentationStateStopped, PresentationStateUnavailable:
+		return true
+	}
+	return false
+}
+
+// PresentationUpdateParams: Shows a complete snapshot. A parent or an owner ties it to a session;
+// neither makes it a matter of the process.
+//
+// Unlisted members are kept in Unknown and written back. At most one of parent_request_id,
+// resource_owner is present.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationUpdateParams struct {
+	// Id of the active host request whose owner it is shown for. Optional; from 0 to
+	// max_portable_json_integer (9007199254740991).
+	ParentRequestID wirejson.Opt[int64] `json:"parent_request_id"`
+	// An owner the host issued to this generation. Optional.
+	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
+	// What to show. Required.
+	Snapshot PresentationSnapshot `json:"snapshot"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationSnapshot: Everything an extension has to show, in place of the snapshot before.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationSnapshot struct {
+	// Grows with every snapshot of a generation; 0 is legal. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	Revision int64 `json:"revision"`
+	// State in short. Optional, may be null.
+	Status wirejson.Opt[PresentationStatus] `json:"status"`
+	// Work in progress; none when absent. Optional; at most max_presentation_activities (128) elements, no
+	// id twice.
+	Activities wirejson.Opt[[]PresentationActivity] `json:"activities"`
+	// A list or tree. Optional, may be null.
+	Collection wirejson.Opt[PresentationCollection] `json:"collection"`
+	// What the person can do; none when absent. Optional; at most max_presentation_actions (64) elements,
+	// no id twice.
+	Actions wirejson.Opt[[]PresentationAction] `json:"actions"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationStatus: State in short.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationStatus struct {
+	// State. Required.
+	State PresentationState `json:"state"`
+	// Short text. Required; at most max_presentation_label_bytes (1024) bytes.
+	Label string `json:"label"`
+	// Explanation. Optional.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationActivity: One piece of work.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationActivity struct {
+	// Stable id. Required; at most max_presentation_label_bytes (1024) bytes.
+	ID string `json:"id"`
+	// Kind of work, a word of the extension. Required; at most max_presentation_label_bytes (1024) bytes.
+	Kind string `json:"kind"`
+	// State. Required.
+	State PresentationState `json:"state"`
+	// Short text. Required; at most max_presentation_label_bytes (1024) bytes.
+	Summary string `json:"summary"`
+	// Where it comes from. Optional, may be null; at most max_presentation_label_bytes (1024) bytes.
+	Provenance wirejson.Opt[string] `json:"provenance"`
+	// Start, Unix milliseconds. Optional, may be null; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	StartedAtMs wirejson.Opt[int64] `json:"started_at_ms"`
+	// Numbers. Optional.
+	Metrics wirejson.Opt[PresentationMetrics] `json:"metrics"`
+	// Things to open; none when absent. Optional; at most max_presentation_references (8) elements.
+	References wirejson.Opt[[]PresentationReference] `json:"references"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationMetrics: Numbers of an activity. The three kinds of input tokens do not overlap.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationMetrics struct {
+	// Tool calls. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ToolCalls int64 `json:"tool_calls"`
+	// Input tokens outside the cache. Required; from 0 to max_portable_json_integer (9007199254740991).
+	InputTokens int64 `json:"input_tokens"`
+	// Input tokens read from the cache. Required; from 0 to max_portable_json_integer (9007199254740991).
+	CacheReadTokens int64 `json:"cache_read_tokens"`
+	// Input tokens written to the cache. Required; from 0 to max_portable_json_integer (9007199254740991).
+	CacheWriteTokens int64 `json:"cache_write_tokens"`
+	// Output tokens. Required; from 0 to max_portable_json_integer (9007199254740991).
+	OutputTokens int64 `json:"output_tokens"`
+	// Output tokens spent on reasoning. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ReasoningTokens int64 `json:"reasoning_tokens"`
+	// Cost in millionths of a dollar. Optional; from 0 to max_portable_json_integer (9007199254740991).
+	CostMicrodollars wirejson.Opt[int64] `json:"cost_microdollars"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationCollectionKind: Shape of a collection.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationCollectionKind string
+
+// The values of PresentationCollectionKind.
+const (
+	// No node has a parent.
+	PresentationCollectionKindList PresentationCollectionKind = "list"
+	// Parents are nodes of the collection.
+	PresentationCollectionKindTree PresentationCollectionKind = "tree"
+)
+
+// Known reports whether the spec lists the value.
+func (x PresentationCollectionKind) Known() bool {
+	switch x {
+	case PresentationCollectionKindList, PresentationCollectionKindTree:
+		return true
+	}
+	return false
+}
+
+// PresentationCollection: A list or tree of nodes.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationCollection struct {
+	// Shape. Required.
+	Kind PresentationCollectionKind `json:"kind"`
+	// Heading. Required; at most max_presentation_label_bytes (1024) bytes.
+	Title string `json:"title"`
+	// Nodes in order. Required; at most max_presentation_nodes (256) elements, no id twice.
+	Nodes []PresentationNode `json:"nodes"`
+	// Node to select. Optional, may be null; at most max_presentation_label_bytes (1024) bytes.
+	SelectedNodeID wirejson.Opt[string] `json:"selected_node_id"`
+	// Text on the selected node. Optional, may be null.
+	Detail wirejson.Opt[PresentationDetail] `json:"detail"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationNode: One node.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationNode struct {
+	// Stable id. Required; at most max_presentation_label_bytes (1024) bytes.
+	ID string `json:"id"`
+	// Node above; null or absent at the top. Optional, may be null; at most max_presentation_label_bytes
+	// (1024) bytes.
+	ParentID wirejson.Opt[string] `json:"parent_id"`
+	// State. Required.
+	State PresentationState `json:"state"`
+	// Short text. Required; at most max_presentation_label_bytes (1024) bytes.
+	Label string `json:"label"`
+	// More in short. Optional, may be null; at most max_presentation_label_bytes (1024) bytes.
+	Secondary wirejson.Opt[string] `json:"secondary"`
+	// Actions that apply; none when absent. Optional; each at most max_presentation_label_bytes (1024)
+	// bytes.
+	ActionIDs wirejson.Opt[[]string] `json:"action_ids"`
+	// Things to open; none when absent. Optional; at most max_presentation_references (8) elements.
+	References wirejson.Opt[[]PresentationReference] `json:"references"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationDetail: Text on the selected node.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationDetail struct {
+	// The selected node. Required, may be null; at most max_presentation_label_bytes (1024) bytes.
+	NodeID wirejson.Opt[string] `json:"node_id"`
+	// Heading. Required; at most max_presentation_label_bytes (1024) bytes.
+	Title string `json:"title"`
+	// Plain text. Required; at most max_presentation_body_bytes (65536) bytes.
+	Body string `json:"body"`
+	// Things to open; none when absent. Optional; at most max_presentation_references (8) elements.
+	References wirejson.Opt[[]PresentationReference] `json:"references"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationAction: Runs a command of the extension, when the person chooses it.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationAction struct {
+	// Stable id. Required; at most max_presentation_label_bytes (1024) bytes.
+	ID string `json:"id"`
+	// Short text. Required; at most max_presentation_label_bytes (1024) bytes.
+	Label string `json:"label"`
+	// Command the manifest declares. Required.
+	Command CommandName `json:"command"`
+	// Its arguments; none when absent. Optional.
+	Arguments wirejson.Opt[[]string] `json:"arguments"`
+	// It may destroy something; false when absent. Optional.
+	Destructive wirejson.Opt[bool] `json:"destructive"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PresentationReferenceKind: What a reference points to.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationReferenceKind string
+
+// The values of PresentationReferenceKind.
+const (
+	// A session; opaque.
+	PresentationReferenceKindSession PresentationReferenceKind = "session"
+	// An artifact; opaque.
+	PresentationReferenceKindArtifact PresentationReferenceKind = "artifact"
+	// A resource; opaque.
+	PresentationReferenceKindResource PresentationReferenceKind = "resource"
+	// An absolute HTTP or HTTPS address that is neither local nor private and names no credentials.
+	PresentationReferenceKindURL PresentationReferenceKind = "url"
+)
+
+// Known reports whether the spec lists the value.
+func (x PresentationReferenceKind) Known() bool {
+	switch x {
+	case PresentationReferenceKindSession, PresentationReferenceKindArtifact, PresentationReferenceKindResource, PresentationReferenceKindURL:
+		return true
+	}
+	return false
+}
+
+// PresentationReference: Something to open.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.5.
+type PresentationReference struct {
+	// What it is. Required.
+	Kind PresentationReferenceKind `json:"kind"`
+	// Which one; the address itself for url. Required; at most max_presentation_label_bytes (1024) bytes.
+	ID string `json:"id"`
+	// Short text. Optional; at most max_presentation_label_bytes (1024) bytes.
+	Label wirejson.Opt[string] `json:"label"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ProgressDecoration: A label that replaces the one before; needs progress_decoration.
+//
+// Unlisted members are kept in Unknown and written back. It always carries type "decoration".
+//
+// API 0.2, 0.4. Source: feature 11.6.
+type ProgressDecoration struct {
+	// Short text. Required; at least 1 byte, at most max_progress_label_bytes (256) bytes, no control
+	// characters.
+	Label string `json:"label"`
+	// More text. Optional; at most max_progress_detail_bytes (4096) bytes, no control characters.
+	Detail wirejson.Opt[string] `json:"detail"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// InputRequestParams: Asks the person for text.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.7.
+type InputRequestParams struct {
+	// Id of the active host request this belongs to. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// What to ask. Required; at most max_input_prompt_bytes (16384) bytes, not blank.
+	Prompt string `json:"prompt"`
+	// Not echoed, not kept. Required.
+	Secret bool `json:"secret"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// InputRequestResult: The answer.
+//
+// Unlisted members are refused.
+//
+// API 0.2, 0.4. Source: feature 11.7.
+type InputRequestResult struct {
+	// Text; null where the person gave none or could not be asked. Required, may be null; at most
+	// max_input_answer_bytes (262144) bytes.
+	Value wirejson.Opt[string] `json:"value"`
+}
+
+// ArtifactMediaType: Media types of artifacts, in their one spelling.
+//
+// Other values are refused.
+//
+// API 0.2, 0.4. Source: feature 11.8.
+type ArtifactMediaType string
+
+// The values of ArtifactMediaType.
+const (
+	// PNG image.
+	ArtifactMediaTypeImagePng ArtifactMediaType = "image/png"
+	// JPEG image.
+	ArtifactMediaTypeImageJpeg ArtifactMediaType = "image/jpeg"
+	// GIF image.
+	ArtifactMediaTypeImageGif ArtifactMediaType = "image/gif"
+	// WebP image.
+	ArtifactMediaTypeImageWebp ArtifactMediaType = "image/webp"
+	// WAV sound.
+	ArtifactMediaTypeAudioWav ArtifactMediaType = "audio/wav"
+	// MPEG sound.
+	ArtifactMediaTypeAudioMpeg ArtifactMediaType = "audio/mpeg"
+	// FLAC sound.
+	ArtifactMediaTypeAudioFlac ArtifactMediaType = "audio/flac"
+	// Opus sound.
+	ArtifactMediaTypeAudioOpus ArtifactMediaType = "audio/opus"
+	// AAC sound.
+	ArtifactMediaTypeAudioAac ArtifactMediaType = "audio/aac"
+	// Sound in MP4.
+	ArtifactMediaTypeAudioMp4 ArtifactMediaType = "audio/mp4"
+)
+
+// Known reports whether the spec lists the value.
+func (x ArtifactMediaType) Known() bool {
+	switch x {
+	case ArtifactMediaTypeImagePng, ArtifactMediaTypeImageJpeg, ArtifactMediaTypeImageGif, ArtifactMediaTypeImageWebp, ArtifactMediaTypeAudioWav, ArtifactMediaTypeAudioMpeg, ArtifactMediaTypeAudioFlac, ArtifactMediaTypeAudioOpus, ArtifactMediaTypeAudioAac, ArtifactMediaTypeAudioMp4:
+		return true
+	}
+	return false
+}
+
+// ArtifactPublishParams: Publishes bytes as an artifact, inline or from the scratch directory.
+//
+// Unlisted members are kept in Unknown and written back. Exactly one of data, path is present.
+//
+// API 0.2, 0.4. Source: feature 11.8.
+type ArtifactPublishParams struct {
+	// Id of the active host request this belongs to. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Media type. Required.
+	MimeType ArtifactMediaType `json:"mime_type"`
+	// Bytes, exactly. Required; from 0 to max_artifact_bytes (20971520).
+	Size int64 `json:"size"`
+	// Digest of the bytes. Required.
+	Sha256 Sha256Hex `json:"sha256"`
+	// The bytes. Optional.
+	Data wirejson.Opt[ArtifactData] `json:"data"`
+	// A regular file that holds them. Optional.
+	Path wirejson.Opt[ArtifactPath] `json:"path"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ArtifactData: Bytes inside the message.
+//
+// Unlisted members are kept in Unknown and written back. It always carries encoding "base64".
+//
+// API 0.2, 0.4. Source: feature 11.8.
+type ArtifactData struct {
+	// The bytes. Required; at most max_artifact_base64_bytes (349528) bytes, matches
+	// `^[A-Za-z0-9+/]*={0,2}$`.
+	Data string `json:"data"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ArtifactPublishResult: The artifact.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.8.
+type ArtifactPublishResult struct {
+	// Opaque handle for this owner and generation. Required.
+	ArtifactID string `json:"artifact_id"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PolicyEvaluateParams: Asks whether an effect is allowed.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyEvaluateParams struct {
+	// Id of the active host request this belongs to. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// The effect. Required.
+	Intent PolicyIntent `json:"intent"`
+	// Approval of the same intent; needs approvals. Optional.
+	ApprovalToken wirejson.Opt[ApprovalToken] `json:"approval_token"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PolicyIntent: An effect as the host classifies it.
+//
+// Unlisted members are refused.
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyIntent struct {
+	// Class of the effect. Required; not blank.
+	Kind string `json:"kind"`
+	// What is done. Required; not blank.
+	Operation string `json:"operation"`
+	// To what. Required.
+	Target json.RawMessage `json:"target"`
+	// Classes of data that leave. Optional.
+	DataClasses wirejson.Opt[[]string] `json:"data_classes"`
+	// Hints; they only raise caution. Optional.
+	AdapterHints wirejson.Opt[PolicyHints] `json:"adapter_hints"`
+}
+
+// PolicyHints: What the extension thinks of the effect.
+//
+// Unlisted members are refused.
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyHints struct {
+	// Changes nothing. Optional, may be null.
+	ReadOnly wirejson.Opt[bool] `json:"read_only"`
+	// May destroy something. Optional, may be null.
+	Destructive wirejson.Opt[bool] `json:"destructive"`
+}
+
+// PolicyEvaluateResult: The decision of the host.
+//
+// The member "decision" selects the variant: PolicyAllow, PolicyAsk, PolicyDeny.
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyEvaluateResult interface {
+	wirejson.Encoder
+	isPolicyEvaluateResult()
+	encode(w *wirejson.Writer)
+}
+
+func (PolicyAllow) isPolicyEvaluateResult() {}
+func (PolicyAsk) isPolicyEvaluateResult()   {}
+func (PolicyDeny) isPolicyEvaluateResult()  {}
+
+// PolicyAllow: The effect may happen.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry approval_token. It always
+// carries decision "allow".
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyAllow struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PolicyAsk: A person must approve; the token tells that one has.
+//
+// Unlisted members are kept in Unknown and written back. It always carries decision "ask".
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyAsk struct {
+	// Approval for one more evaluation of the same intent. Optional.
+	ApprovalToken wirejson.Opt[ApprovalToken] `json:"approval_token"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// PolicyDeny: The effect must not happen.
+//
+// Unlisted members are kept in Unknown and written back. It must not carry approval_token. It always
+// carries decision "deny".
+//
+// API 0.2, 0.4. Source: feature 11.9.
+type PolicyDeny struct {
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SecretGetParams: Asks for a declared secret.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.10.
+type SecretGetParams struct {
+	// Id of the active host request this belongs to. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Name as the manifest declares it. Required.
+	Name ItemName `json:"name"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// SecretGetResult: The secret.
+//
+// Unlisted members are refused.
+//
+// API 0.2, 0.4. Source: feature 11.10.
+type SecretGetResult struct {
+	// Value; may be empty. Required; at most max_secret_value_bytes (65536) bytes.
+	Value string `json:"value"`
+}
+
+// ToolsRegisterParams: Adds tools, or replaces them completely.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.11.
+type ToolsRegisterParams struct {
+	// Complete definitions. Required; at most max_tools (256) elements, no name twice.
+	Tools []ToolDefinition `json:"tools"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolsRegisterResult: The catalog that holds from now on.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.11.
+type ToolsRegisterResult struct {
+	// Epoch of the catalog; one more than before. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	Revision int64 `json:"revision"`
+	// Every tool the host accepted. Required; at most max_tools (256) elements, no element twice.
+	Tools []ToolName `json:"tools"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolsUnregisterParams: Removes tools.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.11.
+type ToolsUnregisterParams struct {
+	// Tools; unknown ones are ignored. Required; at most max_tools (256) elements, no element twice.
+	Names []ToolName `json:"names"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ToolsUnregisterResult: The catalog that holds from now on.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.2, 0.4. Source: feature 11.11.
+type ToolsUnregisterResult struct {
+	// Epoch of the catalog; one more than before. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	Revision int64 `json:"revision"`
+	// Every tool the host accepted. Required; at most max_tools (256) elements, no element twice.
+	Tools []ToolName `json:"tools"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// StoredEntry: A stored entry of the session. Private metadata of other extensions is left out.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 9.2.
+type StoredEntry struct {
+	// Entry. Required.
+	ID string `json:"id"`
+	// Entry before it; null at the root. Required, may be null.
+	Parent wirejson.Opt[string] `json:"parent"`
+	// Time it was stored, Unix milliseconds. Required; from 0 to max_portable_json_integer
+	// (9007199254740991).
+	TimestampUnixMs int64 `json:"timestamp_unix_ms"`
+	// Its content. Required.
+	Value StoredMessage `json:"value"`
+	// Metadata. Optional, may be null.
+	Metadata wirejson.Opt[json.RawMessage] `json:"metadata"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// StoredMessage: Content of an entry, in the form the host stores.
+//
+// Unlisted members are kept in Unknown and written back. It always carries type "message".
+//
+// API 0.4. Source: feature 9.2.
+type StoredMessage struct {
+	// An answer of the model. Optional.
+	Assistant wirejson.Opt[json.RawMessage] `json:"Assistant"`
+	// A message of the person, or tool results. Optional.
+	User wirejson.Opt[json.RawMessage] `json:"User"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }

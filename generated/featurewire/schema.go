@@ -63,6 +63,259 @@ const (
 	modelNotification
 	modelShutdownParams
 	modelShutdownResult
+	modelSha256Hex
+	modelAgentName
+	modelAgentTool
+	modelAgentModelSelection
+	modelAgentResolvedModel
+	modelAgentPolicy
+	modelAgentEffectivePolicy
+	modelAgentPending
+	modelAgentRunning
+	modelAgentCompleted
+	modelAgentInterrupted
+	modelAgentTimedOut
+	modelAgentFailed
+	modelAgentShutdown
+	modelAgentStatus
+	modelAgentSpawnParams
+	modelAgentSpawnResult
+	modelAgentModelsParams
+	modelAgentModel
+	modelAgentModelsResult
+	modelAgentMessageDelivery
+	modelAgentMessageParams
+	modelAgentMessageResult
+	modelAgentFollowUpDelivery
+	modelAgentFollowUpParams
+	modelAgentFollowUpResult
+	modelAgentListParams
+	modelAgentUsage
+	modelAgentToolRun
+	modelAgentRecord
+	modelAgentListResult
+	modelAgentWaitParams
+	modelAgentWaitResult
+	modelAgentInterruptParams
+	modelAgentInterruptResult
+	modelAgentStopParams
+	modelAgentStopResult
+	modelAgentEventsParams
+	modelAgentEventEntry
+	modelAgentEventsResult
+	modelComposerText
+	modelEditorId
+	modelEditorCheckpoint
+	modelComposerGetParams
+	modelComposerGetResult
+	modelComposerSetParams
+	modelComposerSetResult
+	modelComposerInsertParams
+	modelComposerInsertResult
+	modelComposerHistoryParams
+	modelComposerHistoryResult
+	modelShortcutRegisterParams
+	modelShortcutRegisterResult
+	modelSessionAppendEntryParams
+	modelSessionAppendEntryResult
+	modelSessionSetNameParams
+	modelSessionSetNameResult
+	modelSessionSetLabelParams
+	modelSessionSetLabelResult
+	modelInjectedRole
+	modelSessionSendMessageParams
+	modelSessionSendMessageResult
+	modelSessionSendUserMessageParams
+	modelSessionSendUserMessageResult
+	modelToolsSetActiveParams
+	modelToolsSetActiveResult
+	modelTerminalAcquireParams
+	modelTerminalAcquireResult
+	modelTerminalReleaseParams
+	modelTerminalReleaseResult
+	modelUiAutocompleteRegisterParams
+	modelUiAutocompleteRegisterResult
+	modelUiAutocompleteCompleteParams
+	modelAutocompleteItem
+	modelUiAutocompleteCompleteResult
+	modelAutocompleteItemV02
+	modelUiAutocompleteCompleteResultV02
+	modelSessionWaitForIdleParams
+	modelSessionWaitForIdleResult
+	modelSessionCreateParams
+	modelSessionCreateResult
+	modelSessionForkParams
+	modelSessionForkResult
+	modelSessionSwitchParams
+	modelSessionSwitchResult
+	modelSessionReloadParams
+	modelSessionReloadResult
+	modelSessionCompactParams
+	modelSessionCompactResult
+	modelUiPlacement
+	modelUiOpenParams
+	modelUiOpenResult
+	modelUiFrameParams
+	modelUiCloseParams
+	modelUiCloseResult
+	modelUiChrome
+	modelDesktopNotification
+	modelEditorChrome
+	modelUiChromeParams
+	modelUiChromeResult
+	modelEditorInput
+	modelUiKeyKind
+	modelUiModifier
+	modelUiKeyParams
+	modelUiMouseKind
+	modelUiMouseButton
+	modelUiMouseParams
+	modelUiResizeParams
+	modelUiClosedParams
+	modelUiEditorTextParams
+	modelContextUpdatedParams
+	modelUiTerminalInputInterceptParams
+	modelUiTerminalInputInterceptResult
+	modelBase64Text
+	modelArtifactPath
+	modelResourcePath
+	modelApprovalToken
+	modelResourceIdentity
+	modelCompositionMode
+	modelToolComposition
+	modelContextPlacement
+	modelContextContribution
+	modelStatusContribution
+	modelToolRenderSegment
+	modelDisposition
+	modelDispositionContinue
+	modelDispositionDeny
+	modelCommandExecuteParams
+	modelCommandExecuteParamsV01
+	modelCommandExecuteResult
+	modelContextCollectParams
+	modelContextCollectParamsV01
+	modelStatusCollectParams
+	modelStatusCollectParamsV01
+	modelMenuCollectParams
+	modelMenuCollectResult
+	modelMenuItem
+	modelToolRenderParams
+	modelToolRenderParamsV01
+	modelToolRenderResult
+	modelHookName
+	modelHookRunParams
+	modelHookRunParamsV01
+	modelHookRunResult
+	modelHookRunResultV01
+	modelBeforePromptPayload
+	modelBeforePromptHookResult
+	modelAfterResponsePayload
+	modelAfterResponseHookResult
+	modelBeforeToolCallPayload
+	modelBeforeToolCallHookResult
+	modelAfterToolCallPayload
+	modelAfterToolCallHookResult
+	modelProviderRetryKind
+	modelProviderOperation
+	modelProviderRetryPayload
+	modelProviderRetryVerdict
+	modelProviderRetryDelay
+	modelProviderRetryExtra
+	modelProviderRetryAdvice
+	modelProviderRetryHookResult
+	modelBeforePersistencePayload
+	modelPersistenceMetadata
+	modelBeforePersistenceHookResult
+	modelMutationKind
+	modelMutationState
+	modelPostMutationPayload
+	modelPostMutationAnswer
+	modelPostMutationNoRescan
+	modelPostMutationRequestRescan
+	modelPostMutationHookResult
+	modelSessionOperation
+	modelSessionOperationContinue
+	modelSessionOperationCancel
+	modelSessionOperationReplaceCompaction
+	modelModelTurnStartPayload
+	modelModelTurnEndPayload
+	modelModelTurnStartHookResult
+	modelModelTurnEndHookResult
+	modelSessionBeforeCompactPayload
+	modelSessionBeforeCompactHookResult
+	modelSessionCompactPayload
+	modelSessionCompactHookResult
+	modelCacheWarmingPhase
+	modelCacheWarmingAction
+	modelCacheWarmingDecision
+	modelCacheWarmingDecisionPayload
+	modelCacheWarmingDecisionHookResult
+	modelCompactionStrategyPayload
+	modelCompactionStrategyHookResult
+	modelResourcesDiscoverReason
+	modelResourcesDiscoverPayload
+	modelResourcePaths
+	modelResourcesDiscoverHookResult
+	modelSettlementOutcome
+	modelSessionStartedParams
+	modelSessionSettledParams
+	modelTurnStartedParams
+	modelTurnSettledParams
+	modelToolStartedParams
+	modelToolSettledParams
+	modelShortcutTriggerParams
+	modelMessageStartedParams
+	modelMessageUpdatedParams
+	modelMessageSettledParams
+	modelCompactionStartedParams
+	modelCompactionSettledParams
+	modelCompactionFailedParams
+	modelSessionInfoChangedParams
+	modelDialogStartedParams
+	modelDialogSettledParams
+	modelModelSelectedParams
+	modelReasoningSelectedParams
+	modelBashUserParams
+	modelTerminalGrantLostParams
+	modelConfirmationRequestParams
+	modelConfirmationRequestParamsV01
+	modelConfirmationRequestResult
+	modelPresentationState
+	modelPresentationUpdateParams
+	modelPresentationSnapshot
+	modelPresentationStatus
+	modelPresentationActivity
+	modelPresentationMetrics
+	modelPresentationCollectionKind
+	modelPresentationCollection
+	modelPresentationNode
+	modelPresentationDetail
+	modelPresentationAction
+	modelPresentationReferenceKind
+	modelPresentationReference
+	modelProgressDecoration
+	modelInputRequestParams
+	modelInputRequestResult
+	modelArtifactMediaType
+	modelArtifactPublishParams
+	modelArtifactData
+	modelArtifactPublishResult
+	modelPolicyEvaluateParams
+	modelPolicyIntent
+	modelPolicyHints
+	modelPolicyEvaluateResult
+	modelPolicyAllow
+	modelPolicyAsk
+	modelPolicyDeny
+	modelSecretGetParams
+	modelSecretGetResult
+	modelToolsRegisterParams
+	modelToolsRegisterResult
+	modelToolsUnregisterParams
+	modelToolsUnregisterResult
+	modelStoredEntry
+	modelStoredMessage
 )
 
 var schema = wirejson.Schema{
@@ -355,6 +608,10 @@ var schema = wirejson.Schema{
 				{Name: "description", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1}},
 				{Name: "parameters", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
 				{Name: "output_schema", Nullable: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "prompt_snippet", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_prompt_text_bytes"}, Controls: wirejson.TextControls}},
+				{Name: "prompt_guidelines", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_prompt_text_bytes"}, Controls: wirejson.TextControls}, MaxItems: wirejson.Bound{Max: 16, Limit: "max_prompt_guidelines"}}},
+				{Name: "composition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelToolComposition}},
+				{Name: "constrained_sampling", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
 			},
 		},
 		{
@@ -521,6 +778,7 @@ var schema = wirejson.Schema{
 			Variants: []wirejson.Variant{
 				{Tag: "status", Model: modelProgressStatus},
 				{Tag: "output", Model: modelProgressOutput},
+				{Tag: "decoration", Model: modelProgressDecoration},
 			},
 		},
 		{
@@ -575,6 +833,2142 @@ var schema = wirejson.Schema{
 		{
 			Name:  "ShutdownResult",
 			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "Sha256Hex",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^[0-9a-f]{64}$`}},
+		},
+		{
+			Name:  "AgentName",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 48, Limit: "max_agent_name_bytes"}, Pattern: &wirejson.Pattern{Source: `^[a-z0-9_-]+$`}},
+		},
+		{
+			Name:   "AgentTool",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"read", "search", "edit", "write", "bash"},
+		},
+		{
+			Name:   "AgentModelSelection",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "provider", Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "model", Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "reasoning", Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}, Controls: wirejson.NoControls}},
+			},
+		},
+		{
+			Name:  "AgentResolvedModel",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "provider", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}}},
+				{Name: "model", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}}},
+				{Name: "reasoning", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+			},
+		},
+		{
+			Name:  "AgentPolicy",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentTool}, MinItems: 1, Unique: true}},
+				{Name: "max_depth", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 1, MaxLimit: "max_agent_depth"}},
+				{Name: "max_concurrent_children", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 8, MaxLimit: "max_agent_active"}},
+				{Name: "max_turns", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 256, MaxLimit: "max_agent_turns"}},
+				{Name: "max_tokens", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1000, HasMax: true, Max: 64000, MaxLimit: "max_agent_tokens"}},
+				{Name: "max_cost_microdollars", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 50000000, MaxLimit: "max_agent_cost_microdollars"}},
+				{Name: "max_output_bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 512, HasMax: true, Max: 16384, MaxLimit: "max_agent_output_bytes"}},
+				{Name: "timeout_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 5000, HasMax: true, Max: 86400000, MaxLimit: "max_agent_timeout_ms"}},
+				{Name: "model_selection", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentModelSelection}},
+			},
+		},
+		{
+			Name:  "AgentEffectivePolicy",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentTool}, MinItems: 1, Unique: true}},
+				{Name: "max_depth", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_concurrent_children", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_turns", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_tokens", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_cost_microdollars", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_output_bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "timeout_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "model_selection", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentModelSelection}},
+				{Name: "resolved_model", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentResolvedModel}},
+			},
+		},
+		{
+			Name:  "AgentPending",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "pending"}},
+			},
+		},
+		{
+			Name:  "AgentRunning",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "running"}},
+			},
+		},
+		{
+			Name:  "AgentCompleted",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "completed"}},
+				{Name: "output", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "AgentInterrupted",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "interrupted"}},
+			},
+		},
+		{
+			Name:  "AgentTimedOut",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "timed_out"}},
+			},
+		},
+		{
+			Name:  "AgentFailed",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "failed"}},
+				{Name: "error", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "AgentShutdown",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "shutdown"}},
+			},
+		},
+		{
+			Name:  "AgentStatus",
+			Shape: wirejson.UnionShape,
+			Tag:   "state",
+			Variants: []wirejson.Variant{
+				{Tag: "pending", Model: modelAgentPending},
+				{Tag: "running", Model: modelAgentRunning},
+				{Tag: "completed", Model: modelAgentCompleted},
+				{Tag: "interrupted", Model: modelAgentInterrupted},
+				{Tag: "timed_out", Model: modelAgentTimedOut},
+				{Tag: "failed", Model: modelAgentFailed},
+				{Tag: "shutdown", Model: modelAgentShutdown},
+			},
+		},
+		{
+			Name:  "AgentSpawnParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "task_name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "profile", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "fingerprint", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+				{Name: "message", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 131072, Limit: "max_agent_text_bytes"}}},
+				{Name: "idempotency_key", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_idempotency_key_bytes"}}},
+				{Name: "policy", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentPolicy}},
+			},
+		},
+		{
+			Name:  "AgentSpawnResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "agent_path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "task_name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "profile", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "fingerprint", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+				{Name: "idempotency_key", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_idempotency_key_bytes"}}},
+				{Name: "status", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentStatus}},
+				{Name: "policy", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentEffectivePolicy}},
+				{Name: "created_at_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "started_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "completed_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "deadline_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "principal", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "resolved_model", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentResolvedModel}},
+			},
+		},
+		{
+			Name:  "AgentModelsParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "query", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_agent_model_query_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "limit", Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 100, MaxLimit: "max_agent_models"}},
+			},
+		},
+		{
+			Name:  "AgentModel",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "model", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}}},
+				{Name: "provider", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}}},
+				{Name: "display_name", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 512, Limit: "max_agent_model_label_bytes"}}},
+				{Name: "reasoning", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_model_id_bytes"}}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_agent_reasoning_levels"}}},
+				{Name: "context_window", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_output_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "AgentModelsResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "models", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentModel}, MaxItems: wirejson.Bound{Max: 100, Limit: "max_agent_models"}}},
+				{Name: "truncated", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:   "AgentMessageDelivery",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"steering", "queued"},
+		},
+		{
+			Name:  "AgentMessageParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "message", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 131072, Limit: "max_agent_text_bytes"}}},
+			},
+		},
+		{
+			Name:  "AgentMessageResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "delivered_to", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "delivery", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentMessageDelivery}},
+			},
+		},
+		{
+			Name:   "AgentFollowUpDelivery",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"follow_up", "new_run"},
+		},
+		{
+			Name:  "AgentFollowUpParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "message", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 131072, Limit: "max_agent_text_bytes"}}},
+			},
+		},
+		{
+			Name:  "AgentFollowUpResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "agent_path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "delivery", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentFollowUpDelivery}},
+			},
+		},
+		{
+			Name:  "AgentListParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+			},
+		},
+		{
+			Name:  "AgentUsage",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "input_tokens", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "cache_read_tokens", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "cache_write_tokens", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "output_tokens", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reasoning_tokens", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "AgentToolRun",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "args", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 160, Limit: "max_agent_tool_args_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "started_at_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "finished_at_ms", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "error", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "AgentRecord",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "agent_path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "parent_id", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "task_name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "profile", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentName}},
+				{Name: "idempotency_key", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_agent_idempotency_key_bytes"}}},
+				{Name: "fingerprint", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+				{Name: "depth", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "session", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^agent-session:[^\x00-\x1f\x7f]+$`}}},
+				{Name: "status", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentStatus}},
+				{Name: "policy", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentEffectivePolicy}},
+				{Name: "created_at_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "started_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "completed_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "deadline_at_ms", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "turn_count", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "tool_call_count", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "phase", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+				{Name: "tool_name", Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "recent_tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentToolRun}, MaxItems: wirejson.Bound{Max: 6, Limit: "max_agent_recent_tools"}}},
+				{Name: "usage", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentUsage}},
+				{Name: "cost_microdollars", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "provenance", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+			},
+		},
+		{
+			Name:  "AgentListResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "principal", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "persistence_error", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "agents", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentRecord}}},
+			},
+		},
+		{
+			Name:  "AgentWaitParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "timeout_ms", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "AgentWaitResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "timed_out", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "snapshot", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentListResult}},
+			},
+		},
+		{
+			Name:  "AgentInterruptParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "AgentInterruptResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "agent_path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "previous_status", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentStatus}},
+				{Name: "interrupt_requested", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "AgentStopParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "AgentStopResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "shutdown_requested", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "AgentEventsParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "after_sequence", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "timeout_ms", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 25000, MaxLimit: "max_agent_events_timeout_ms"}},
+			},
+		},
+		{
+			Name:  "AgentEventEntry",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "sequence", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "event", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType, MaxEncodedBytes: wirejson.Bound{Max: 262144, Limit: "max_agent_event_bytes"}}},
+			},
+		},
+		{
+			Name:  "AgentEventsResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "agent_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "session_id", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "events", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, MaxEncodedBytes: wirejson.Bound{Max: 524288, Limit: "max_agent_events_bytes"}, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentEventEntry}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_agent_events"}}},
+				{Name: "next_sequence", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "has_more", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "status", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelAgentStatus}},
+			},
+		},
+		{
+			Name:  "ComposerText",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_composer_text_bytes"}, Controls: wirejson.TextControls},
+		},
+		{
+			Name:  "EditorId",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 64, Limit: "max_editor_id_bytes"}, Pattern: &wirejson.Pattern{Source: `^[A-Za-z0-9_.-]+$`}},
+		},
+		{
+			Name:   "EditorCheckpoint",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "mount_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "input_revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "checkpoint_revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "ComposerGetParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+			},
+		},
+		{
+			Name:  "ComposerGetResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelComposerText}},
+			},
+		},
+		{
+			Name:  "ComposerSetParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelComposerText}},
+				{Name: "editor_checkpoint", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorCheckpoint}},
+			},
+		},
+		{
+			Name:  "ComposerSetResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "input_revision", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "checkpoint_revision", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:      "ComposerInsertParams",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"editor_checkpoint"},
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelComposerText}},
+			},
+		},
+		{
+			Name:  "ComposerInsertResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "ComposerHistoryParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "entries", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_composer_history_bytes"}, Controls: wirejson.TextControls}, MaxItems: wirejson.Bound{Max: 100, Limit: "max_composer_history_entries"}}},
+			},
+		},
+		{
+			Name:  "ComposerHistoryResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "ShortcutRegisterParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_shortcut_id_bytes"}}},
+				{Name: "key", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_shortcut_key_bytes"}}},
+				{Name: "description", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_shortcut_description_bytes"}}},
+			},
+		},
+		{
+			Name:  "ShortcutRegisterResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionAppendEntryParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "entry_type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_entry_type_bytes"}}},
+				{Name: "data", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType, MaxEncodedBytes: wirejson.Bound{Max: 65536, Limit: "max_entry_data_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionAppendEntryResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "entry_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_entry_id_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSetNameParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_session_name_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSetNameResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionSetLabelParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "entry_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_entry_id_bytes"}}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_entry_label_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSetLabelResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:   "InjectedRole",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"assistant", "system"},
+		},
+		{
+			Name:  "SessionSendMessageParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "role", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelInjectedRole}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_injected_text_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSendMessageResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionSendUserMessageParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_injected_text_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSendUserMessageResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "ToolsSetActiveParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "names", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_tool_name_bytes"}}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_active_tools"}}},
+			},
+		},
+		{
+			Name:  "ToolsSetActiveResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "TerminalAcquireParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "TerminalAcquireResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "grant_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_terminal_grant_id_bytes"}}},
+				{Name: "columns", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+				{Name: "rows", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+			},
+		},
+		{
+			Name:  "TerminalReleaseParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "TerminalReleaseResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "UiAutocompleteRegisterParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "parent_request_id", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "UiAutocompleteRegisterResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "accepted", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "UiAutocompleteCompleteParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_editor_text_bytes"}}},
+				{Name: "cursor", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 262144, MaxLimit: "max_editor_text_bytes"}},
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "AutocompleteItem",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "value", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.EditControls}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "description", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "replace_after_bytes", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 262144, MaxLimit: "max_editor_text_bytes"}},
+				{Name: "cursor_offset_bytes", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 1024, MaxLimit: "max_completion_bytes"}},
+			},
+		},
+		{
+			Name:  "UiAutocompleteCompleteResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "prefix", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.EditControls}},
+				{Name: "items", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAutocompleteItem}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_completion_items"}}},
+			},
+		},
+		{
+			Name:      "AutocompleteItemV02",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"replace_after_bytes", "cursor_offset_bytes"},
+			Fields: []wirejson.Field{
+				{Name: "value", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "description", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+			},
+		},
+		{
+			Name:  "UiAutocompleteCompleteResultV02",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "prefix", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_completion_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "items", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelAutocompleteItemV02}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_completion_items"}}},
+			},
+		},
+		{
+			Name:   "SessionWaitForIdleParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+			},
+		},
+		{
+			Name:  "SessionWaitForIdleResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:   "SessionCreateParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+			},
+		},
+		{
+			Name:  "SessionCreateResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:   "SessionForkParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+			},
+		},
+		{
+			Name:  "SessionForkResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:   "SessionSwitchParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:  "SessionSwitchResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:   "SessionReloadParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+			},
+		},
+		{
+			Name:  "SessionReloadResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
+			},
+		},
+		{
+			Name:   "SessionCompactParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "custom_instructions", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 16384, Limit: "max_compaction_instructions_bytes"}, Controls: wirejson.TextControls}},
+			},
+		},
+		{
+			Name:  "SessionCompactResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "entry_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "summary", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "first_kept", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:   "UiPlacement",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"fullscreen", "header", "footer", "above_editor", "below_editor", "editor"},
+		},
+		{
+			Name:  "UiOpenParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "title", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_ui_title_bytes"}}},
+				{Name: "placement", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiPlacement}},
+				{Name: "mouse_capture", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "UiOpenResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "columns", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+				{Name: "rows", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+				{Name: "editor_mount_id", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+			},
+		},
+		{
+			Name:  "UiFrameParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "columns", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 65535}},
+				{Name: "rows", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 65535}},
+				{Name: "lines", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 16384, Limit: "max_ui_line_bytes"}, Pattern: &wirejson.Pattern{Source: `^[^\x00-\x1f\x7f-\x9f]*(?:\x1b\[[0-9;:]*m[^\x00-\x1f\x7f-\x9f]*)*$`}}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_ui_lines"}}},
+			},
+		},
+		{
+			Name:  "UiCloseParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+			},
+		},
+		{
+			Name:  "UiCloseResult",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "UiChrome",
+			Shape: wirejson.UnionShape,
+			Tag:   "kind",
+			Variants: []wirejson.Variant{
+				{Tag: "desktop_notification", Model: modelDesktopNotification},
+				{Tag: "editor", Deferred: true, Model: modelEditorChrome},
+			},
+		},
+		{
+			Name:  "DesktopNotification",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "desktop_notification"}},
+				{Name: "title", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_desktop_title_bytes"}, Controls: wirejson.NoControls, Pattern: &wirejson.Pattern{Source: `^[^;]*$`}}},
+				{Name: "body", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_desktop_body_bytes"}, Controls: wirejson.NoControls}},
+			},
+		},
+		{
+			Name:  "EditorChrome",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "editor"}},
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "editor_id", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "mount_id", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "operation", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
+		},
+		{
+			Name:  "UiChromeParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "chrome", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiChrome}},
+			},
+		},
+		{
+			Name:  "UiChromeResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "tools_expanded", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "EditorInput",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "mount_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "input_revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "UiKeyKind",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"press", "repeat", "release"},
+		},
+		{
+			Name:   "UiModifier",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"shift", "alt", "control", "super"},
+		},
+		{
+			Name:  "UiKeyParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "key", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1}},
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiKeyKind}},
+				{Name: "modifiers", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelUiModifier}}},
+				{Name: "editor_input", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorInput}},
+			},
+		},
+		{
+			Name:   "UiMouseKind",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"press", "release", "drag", "move", "wheel"},
+		},
+		{
+			Name:   "UiMouseButton",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"left", "middle", "right", "none"},
+		},
+		{
+			Name:  "UiMouseParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiMouseKind}},
+				{Name: "button", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiMouseButton}},
+				{Name: "x", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "y", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "modifiers", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelUiModifier}}},
+				{Name: "wheel_delta", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: -9007199254740991, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "UiResizeParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "columns", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+				{Name: "rows", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 65535}},
+			},
+		},
+		{
+			Name:  "UiClosedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "reason", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "UiEditorTextParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorId}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "paste", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "editor_input", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelEditorInput}},
+				{Name: "native_changed", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "ContextUpdatedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "host", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelHostState}},
+			},
+		},
+		{
+			Name:  "UiTerminalInputInterceptParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "data", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_terminal_input_bytes"}}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+			},
+		},
+		{
+			Name:  "UiTerminalInputInterceptResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "data", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_terminal_input_bytes"}}},
+			},
+		},
+		{
+			Name:  "Base64Text",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^[A-Za-z0-9+/]*={0,2}$`}},
+		},
+		{
+			Name:  "ArtifactPath",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_artifact_path_bytes"}, Pattern: &wirejson.Pattern{Source: `^(?:[^/.][^/]*|\.(?:[^/.][^/]*)?|\.\.[^/]+)(?:/+(?:[^/.][^/]*|\.(?:[^/.][^/]*)?|\.\.[^/]+)){0,63}/*$`}},
+		},
+		{
+			Name:  "ResourcePath",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_resource_path_bytes"}, Controls: wirejson.NoControls, Pattern: &wirejson.Pattern{Source: `^(?:/|[A-Za-z]:[/\\]|\\\\)(?:(?:[^/\\.][^/\\]*|\.(?:[^/\\.][^/\\]*)?|\.\.[^/\\]+)?[/\\])*(?:[^/\\.][^/\\]*|\.(?:[^/\\.][^/\\]*)?|\.\.[^/\\]+)?$`}},
+		},
+		{
+			Name:  "ApprovalToken",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 64, MaxBytes: wirejson.Bound{Max: 64}, Pattern: &wirejson.Pattern{Source: `^[0-9a-f]{64}$`}},
+		},
+		{
+			Name:  "ResourceIdentity",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_mutation_id_bytes"}, Pattern: &wirejson.Pattern{Source: `^[!-@\[-~]+$`}},
+		},
+		{
+			Name:   "CompositionMode",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"on", "only"},
+		},
+		{
+			Name:   "ToolComposition",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "mode", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCompositionMode}},
+				{Name: "inline_budget", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 16000, MaxLimit: "max_inline_budget"}},
+			},
+		},
+		{
+			Name:   "ContextPlacement",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"system_prefix", "system_suffix", "prompt_prefix", "prompt_suffix"},
+		},
+		{
+			Name:  "ContextContribution",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_context_label_bytes"}}},
+				{Name: "content", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "placement", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelContextPlacement}},
+			},
+		},
+		{
+			Name:  "StatusContribution",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiSurface}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "style_role", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "priority", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: -9007199254740991, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "ToolRenderSegment",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "style_role", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "Disposition",
+			Shape: wirejson.UnionShape,
+			Tag:   "action",
+			Variants: []wirejson.Variant{
+				{Tag: "continue", Model: modelDispositionContinue},
+				{Tag: "deny", Model: modelDispositionDeny},
+			},
+		},
+		{
+			Name:  "DispositionContinue",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "continue"}},
+			},
+		},
+		{
+			Name:  "DispositionDeny",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "deny"}},
+				{Name: "reason", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "CommandExecuteParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCommandName}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType}}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+			},
+		},
+		{
+			Name:  "CommandExecuteParamsV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCommandName}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType}}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContextV01}},
+			},
+		},
+		{
+			Name:  "CommandExecuteResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+			},
+		},
+		{
+			Name:  "ContextCollectParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "prompt", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+			},
+		},
+		{
+			Name:  "ContextCollectParamsV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "prompt", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContextV01}},
+			},
+		},
+		{
+			Name:  "StatusCollectParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiSurface}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+			},
+		},
+		{
+			Name:  "StatusCollectParamsV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "surface", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelUiSurface}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContextV01}},
+			},
+		},
+		{
+			Name:  "MenuCollectParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+			},
+		},
+		{
+			Name:  "MenuCollectResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "title", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_menu_label_bytes"}}},
+				{Name: "status", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationStatus}},
+				{Name: "detail", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 16384, Limit: "max_menu_detail_bytes"}}},
+				{Name: "items", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelMenuItem}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_menu_items"}, UniqueBy: "id"}},
+			},
+		},
+		{
+			Name:       "MenuItem",
+			Shape:      wirejson.RecordShape,
+			ExactlyOne: []string{"command", "items"},
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_menu_label_bytes"}}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_menu_label_bytes"}}},
+				{Name: "description", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 2048, Limit: "max_menu_description_bytes"}}},
+				{Name: "command", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCommandName}},
+				{Name: "arguments", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_menu_argument_bytes"}}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_menu_arguments"}}},
+				{Name: "destructive", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "recommended", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "items", Nullable: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelMenuItem}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_menu_items"}, UniqueBy: "id"}},
+				{Name: "detail", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 16384, Limit: "max_menu_detail_bytes"}}},
+			},
+		},
+		{
+			Name:  "ToolRenderParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelToolName}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "output", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "is_error", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+			},
+		},
+		{
+			Name:  "ToolRenderParamsV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelToolName}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "output", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "is_error", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContextV01}},
+			},
+		},
+		{
+			Name:  "ToolRenderResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "segments", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelToolRenderSegment}}},
+			},
+		},
+		{
+			Name:   "HookName",
+			Shape:  wirejson.EnumShape,
+			Open:   true,
+			Values: []string{"before_prompt", "after_response", "before_tool_call", "after_tool_call", "provider_retry", "before_persistence", "post_mutation", "model_turn_start", "model_turn_end", "session_before_compact", "session_compact", "cache_warming_decision", "compaction_strategy", "resources_discover"},
+		},
+		{
+			Name:  "HookRunParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "hook", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelHookName}},
+				{Name: "payload", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContext}},
+				{Name: "session_leaf", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+			},
+		},
+		{
+			Name:  "HookRunParamsV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "hook", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelHookName}},
+				{Name: "payload", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "context", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelExecutionContextV01}},
+			},
+		},
+		{
+			Name:      "HookRunResult",
+			Shape:     wirejson.RecordShape,
+			AtMostOne: []string{"provider_retry", "persistence_metadata", "post_mutation", "session_operation", "cache_warming_decision", "compaction_frames", "resource_paths"},
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "provider_retry", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProviderRetryAdvice}},
+				{Name: "persistence_metadata", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPersistenceMetadata}},
+				{Name: "post_mutation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPostMutationAnswer}},
+				{Name: "session_operation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSessionOperation}},
+				{Name: "cache_warming_decision", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCacheWarmingAction}},
+				{Name: "compaction_frames", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelBase64Text}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_compaction_batch_frames"}}},
+				{Name: "resource_paths", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePaths}},
+			},
+		},
+		{
+			Name:  "HookRunResultV01",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+			},
+		},
+		{
+			Name:  "BeforePromptPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "prompt", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "BeforePromptHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+			},
+		},
+		{
+			Name:  "AfterResponsePayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "response", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "AfterResponseHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+			},
+		},
+		{
+			Name:  "BeforeToolCallPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
+		},
+		{
+			Name:  "BeforeToolCallHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+			},
+		},
+		{
+			Name:  "AfterToolCallPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "output", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "is_error", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "AfterToolCallHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+			},
+		},
+		{
+			Name:   "ProviderRetryKind",
+			Shape:  wirejson.EnumShape,
+			Open:   true,
+			Values: []string{"before_generation", "stream_start", "interrupted_inference", "waiting_for_network"},
+		},
+		{
+			Name:   "ProviderOperation",
+			Shape:  wirejson.EnumShape,
+			Open:   true,
+			Values: []string{"local_compaction", "native_compaction", "terminal_gate"},
+		},
+		{
+			Name:  "ProviderRetryPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProviderRetryKind}},
+				{Name: "max_attempts", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "operation", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProviderOperation}},
+				{Name: "attempt", Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "delay_ms", Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "model", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:   "ProviderRetryVerdict",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"retry", "stop"},
+		},
+		{
+			Name:  "ProviderRetryDelay",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "delay", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProviderRetryExtra}},
+			},
+		},
+		{
+			Name:  "ProviderRetryExtra",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "additional_delay_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "ProviderRetryAdvice",
+			Shape:  wirejson.ChoiceShape,
+			Word:   modelProviderRetryVerdict,
+			Object: modelProviderRetryDelay,
+		},
+		{
+			Name:  "ProviderRetryHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "provider_retry", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProviderRetryAdvice}},
+			},
+		},
+		{
+			Name:  "BeforePersistencePayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "model", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "protocol", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "stop_reason", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "text_bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "tool_call_count", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reasoning_part_count", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "media_part_count", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:      "PersistenceMetadata",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"namespace", "provenance"},
+			Fields: []wirejson.Field{
+				{Name: "value", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType, MaxEncodedBytes: wirejson.Bound{Max: 16384, Limit: "max_persistence_value_bytes"}}},
+				{Name: "public", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "BeforePersistenceHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "persistence_metadata", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPersistenceMetadata}},
+			},
+		},
+		{
+			Name:   "MutationKind",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"configuration", "resource", "migration_ingestion"},
+		},
+		{
+			Name:   "MutationState",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"committed", "rolled_back"},
+		},
+		{
+			Name:  "PostMutationPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "mutation_id", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceIdentity}},
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelMutationKind}},
+				{Name: "affected_resources", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceIdentity}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_affected_resources"}, Unique: true}},
+				{Name: "generation", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelMutationState}},
+			},
+		},
+		{
+			Name:  "PostMutationAnswer",
+			Shape: wirejson.UnionShape,
+			Tag:   "action",
+			Variants: []wirejson.Variant{
+				{Tag: "no_rescan", Model: modelPostMutationNoRescan},
+				{Tag: "request_rescan", Model: modelPostMutationRequestRescan},
+			},
+		},
+		{
+			Name:  "PostMutationNoRescan",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "no_rescan"}},
+			},
+		},
+		{
+			Name:  "PostMutationRequestRescan",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "request_rescan"}},
+				{Name: "resource_ids", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceIdentity}, MinItems: 1, MaxItems: wirejson.Bound{Max: 32, Limit: "max_affected_resources"}, Unique: true}},
+			},
+		},
+		{
+			Name:  "PostMutationHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "post_mutation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPostMutationAnswer}},
+			},
+		},
+		{
+			Name:  "SessionOperation",
+			Shape: wirejson.UnionShape,
+			Tag:   "action",
+			Variants: []wirejson.Variant{
+				{Tag: "continue", Model: modelSessionOperationContinue},
+				{Tag: "cancel", Model: modelSessionOperationCancel},
+				{Tag: "replace_compaction", Deferred: true, Model: modelSessionOperationReplaceCompaction},
+			},
+		},
+		{
+			Name:  "SessionOperationContinue",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "continue"}},
+			},
+		},
+		{
+			Name:  "SessionOperationCancel",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "cancel"}},
+			},
+		},
+		{
+			Name:  "SessionOperationReplaceCompaction",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "replace_compaction"}},
+			},
+		},
+		{
+			Name:  "ModelTurnStartPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "model_turn_start"}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^run:[^\x00-\x1f]+$`}}},
+				{Name: "turn_index", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "timestamp_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "ModelTurnEndPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "model_turn_end"}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^run:[^\x00-\x1f]+$`}}},
+				{Name: "turn_index", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "timestamp_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "assistant_entry", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelStoredEntry}},
+				{Name: "tool_result_entries", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelStoredEntry}}},
+			},
+		},
+		{
+			Name:      "ModelTurnStartHookResult",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"},
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDispositionContinue}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "session_operation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSessionOperationContinue}},
+			},
+		},
+		{
+			Name:      "ModelTurnEndHookResult",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"},
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDispositionContinue}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "session_operation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSessionOperationContinue}},
+			},
+		},
+		{
+			Name:  "SessionBeforeCompactPayload",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionBeforeCompactHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "session_operation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSessionOperation}},
+			},
+		},
+		{
+			Name:  "SessionCompactPayload",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionCompactHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "session_operation", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSessionOperationContinue}},
+			},
+		},
+		{
+			Name:   "CacheWarmingPhase",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"streaming", "idle"},
+		},
+		{
+			Name:   "CacheWarmingAction",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"warm", "stop"},
+		},
+		{
+			Name:  "CacheWarmingDecision",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "phase", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCacheWarmingPhase}},
+				{Name: "warm_cost_microdollars", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "miss_cost_microdollars", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "continuation_probability", Required: true, Type: wirejson.Type{Kind: wirejson.NumberType}},
+				{Name: "expected_savings_microdollars", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: -9007199254740991, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "economics_available", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "action", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCacheWarmingAction}},
+			},
+		},
+		{
+			Name:  "CacheWarmingDecisionPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "decision", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCacheWarmingDecision}},
+				{Name: "model", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "CacheWarmingDecisionHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "cache_warming_decision", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCacheWarmingAction}},
+			},
+		},
+		{
+			Name:  "CompactionStrategyPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "model_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "text", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "CompactionStrategyHookResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "disposition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposition}},
+				{Name: "context", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelContextContribution}}},
+				{Name: "notifications", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelNotification}}},
+				{Name: "compaction_frames", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelBase64Text}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_compaction_batch_frames"}}},
+			},
+		},
+		{
+			Name:   "ResourcesDiscoverReason",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"startup", "reload"},
+		},
+		{
+			Name:  "ResourcesDiscoverPayload",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "cwd", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "reason", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcesDiscoverReason}},
+			},
+		},
+		{
+			Name:   "ResourcePaths",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "skill_paths", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePath}, MaxItems: wirejson.Bound{Max: 64, Limit: "max_resource_paths"}}},
+				{Name: "prompt_paths", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePath}, MaxItems: wirejson.Bound{Max: 64, Limit: "max_resource_paths"}}},
+				{Name: "theme_paths", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePath}, MaxItems: wirejson.Bound{Max: 64, Limit: "max_resource_paths"}}},
+				{Name: "default_theme", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePath}},
+			},
+		},
+		{
+			Name:   "ResourcesDiscoverHookResult",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "resource_paths", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourcePaths}},
+			},
+		},
+		{
+			Name:   "SettlementOutcome",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"completed", "failed", "cancelled", "interrupted", "frontend_disconnected", "shutdown", "limit_reached"},
+		},
+		{
+			Name:  "SessionStartedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "SessionSettledParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "outcome", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSettlementOutcome}},
+				{Name: "duration_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reason", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_lifecycle_reason_bytes"}}},
+			},
+		},
+		{
+			Name:  "TurnStartedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "TurnSettledParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "outcome", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSettlementOutcome}},
+				{Name: "duration_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reason", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_lifecycle_reason_bytes"}}},
+			},
+		},
+		{
+			Name:  "ToolStartedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "tool_call_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "tool_name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "ToolSettledParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "session_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "run_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "turn_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "tool_call_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "tool_name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "outcome", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSettlementOutcome}},
+				{Name: "duration_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reason", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_lifecycle_reason_bytes"}}},
+			},
+		},
+		{
+			Name:  "ShortcutTriggerParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_shortcut_id_bytes"}}},
+			},
+		},
+		{
+			Name:  "MessageStartedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "message_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "MessageUpdatedParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "message_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "delta", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "deltas", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "MessageSettledParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "message_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "CompactionStartedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "CompactionSettledParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "CompactionFailedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "SessionInfoChangedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "DialogStartedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "DialogSettledParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "ModelSelectedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "ReasoningSelectedParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "BashUserParams",
+			Shape: wirejson.RecordShape,
+		},
+		{
+			Name:  "TerminalGrantLostParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "reason", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "grant_id", Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_terminal_grant_id_bytes"}}},
+			},
+		},
+		{
+			Name:  "ConfirmationRequestParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "prompt", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "detail", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "destructive", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "default", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:      "ConfirmationRequestParamsV01",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"parent_request_id"},
+			Fields: []wirejson.Field{
+				{Name: "prompt", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "detail", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "destructive", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "default", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "ConfirmationRequestResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "confirmed", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:   "PresentationState",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"empty", "loading", "pending", "active", "running", "succeeded", "failed", "cancelled", "degraded", "stopped", "unavailable"},
+		},
+		{
+			Name:      "PresentationUpdateParams",
+			Shape:     wirejson.RecordShape,
+			AtMostOne: []string{"parent_request_id", "resource_owner"},
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_owner", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
+				{Name: "snapshot", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationSnapshot}},
+			},
+		},
+		{
+			Name:  "PresentationSnapshot",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "status", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationStatus}},
+				{Name: "activities", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationActivity}, MaxItems: wirejson.Bound{Max: 128, Limit: "max_presentation_activities"}, UniqueBy: "id"}},
+				{Name: "collection", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationCollection}},
+				{Name: "actions", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationAction}, MaxItems: wirejson.Bound{Max: 64, Limit: "max_presentation_actions"}, UniqueBy: "id"}},
+			},
+		},
+		{
+			Name:  "PresentationStatus",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationState}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "detail", Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "PresentationActivity",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationState}},
+				{Name: "summary", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "provenance", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "started_at_ms", Nullable: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "metrics", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationMetrics}},
+				{Name: "references", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationReference}, MaxItems: wirejson.Bound{Max: 8, Limit: "max_presentation_references"}}},
+			},
+		},
+		{
+			Name:  "PresentationMetrics",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "tool_calls", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "input_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "cache_read_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "cache_write_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "output_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "reasoning_tokens", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "cost_microdollars", Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "PresentationCollectionKind",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"list", "tree"},
+		},
+		{
+			Name:  "PresentationCollection",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationCollectionKind}},
+				{Name: "title", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "nodes", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationNode}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_presentation_nodes"}, UniqueBy: "id"}},
+				{Name: "selected_node_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "detail", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationDetail}},
+			},
+		},
+		{
+			Name:  "PresentationNode",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "parent_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "state", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationState}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "secondary", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "action_ids", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}}},
+				{Name: "references", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationReference}, MaxItems: wirejson.Bound{Max: 8, Limit: "max_presentation_references"}}},
+			},
+		},
+		{
+			Name:  "PresentationDetail",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "node_id", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "title", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "body", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 65536, Limit: "max_presentation_body_bytes"}}},
+				{Name: "references", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationReference}, MaxItems: wirejson.Bound{Max: 8, Limit: "max_presentation_references"}}},
+			},
+		},
+		{
+			Name:  "PresentationAction",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "command", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCommandName}},
+				{Name: "arguments", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType}}},
+				{Name: "destructive", Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:   "PresentationReferenceKind",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"session", "artifact", "resource", "url"},
+		},
+		{
+			Name:  "PresentationReference",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPresentationReferenceKind}},
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+				{Name: "label", Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_presentation_label_bytes"}}},
+			},
+		},
+		{
+			Name:  "ProgressDecoration",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "decoration"}},
+				{Name: "label", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_progress_label_bytes"}, Controls: wirejson.NoControls}},
+				{Name: "detail", Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4096, Limit: "max_progress_detail_bytes"}, Controls: wirejson.NoControls}},
+			},
+		},
+		{
+			Name:  "InputRequestParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "prompt", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 16384, Limit: "max_input_prompt_bytes"}, NotBlank: true}},
+				{Name: "secret", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:   "InputRequestResult",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "value", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 262144, Limit: "max_input_answer_bytes"}}},
+			},
+		},
+		{
+			Name:   "ArtifactMediaType",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/flac", "audio/opus", "audio/aac", "audio/mp4"},
+		},
+		{
+			Name:       "ArtifactPublishParams",
+			Shape:      wirejson.RecordShape,
+			ExactlyOne: []string{"data", "path"},
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "mime_type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelArtifactMediaType}},
+				{Name: "size", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 20971520, MaxLimit: "max_artifact_bytes"}},
+				{Name: "sha256", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+				{Name: "data", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelArtifactData}},
+				{Name: "path", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelArtifactPath}},
+			},
+		},
+		{
+			Name:  "ArtifactData",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "encoding", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "base64"}},
+				{Name: "data", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 349528, Limit: "max_artifact_base64_bytes"}, Pattern: &wirejson.Pattern{Source: `^[A-Za-z0-9+/]*={0,2}$`}}},
+			},
+		},
+		{
+			Name:  "ArtifactPublishResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "artifact_id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "PolicyEvaluateParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "intent", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPolicyIntent}},
+				{Name: "approval_token", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelApprovalToken}},
+			},
+		},
+		{
+			Name:   "PolicyIntent",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "kind", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, NotBlank: true}},
+				{Name: "operation", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, NotBlank: true}},
+				{Name: "target", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "data_classes", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType}}},
+				{Name: "adapter_hints", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelPolicyHints}},
+			},
+		},
+		{
+			Name:   "PolicyHints",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "read_only", Nullable: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "destructive", Nullable: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "PolicyEvaluateResult",
+			Shape: wirejson.UnionShape,
+			Tag:   "decision",
+			Variants: []wirejson.Variant{
+				{Tag: "allow", Model: modelPolicyAllow},
+				{Tag: "ask", Model: modelPolicyAsk},
+				{Tag: "deny", Model: modelPolicyDeny},
+			},
+		},
+		{
+			Name:      "PolicyAllow",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"approval_token"},
+			Fields: []wirejson.Field{
+				{Name: "decision", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "allow"}},
+			},
+		},
+		{
+			Name:  "PolicyAsk",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "decision", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "ask"}},
+				{Name: "approval_token", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelApprovalToken}},
+			},
+		},
+		{
+			Name:      "PolicyDeny",
+			Shape:     wirejson.RecordShape,
+			Forbidden: []string{"approval_token"},
+			Fields: []wirejson.Field{
+				{Name: "decision", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "deny"}},
+			},
+		},
+		{
+			Name:  "SecretGetParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelItemName}},
+			},
+		},
+		{
+			Name:   "SecretGetResult",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "value", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 65536, Limit: "max_secret_value_bytes"}}},
+			},
+		},
+		{
+			Name:  "ToolsRegisterParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelToolDefinition}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_tools"}, UniqueBy: "name"}},
+			},
+		},
+		{
+			Name:  "ToolsRegisterResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelToolName}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_tools"}, Unique: true}},
+			},
+		},
+		{
+			Name:  "ToolsUnregisterParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "names", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelToolName}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_tools"}, Unique: true}},
+			},
+		},
+		{
+			Name:  "ToolsUnregisterResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "revision", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "tools", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelToolName}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_tools"}, Unique: true}},
+			},
+		},
+		{
+			Name:  "StoredEntry",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "parent", Required: true, Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "timestamp_unix_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "value", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelStoredMessage}},
+				{Name: "metadata", Nullable: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
+		},
+		{
+			Name:  "StoredMessage",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "message"}},
+				{Name: "Assistant", Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "User", Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
 		},
 	},
 }

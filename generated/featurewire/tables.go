@@ -42,12 +42,13 @@ type MessageTokensRow struct {
 
 // TableMessageTokens: First words of an error message that carry meaning, with the error they belong to.
 //
-// Source: feature 15.
+// Source: feature 15, op 24.
 var TableMessageTokens = []MessageTokensRow{
 	{"unsupported_feature", "unknown_method"},
 	{"invalid_request", "invalid_params"},
 	{"bounds_exceeded", "invalid_params"},
 	{"not_foreground_owner", "not_foreground_owner"},
+	{"resource_busy", "not_foreground_owner"},
 }
 
 // ErrorRangesRow is one row of TableErrorRanges.
@@ -80,4 +81,284 @@ var TableWireEnvironment = []WireEnvironmentRow{
 	{"OCTET_EXTENSION_MANIFEST", "the absolute path of the manifest"},
 	{"OCTET_WORKSPACE", "the active workspace root, which is also the working directory"},
 	{"OCTET_EXTENSION_SCRATCH", "a fresh directory of this process generation"},
+}
+
+// TableAgentReasoningLabels: Reasoning settings that a model selection of a child agent customarily
+// names.
+//
+// Source: feature 12.1.
+var TableAgentReasoningLabels = []string{
+	"inherit",
+	"off",
+	"on",
+	"minimal",
+	"low",
+	"medium",
+	"high",
+	"xhigh",
+	"max",
+	"ultra",
+}
+
+// AgentCallsRow is one row of TableAgentCalls.
+type AgentCallsRow struct {
+	Method      string
+	AfterTheRun string
+}
+
+// TableAgentCalls: Calls on child agents that stay legal after the run that owns them ended, and those
+// that then fail.
+//
+// Source: feature 12.1.
+var TableAgentCalls = []AgentCallsRow{
+	{"agent/list", "answered"},
+	{"agent/wait", "answered"},
+	{"agent/spawn", "refused"},
+	{"agent/message", "refused"},
+	{"agent/follow_up", "refused"},
+	{"agent/interrupt", "refused"},
+}
+
+// TableUIKeyNames: Names of keys that are no character; a host may send others.
+//
+// Source: feature 12.12.
+var TableUIKeyNames = []string{
+	"Enter",
+	"Escape",
+	"Tab",
+	"Space",
+	"ArrowUp",
+	"ArrowDown",
+	"ArrowLeft",
+	"ArrowRight",
+}
+
+// ErrorUsesRow is one row of TableErrorUses.
+type ErrorUsesRow struct {
+	Error     string
+	Situation string
+}
+
+// TableErrorUses: When each error is sent.
+//
+// Source: feature 15, op 5, op 24.
+var TableErrorUses = []ErrorUsesRow{
+	{"parse_error", "the line is not JSON"},
+	{"invalid_request", "not a request object"},
+	{"invalid_request", "initialize is not the first request, or comes twice"},
+	{"invalid_request", "the id is still active, or was used before"},
+	{"unknown_method", "the method does not exist"},
+	{"unknown_method", "the method was not negotiated; the message starts with unsupported_feature"},
+	{"unknown_method", "the tool or command does not exist"},
+	{"invalid_params", "parameters are malformed; the message may start with invalid_request"},
+	{"invalid_params", "a bound is exceeded; the message may start with bounds_exceeded"},
+	{"invalid_params", "a change of the catalog conflicts or is malformed"},
+	{"invalid_params", "the catalog epoch is unknown or retired"},
+	{"invalid_params", "the secret is not declared"},
+	{"internal_error", "execution failed"},
+	{"internal_error", "a handler returned something invalid"},
+	{"internal_error", "compaction failed or was vetoed"},
+	{"request_cancelled", "cancellation won; data names the reason"},
+	{"not_foreground_owner", "no active or foreground owner; the message starts with not_foreground_owner"},
+	{"not_foreground_owner", "no service is bound"},
+	{"not_foreground_owner", "an operation on child agents is refused"},
+	{"not_foreground_owner", "the resource is pinned; the message starts with resource_busy"},
+	{"secret_unavailable", "the secret is missing or the broker failed"},
+	{"queue_exhausted", "the queue or the worker of session control is exhausted"},
+	{"server_error", "an error of the extension itself"},
+}
+
+// ServiceErrorsRow is one row of TableServiceErrors.
+type ServiceErrorsRow struct {
+	Service string
+	Error   string
+	Reason  string
+}
+
+// TableServiceErrors: Which error a service refuses with, and why.
+//
+// Source: feature 11, 12, 15, op 5, op 13, op 24, op 37.
+var TableServiceErrors = []ServiceErrorsRow{
+	{"every request", "unknown_method", "feature not negotiated, or sent before the process is ready"},
+	{"every request", "invalid_params", "too many requests outstanding, or too many ids in one generation"},
+	{"confirmation, input", "invalid_params", "malformed"},
+	{"confirmation, input", "not_foreground_owner", "no active parent"},
+	{"artifacts", "invalid_params", "malformed, mismatch of size or digest, or over a bound"},
+	{"artifacts", "not_foreground_owner", "no session that the host owns"},
+	{"policy", "invalid_params", "token without the feature approvals"},
+	{"secrets", "invalid_params", "name not declared or invalid"},
+	{"secrets", "not_foreground_owner", "no active owner or no service"},
+	{"secrets", "secret_unavailable", "no value, or the broker failed"},
+	{"tools", "invalid_params", "malformed, bad schema, duplicate, or a name of somebody else"},
+	{"agents", "invalid_params", "malformed"},
+	{"agents", "not_foreground_owner", "no service or owner, foreign tree, limit, persistence, or not possible in this state"},
+	{"composer, entries, injection, active tools, terminal, remote UI", "unknown_method", "unsupported_feature"},
+	{"composer, entries, injection, active tools, terminal, remote UI", "invalid_params", "invalid_request, or bounds_exceeded"},
+	{"composer, entries, injection, active tools, terminal, remote UI", "not_foreground_owner", "the owner is absent, stale or not in the foreground"},
+	{"terminal", "invalid_params", "a second grant, or released by somebody who holds none"},
+	{"session control", "queue_exhausted", "queue or worker exhausted"},
+	{"session control", "internal_error", "unavailable or failed"},
+	{"session compaction", "invalid_params", "parent still live, or instructions over the bound"},
+	{"session compaction", "not_foreground_owner", "owner not in the foreground"},
+	{"session compaction", "internal_error", "nothing to compact, veto, no consumer, native compaction in use, or failure behind the commit"},
+	{"composition, resources, bulk", "invalid_params", "malformed"},
+	{"composition, resources, bulk", "not_foreground_owner", "no authority"},
+	{"composition, resources, bulk", "internal_error", "execution failed"},
+	{"resources", "not_foreground_owner", "resource_busy: the resource is pinned"},
+}
+
+// OwnerPrecedenceRow is one row of TableOwnerPrecedence.
+type OwnerPrecedenceRow struct {
+	Parent        string
+	ResourceOwner string
+	Methods       string
+	Outcome       string
+}
+
+// TableOwnerPrecedence: Which owner a request with a parent runs for. First row that fits decides.
+//
+// Source: feature 13.3, op 27.
+var TableOwnerPrecedence = []OwnerPrecedenceRow{
+	{"live", "any or none", "session/compact", "refused: invalid_params, invalid_request"},
+	{"live", "matching or none", "agents with agent_session_lifetime_v1", "runs for the owner of the parent"},
+	{"live", "another one", "agents with agent_session_lifetime_v1", "refused: not_foreground_owner"},
+	{"live", "any or none", "all others", "runs for the owner of the parent as its child; the named owner is ignored"},
+	{"cancelled and still remembered", "any or none", "all", "refused"},
+	{"settled", "of this generation, instance and an issued session", "retained and settled ones", "runs and is answered on its own"},
+	{"settled", "none, foreign, stale or of another generation", "all", "refused: not_foreground_owner"},
+}
+
+// ParentCallsRow is one row of TableParentCalls.
+type ParentCallsRow struct {
+	Service string
+	Parents string
+}
+
+// TableParentCalls: Which host requests can be the parent of a service that does not take every one.
+//
+// Source: feature 12.1, 12.3, 12.8, 12.9.
+var TableParentCalls = []ParentCallsRow{
+	{"agents", "tool/call, command/execute"},
+	{"shortcuts", "initialize"},
+	{"composition", "tool/call"},
+	{"resources", "tool/call"},
+	{"bulk", "tool/call"},
+}
+
+// TableForegroundServices: Services that need the owner of the session in the foreground.
+//
+// Source: feature 13.3.
+var TableForegroundServices = []string{
+	"composer",
+	"session entries",
+	"message injection",
+	"active tools",
+	"terminal",
+	"session control",
+	"session compaction",
+	"remote UI",
+}
+
+// VersionDifferencesRow is one row of TableVersionDifferences.
+type VersionDifferencesRow struct {
+	Aspect string
+	API01  string
+	API02  string
+	API04  string
+}
+
+// TableVersionDifferences: What the API versions of this wire do not share.
+//
+// Source: feature 16, op 1, S02.
+var TableVersionDifferences = []VersionDifferencesRow{
+	{"status", "frozen", "supported", "current"},
+	{"protocol in initialize", "forbidden", "required", "required"},
+	{"required features", "none", "request_cancellation, content_parts", "request_cancellation, content_parts"},
+	{"content of a tool result", "a string", "parts", "parts"},
+	{"output schema, structured content, media", "no", "yes", "yes"},
+	{"metadata of a tool result", "accepted and dropped", "kept by the host", "kept by the host"},
+	{"cancellation, tombstones, drain", "no", "yes", "yes"},
+	{"progress, artifacts, lifecycle events, policy", "no", "negotiable", "negotiable"},
+	{"resource_owner", "absent", "yes", "yes"},
+	{"parent of confirmation/request", "absent", "required", "required"},
+	{"presentation, menu, input/request", "no", "yes", "yes"},
+	{"flags at initialize", "no", "yes", "yes"},
+	{"secrets in the manifest", "accepted with a warning, never on the wire", "yes", "yes"},
+	{"environment in the manifest", "no", "yes", "yes"},
+	{"hooks", "before_prompt, after_response, before_tool_call, after_tool_call", "and provider_retry, before_persistence, post_mutation", "and model_turn_start, model_turn_end, session_before_compact, session_compact, cache_warming_decision, compaction_strategy, resources_discover"},
+	{"dynamic tools, runtime commands", "no", "negotiable", "negotiable"},
+	{"child agents", "no", "negotiable", "negotiable, with events, stop and retained owners"},
+	{"composer, shortcuts, entries, injection, active tools, terminal, autocomplete", "no", "negotiable", "negotiable"},
+	{"prompt metadata, composition, session control, compaction, resources, bulk, remote UI, completions that edit", "no", "no", "negotiable"},
+	{"requests together", "at most 64, order up to the process", "negotiated", "negotiated"},
+	{"sharing by workspaces", "never", "possible", "possible"},
+	{"installable bundle", "no", "yes", "yes"},
+	{"event bus", "no", "no", "no"},
+}
+
+// FeatureGatesRow is one row of TableFeatureGates.
+type FeatureGatesRow struct {
+	Feature string
+	Opens   string
+}
+
+// TableFeatureGates: What each feature opens besides the methods that name it as their gate.
+//
+// Source: feature 5, op 12.
+var TableFeatureGates = []FeatureGatesRow{
+	{"request_cancellation", "$/cancelRequest, error request_cancelled, tombstones"},
+	{"content_parts", "parts in tool results, structured content, metadata"},
+	{"progress_decoration", "decoration in $/progress"},
+	{"artifacts", "image and audio parts"},
+	{"lifecycle_events", "lifecycle_events in the answer to initialize"},
+	{"approvals", "approval_token of policy/evaluate"},
+	{"dynamic_tools", "catalog_revision of tool/call; a catalog that differs from the manifest"},
+	{"runtime_commands", "commands that differ from the manifest"},
+	{"agent_model_selection_v1", "model_selection of a policy, resolved_model"},
+	{"delegation_telemetry_v1", "nothing on the wire"},
+	{"agent_session_lifetime_v1", "resource_owner on the calls of child agents"},
+	{"composer", "editor_checkpoint of composer/set, together with remote_ui"},
+	{"session_entries", "hooks model_turn_start, model_turn_end, session_before_compact, session_compact on API 0.4"},
+	{"autocomplete_edit_v1", "replace_after_bytes, cursor_offset_bytes, and line feed, tab and carriage return in prefix and value"},
+	{"tool_prompt_metadata_v1", "prompt_snippet, prompt_guidelines of a tool"},
+	{"tool_composition_v1", "composition of a tool"},
+	{"resource_refs_v1", "ResourceRef, resource_refs_v1 in the offer"},
+	{"operation_descriptors_v1", "operation of a tool; one that names resources needs resource_refs_v1 too"},
+	{"bulk_objects_v1", "BlobRef, bulk_objects_v1 in the offer"},
+	{"resource_paths_v1", "hook resources_discover"},
+	{"compaction_strategy", "hook compaction_strategy"},
+	{"cache_warming_decision", "hook cache_warming_decision"},
+}
+
+// ReservedNamesRow is one row of TableReservedNames.
+type ReservedNamesRow struct {
+	Name string
+	Kind string
+}
+
+// TableReservedNames: Names that are known and have no shape yet: never offered, never sent.
+//
+// Source: feature 7.1, 12.12, op 11.
+var TableReservedNames = []ReservedNamesRow{
+	{"editor_handoff", "feature"},
+	{"ui/terminal-input", "notification from the host"},
+	{"composer/submit", "request; does not exist on purpose"},
+}
+
+// SessionControlRow is one row of TableSessionControl.
+type SessionControlRow struct {
+	Method             string
+	Effect             string
+	SessionInTheAnswer string
+}
+
+// TableSessionControl: What the session calls do.
+//
+// Source: feature 12.10.
+var TableSessionControl = []SessionControlRow{
+	{"session/wait_for_idle", "none; waits", "active"},
+	{"session/create", "new durable session, not switched to", "new"},
+	{"session/fork", "durable fork at the head, not switched to", "fork"},
+	{"session/switch", "makes the session active", "active"},
+	{"session/reload", "reads the active session again", "active"},
 }

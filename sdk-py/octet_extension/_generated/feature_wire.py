@@ -16,24 +16,131 @@ from octet_extension._generated._shapes import ABSENT, Absent
 
 __all__ = [
     "AFTER_RESPONSE_MS",
+    "AGENT_MODELS_DEFAULT",
+    "AGENT_WAIT_DEFAULT_MS",
     "APPROVAL_TOKEN_MS",
+    "AUTOCOMPLETE_MS",
     "ActiveSkill",
+    "AfterResponseHookResult",
+    "AfterResponsePayload",
+    "AfterToolCallHookResult",
+    "AfterToolCallPayload",
+    "AgentCompleted",
+    "AgentEffectivePolicy",
+    "AgentEventEntry",
+    "AgentEventsParams",
+    "AgentEventsResult",
+    "AgentFailed",
+    "AgentFollowUpDelivery",
+    "AgentFollowUpDeliveryValue",
+    "AgentFollowUpParams",
+    "AgentFollowUpResult",
+    "AgentInterruptParams",
+    "AgentInterruptResult",
+    "AgentInterrupted",
+    "AgentListParams",
+    "AgentListResult",
+    "AgentMessageDelivery",
+    "AgentMessageDeliveryValue",
+    "AgentMessageParams",
+    "AgentMessageResult",
+    "AgentModel",
+    "AgentModelSelection",
+    "AgentModelsParams",
+    "AgentModelsResult",
+    "AgentName",
+    "AgentPending",
+    "AgentPolicy",
+    "AgentRecord",
+    "AgentResolvedModel",
+    "AgentRunning",
+    "AgentShutdown",
+    "AgentSpawnParams",
+    "AgentSpawnResult",
+    "AgentStatus",
+    "AgentStopParams",
+    "AgentStopResult",
+    "AgentTimedOut",
+    "AgentTool",
+    "AgentToolRun",
+    "AgentToolValue",
+    "AgentUsage",
+    "AgentWaitParams",
+    "AgentWaitResult",
     "ApiVersion",
     "ApiVersionValue",
+    "ApprovalToken",
+    "ArtifactData",
+    "ArtifactMediaType",
+    "ArtifactMediaTypeValue",
+    "ArtifactPath",
+    "ArtifactPublishParams",
+    "ArtifactPublishResult",
     "AudioPart",
+    "AutocompleteItem",
+    "AutocompleteItemV02",
     "BEFORE_PERSISTENCE_MS",
     "BEFORE_PROMPT_MS",
+    "Base64Text",
+    "BashUserParams",
+    "BeforePersistenceHookResult",
+    "BeforePersistencePayload",
+    "BeforePromptHookResult",
+    "BeforePromptPayload",
+    "BeforeToolCallHookResult",
+    "BeforeToolCallPayload",
     "CACHE_WARMING_DECISION_MS",
     "CANCELLATION_GRACE_MS",
     "CONTEXT_COLLECT_MS",
+    "CacheWarmingAction",
+    "CacheWarmingActionValue",
+    "CacheWarmingDecision",
+    "CacheWarmingDecisionHookResult",
+    "CacheWarmingDecisionPayload",
+    "CacheWarmingPhase",
+    "CacheWarmingPhaseValue",
     "CancelRequestParams",
     "CapabilityGrants",
     "CommandDefinition",
+    "CommandExecuteParams",
+    "CommandExecuteParamsV01",
+    "CommandExecuteResult",
     "CommandName",
+    "CompactionFailedParams",
+    "CompactionSettledParams",
+    "CompactionStartedParams",
+    "CompactionStrategyHookResult",
+    "CompactionStrategyPayload",
+    "ComposerGetParams",
+    "ComposerGetResult",
+    "ComposerHistoryParams",
+    "ComposerHistoryResult",
+    "ComposerInsertParams",
+    "ComposerInsertResult",
+    "ComposerSetParams",
+    "ComposerSetResult",
+    "ComposerText",
+    "CompositionMode",
+    "CompositionModeValue",
+    "ConfirmationRequestParams",
+    "ConfirmationRequestParamsV01",
+    "ConfirmationRequestResult",
     "ContentPart",
+    "ContextCollectParams",
+    "ContextCollectParamsV01",
+    "ContextContribution",
+    "ContextPlacement",
+    "ContextPlacementValue",
+    "ContextUpdatedParams",
     "Contributes",
     "ContributesV01",
     "DRAIN_MS",
+    "DesktopNotification",
+    "DialogSettledParams",
+    "DialogStartedParams",
+    "Disposition",
+    "DispositionContinue",
+    "DispositionDeny",
     "ERRORS",
     "ERROR_INTERNAL_ERROR",
     "ERROR_INVALID_PARAMS",
@@ -46,6 +153,10 @@ __all__ = [
     "ERROR_SERVER_ERROR",
     "ERROR_UNKNOWN_METHOD",
     "EXIT_MS",
+    "EditorCheckpoint",
+    "EditorChrome",
+    "EditorId",
+    "EditorInput",
     "ErrorObject",
     "ExecutionContext",
     "ExecutionContextV01",
@@ -96,12 +207,21 @@ __all__ = [
     "FilesystemGrantValue",
     "FlagName",
     "FlagValue",
+    "HookName",
+    "HookRunParams",
+    "HookRunParamsV01",
+    "HookRunResult",
+    "HookRunResultV01",
     "HostState",
     "ImagePart",
     "InitializeParams",
     "InitializeParamsV01",
     "InitializeResult",
     "InitializeResultV01",
+    "InjectedRole",
+    "InjectedRoleValue",
+    "InputRequestParams",
+    "InputRequestResult",
     "ItemName",
     "JsonRpcErrorResponse",
     "JsonRpcNotification",
@@ -110,7 +230,33 @@ __all__ = [
     "LIFECYCLE_EVENT_MS",
     "LifecycleEvent",
     "LifecycleEventValue",
+    "MAX_ACTIVE_TOOLS",
     "MAX_AFFECTED_RESOURCES",
+    "MAX_AGENT_ACTIVE",
+    "MAX_AGENT_COST_MICRODOLLARS",
+    "MAX_AGENT_DEPTH",
+    "MAX_AGENT_EVENTS",
+    "MAX_AGENT_EVENTS_BYTES",
+    "MAX_AGENT_EVENTS_TIMEOUT_MS",
+    "MAX_AGENT_EVENT_BYTES",
+    "MAX_AGENT_IDEMPOTENCY_KEY_BYTES",
+    "MAX_AGENT_LOG_BYTES",
+    "MAX_AGENT_LOG_RECORDS",
+    "MAX_AGENT_MODELS",
+    "MAX_AGENT_MODEL_ID_BYTES",
+    "MAX_AGENT_MODEL_LABEL_BYTES",
+    "MAX_AGENT_MODEL_QUERY_BYTES",
+    "MAX_AGENT_NAME_BYTES",
+    "MAX_AGENT_OUTPUT_BYTES",
+    "MAX_AGENT_REASONING_LEVELS",
+    "MAX_AGENT_RECENT_TOOLS",
+    "MAX_AGENT_RECORDS",
+    "MAX_AGENT_TEXT_BYTES",
+    "MAX_AGENT_TIMEOUT_MS",
+    "MAX_AGENT_TOKENS",
+    "MAX_AGENT_TOOL_ARGS_BYTES",
+    "MAX_AGENT_TURNS",
+    "MAX_AGENT_WAIT_MS",
     "MAX_ARTIFACTS",
     "MAX_ARTIFACT_BASE64_BYTES",
     "MAX_ARTIFACT_BYTES",
@@ -125,17 +271,33 @@ __all__ = [
     "MAX_COMPACTION_BATCH_FRAMES",
     "MAX_COMPACTION_FRAMES",
     "MAX_COMPACTION_IMAGE_BYTES",
+    "MAX_COMPACTION_INSTRUCTIONS_BYTES",
     "MAX_COMPACTION_SOURCE_BYTES",
     "MAX_COMPACTION_TOOL_CHARACTERS",
+    "MAX_COMPLETION_BYTES",
+    "MAX_COMPLETION_ITEMS",
+    "MAX_COMPOSER_HISTORY_BYTES",
+    "MAX_COMPOSER_HISTORY_ENTRIES",
+    "MAX_COMPOSER_TEXT_BYTES",
     "MAX_CONCURRENT_REQUESTS",
     "MAX_CONTENT_PARTS",
     "MAX_CONTEXT_BYTES",
     "MAX_CONTEXT_LABEL_BYTES",
+    "MAX_DESKTOP_BODY_BYTES",
+    "MAX_DESKTOP_NOTIFICATIONS",
+    "MAX_DESKTOP_TITLE_BYTES",
+    "MAX_EDITOR_ID_BYTES",
+    "MAX_EDITOR_TEXT_BYTES",
+    "MAX_ENTRY_DATA_BYTES",
+    "MAX_ENTRY_ID_BYTES",
+    "MAX_ENTRY_LABEL_BYTES",
+    "MAX_ENTRY_TYPE_BYTES",
     "MAX_EXTENSION_NAME_BYTES",
     "MAX_FEATURE_NAME_BYTES",
     "MAX_FLAGS",
     "MAX_FLAG_NAME_BYTES",
     "MAX_ID_BYTES",
+    "MAX_INJECTED_TEXT_BYTES",
     "MAX_INLINE_BUDGET",
     "MAX_INPUT_ANSWER_BYTES",
     "MAX_INPUT_PROMPT_BYTES",
@@ -197,24 +359,135 @@ __all__ = [
     "MAX_RETAINED_RESOURCE_PATH_BYTES",
     "MAX_RETRY_DELAY_MS",
     "MAX_SECRET_VALUE_BYTES",
+    "MAX_SESSION_ID_BYTES",
+    "MAX_SESSION_NAME_BYTES",
+    "MAX_SHORTCUTS",
+    "MAX_SHORTCUT_DESCRIPTION_BYTES",
+    "MAX_SHORTCUT_ID_BYTES",
+    "MAX_SHORTCUT_KEY_BYTES",
     "MAX_STRUCTURED_CONTENT_BYTES",
     "MAX_STRUCTURED_DEPTH",
     "MAX_STRUCTURED_NODES",
+    "MAX_TERMINAL_GRANT_ID_BYTES",
+    "MAX_TERMINAL_INPUT_BYTES",
     "MAX_TOMBSTONES",
     "MAX_TOOLS",
     "MAX_TOOL_NAME_BYTES",
+    "MAX_UI_DRAFT_BYTES",
+    "MAX_UI_EDITORS",
+    "MAX_UI_EDITOR_HISTORY",
+    "MAX_UI_FRAME_BYTES",
+    "MAX_UI_LINES",
+    "MAX_UI_LINE_BYTES",
+    "MAX_UI_MOUNTS",
+    "MAX_UI_PENDING_BYTES",
+    "MAX_UI_PENDING_EVENTS",
+    "MAX_UI_TITLE_BYTES",
     "MAX_WRITER_QUEUE_FRAMES",
     "MENU_COLLECT_MS",
     "MENU_COMMAND_MS",
     "MESSAGE_BATCH_MS",
     "METHODS",
+    "METHOD_AGENT_EVENTS",
+    "METHOD_AGENT_FOLLOW_UP",
+    "METHOD_AGENT_INTERRUPT",
+    "METHOD_AGENT_LIST",
+    "METHOD_AGENT_MESSAGE",
+    "METHOD_AGENT_MODELS",
+    "METHOD_AGENT_SPAWN",
+    "METHOD_AGENT_STOP",
+    "METHOD_AGENT_WAIT",
+    "METHOD_ARTIFACT_PUBLISH",
+    "METHOD_BASH_USER",
     "METHOD_CANCEL_REQUEST",
+    "METHOD_COMMAND_EXECUTE",
+    "METHOD_COMPACTION_FAILED",
+    "METHOD_COMPACTION_SETTLED",
+    "METHOD_COMPACTION_STARTED",
+    "METHOD_COMPOSER_GET",
+    "METHOD_COMPOSER_HISTORY",
+    "METHOD_COMPOSER_INSERT",
+    "METHOD_COMPOSER_SET",
+    "METHOD_CONFIRMATION_REQUEST",
+    "METHOD_CONTEXT_COLLECT",
+    "METHOD_CONTEXT_CONTRIBUTION",
+    "METHOD_CONTEXT_UPDATED",
+    "METHOD_DIALOG_SETTLED",
+    "METHOD_DIALOG_STARTED",
+    "METHOD_HOOK_RUN",
     "METHOD_INITIALIZE",
+    "METHOD_INPUT_REQUEST",
+    "METHOD_MENU_COLLECT",
+    "METHOD_MESSAGE_SETTLED",
+    "METHOD_MESSAGE_STARTED",
+    "METHOD_MESSAGE_UPDATED",
+    "METHOD_MODEL_SELECTED",
     "METHOD_NOTIFICATION",
+    "METHOD_POLICY_EVALUATE",
+    "METHOD_PRESENTATION_UPDATE",
     "METHOD_PROGRESS",
+    "METHOD_REASONING_SELECTED",
+    "METHOD_SECRET_GET",
+    "METHOD_SESSION_APPEND_ENTRY",
+    "METHOD_SESSION_COMPACT",
+    "METHOD_SESSION_CREATE",
+    "METHOD_SESSION_FORK",
+    "METHOD_SESSION_INFO_CHANGED",
+    "METHOD_SESSION_RELOAD",
+    "METHOD_SESSION_SEND_MESSAGE",
+    "METHOD_SESSION_SEND_USER_MESSAGE",
+    "METHOD_SESSION_SETTLED",
+    "METHOD_SESSION_SET_LABEL",
+    "METHOD_SESSION_SET_NAME",
+    "METHOD_SESSION_STARTED",
+    "METHOD_SESSION_SWITCH",
+    "METHOD_SESSION_WAIT_FOR_IDLE",
+    "METHOD_SHORTCUT_REGISTER",
+    "METHOD_SHORTCUT_TRIGGER",
     "METHOD_SHUTDOWN",
+    "METHOD_STATUS_COLLECT",
+    "METHOD_STATUS_CONTRIBUTION",
+    "METHOD_TERMINAL_ACQUIRE",
+    "METHOD_TERMINAL_GRANT_LOST",
+    "METHOD_TERMINAL_RELEASE",
+    "METHOD_TOOLS_REGISTER",
+    "METHOD_TOOLS_SET_ACTIVE",
+    "METHOD_TOOLS_UNREGISTER",
     "METHOD_TOOL_CALL",
+    "METHOD_TOOL_RENDER",
+    "METHOD_TOOL_SETTLED",
+    "METHOD_TOOL_STARTED",
+    "METHOD_TURN_SETTLED",
+    "METHOD_TURN_STARTED",
+    "METHOD_UI_AUTOCOMPLETE_COMPLETE",
+    "METHOD_UI_AUTOCOMPLETE_REGISTER",
+    "METHOD_UI_CHROME",
+    "METHOD_UI_CLOSE",
+    "METHOD_UI_CLOSED",
+    "METHOD_UI_EDITOR_TEXT",
+    "METHOD_UI_FRAME",
+    "METHOD_UI_KEY",
+    "METHOD_UI_MOUSE",
+    "METHOD_UI_OPEN",
+    "METHOD_UI_RESIZE",
+    "METHOD_UI_TERMINAL_INPUT_INTERCEPT",
+    "MIN_AGENT_WAIT_MS",
     "MODELS",
+    "MenuCollectParams",
+    "MenuCollectResult",
+    "MenuItem",
+    "MessageSettledParams",
+    "MessageStartedParams",
+    "MessageUpdatedParams",
+    "ModelSelectedParams",
+    "ModelTurnEndHookResult",
+    "ModelTurnEndPayload",
+    "ModelTurnStartHookResult",
+    "ModelTurnStartPayload",
+    "MutationKind",
+    "MutationKindValue",
+    "MutationState",
+    "MutationStateValue",
     "Notification",
     "NotificationLevel",
     "NotificationLevelValue",
@@ -225,6 +498,36 @@ __all__ = [
     "POST_MUTATION_MS",
     "PRESENTATION_WINDOW_MS",
     "PRODUCT_SHUTDOWN_MS",
+    "PersistenceMetadata",
+    "PolicyAllow",
+    "PolicyAsk",
+    "PolicyDeny",
+    "PolicyEvaluateParams",
+    "PolicyEvaluateResult",
+    "PolicyHints",
+    "PolicyIntent",
+    "PostMutationAnswer",
+    "PostMutationHookResult",
+    "PostMutationNoRescan",
+    "PostMutationPayload",
+    "PostMutationRequestRescan",
+    "PresentationAction",
+    "PresentationActivity",
+    "PresentationCollection",
+    "PresentationCollectionKind",
+    "PresentationCollectionKindValue",
+    "PresentationDetail",
+    "PresentationMetrics",
+    "PresentationNode",
+    "PresentationReference",
+    "PresentationReferenceKind",
+    "PresentationReferenceKindValue",
+    "PresentationSnapshot",
+    "PresentationState",
+    "PresentationStateValue",
+    "PresentationStatus",
+    "PresentationUpdateParams",
+    "ProgressDecoration",
     "ProgressEvent",
     "ProgressOutput",
     "ProgressParams",
@@ -233,32 +536,157 @@ __all__ = [
     "ProtocolOfferLimits",
     "ProtocolSelection",
     "ProtocolSelectionLimits",
+    "ProviderOperation",
+    "ProviderRetryAdvice",
+    "ProviderRetryDelay",
+    "ProviderRetryExtra",
+    "ProviderRetryHookResult",
+    "ProviderRetryKind",
+    "ProviderRetryPayload",
+    "ProviderRetryVerdict",
+    "ProviderRetryVerdictValue",
     "READY_RESET_MS",
     "REQUEST_TIMEOUT_MS",
     "RESOURCES_DISCOVER_MS",
     "RESTART_BASE_MS",
     "RESTART_CAP_MS",
+    "ReasoningSelectedParams",
+    "ResourceIdentity",
     "ResourceOwner",
+    "ResourcePath",
+    "ResourcePaths",
+    "ResourcesDiscoverHookResult",
+    "ResourcesDiscoverPayload",
+    "ResourcesDiscoverReason",
+    "ResourcesDiscoverReasonValue",
     "SHUTDOWN_REPLY_MS",
     "SIGNAL_SHUTDOWN_MS",
+    "SecretGetParams",
+    "SecretGetResult",
+    "SessionAppendEntryParams",
+    "SessionAppendEntryResult",
+    "SessionBeforeCompactHookResult",
+    "SessionBeforeCompactPayload",
+    "SessionCompactHookResult",
+    "SessionCompactParams",
+    "SessionCompactPayload",
+    "SessionCompactResult",
+    "SessionCreateParams",
+    "SessionCreateResult",
+    "SessionForkParams",
+    "SessionForkResult",
+    "SessionInfoChangedParams",
+    "SessionOperation",
+    "SessionOperationCancel",
+    "SessionOperationContinue",
+    "SessionOperationReplaceCompaction",
+    "SessionReloadParams",
+    "SessionReloadResult",
+    "SessionSendMessageParams",
+    "SessionSendMessageResult",
+    "SessionSendUserMessageParams",
+    "SessionSendUserMessageResult",
+    "SessionSetLabelParams",
+    "SessionSetLabelResult",
+    "SessionSetNameParams",
+    "SessionSetNameResult",
+    "SessionSettledParams",
+    "SessionStartedParams",
+    "SessionSwitchParams",
+    "SessionSwitchResult",
+    "SessionWaitForIdleParams",
+    "SessionWaitForIdleResult",
+    "SettlementOutcome",
+    "SettlementOutcomeValue",
+    "Sha256Hex",
+    "ShortcutRegisterParams",
+    "ShortcutRegisterResult",
+    "ShortcutTriggerParams",
     "ShutdownParams",
     "ShutdownResult",
+    "StatusCollectParams",
+    "StatusCollectParamsV01",
+    "StatusContribution",
+    "StoredEntry",
+    "StoredMessage",
+    "TABLE_AGENT_CALLS",
+    "TABLE_AGENT_REASONING_LABELS",
     "TABLE_ERROR_RANGES",
+    "TABLE_ERROR_USES",
+    "TABLE_FEATURE_GATES",
+    "TABLE_FOREGROUND_SERVICES",
     "TABLE_MESSAGE_TOKENS",
     "TABLE_OUTPUT_SCHEMA_KEYWORDS",
+    "TABLE_OWNER_PRECEDENCE",
+    "TABLE_PARENT_CALLS",
+    "TABLE_RESERVED_NAMES",
+    "TABLE_SERVICE_ERRORS",
+    "TABLE_SESSION_CONTROL",
+    "TABLE_UI_KEY_NAMES",
+    "TABLE_VERSION_DIFFERENCES",
     "TABLE_WIRE_ENVIRONMENT",
     "TOMBSTONE_MS",
     "TOOL_RENDER_MS",
+    "TerminalAcquireParams",
+    "TerminalAcquireResult",
+    "TerminalGrantLostParams",
+    "TerminalReleaseParams",
+    "TerminalReleaseResult",
     "TextPart",
     "ToolCallParams",
     "ToolCallParamsV01",
     "ToolCallResult",
     "ToolCallResultV01",
+    "ToolComposition",
     "ToolDefinition",
     "ToolDefinitionV01",
     "ToolName",
+    "ToolRenderParams",
+    "ToolRenderParamsV01",
+    "ToolRenderResult",
+    "ToolRenderSegment",
+    "ToolSettledParams",
+    "ToolStartedParams",
+    "ToolsRegisterParams",
+    "ToolsRegisterResult",
+    "ToolsSetActiveParams",
+    "ToolsSetActiveResult",
+    "ToolsUnregisterParams",
+    "ToolsUnregisterResult",
+    "TurnSettledParams",
+    "TurnStartedParams",
+    "UiAutocompleteCompleteParams",
+    "UiAutocompleteCompleteResult",
+    "UiAutocompleteCompleteResultV02",
+    "UiAutocompleteRegisterParams",
+    "UiAutocompleteRegisterResult",
+    "UiChrome",
+    "UiChromeParams",
+    "UiChromeResult",
+    "UiCloseParams",
+    "UiCloseResult",
+    "UiClosedParams",
+    "UiEditorTextParams",
+    "UiFrameParams",
+    "UiKeyKind",
+    "UiKeyKindValue",
+    "UiKeyParams",
+    "UiModifier",
+    "UiModifierValue",
+    "UiMouseButton",
+    "UiMouseButtonValue",
+    "UiMouseKind",
+    "UiMouseKindValue",
+    "UiMouseParams",
+    "UiOpenParams",
+    "UiOpenResult",
+    "UiPlacement",
+    "UiPlacementValue",
+    "UiResizeParams",
     "UiSurface",
     "UiSurfaceValue",
+    "UiTerminalInputInterceptParams",
+    "UiTerminalInputInterceptResult",
     "VERSIONS",
 ]
 
@@ -502,6 +930,134 @@ MAX_RESTART_ATTEMPTS: Final = 8
 """Failed restarts after which a process is parked. Unit: count."""
 READY_RESET_MS: Final = 30000
 """Time in ready after which the restarts are counted anew. Unit: ms."""
+MAX_AGENT_NAME_BYTES: Final = 48
+"""A task or profile name of a child agent. Unit: bytes."""
+MAX_AGENT_TEXT_BYTES: Final = 131072
+"""One text for a child agent. Unit: bytes."""
+MAX_AGENT_IDEMPOTENCY_KEY_BYTES: Final = 256
+"""The key that makes a spawn repeatable. Unit: bytes."""
+MAX_AGENT_ACTIVE: Final = 8
+"""Child agents of one owner that work at once. Unit: count."""
+MAX_AGENT_RECORDS: Final = 32
+"""Child agents the host remembers for one owner. Unit: count."""
+MAX_AGENT_DEPTH: Final = 1
+"""Generations of children below the root. Unit: levels."""
+MAX_AGENT_TURNS: Final = 256
+"""Model turns a policy may grant. Unit: count."""
+MAX_AGENT_TOKENS: Final = 64000
+"""Tokens a policy may grant. Unit: count."""
+MAX_AGENT_COST_MICRODOLLARS: Final = 50000000
+"""Cost a policy may grant, in millionths of a dollar. Unit: value."""
+MAX_AGENT_OUTPUT_BYTES: Final = 16384
+"""Final output a policy may grant. Unit: bytes."""
+MAX_AGENT_TIMEOUT_MS: Final = 86400000
+"""Run time a policy may grant. Unit: ms."""
+MAX_AGENT_MODEL_ID_BYTES: Final = 256
+"""A provider, model or reasoning name in a model choice. Unit: bytes."""
+MAX_AGENT_MODEL_LABEL_BYTES: Final = 512
+"""Display name of a model. Unit: bytes."""
+MAX_AGENT_MODEL_QUERY_BYTES: Final = 128
+"""Text to search models by. Unit: bytes."""
+MAX_AGENT_MODELS: Final = 100
+"""Models in one answer. Unit: items."""
+AGENT_MODELS_DEFAULT: Final = 50
+"""Models in one answer when the request names no number. Unit: items."""
+MAX_AGENT_REASONING_LEVELS: Final = 32
+"""Reasoning settings of one model. Unit: items."""
+MAX_AGENT_RECENT_TOOLS: Final = 6
+"""Tool runs a listed agent carries. Unit: items."""
+MAX_AGENT_TOOL_ARGS_BYTES: Final = 160
+"""One-line summary of the arguments of a tool run. Unit: bytes."""
+AGENT_WAIT_DEFAULT_MS: Final = 30000
+"""Wait of agent/wait when the request names none. Unit: ms."""
+MIN_AGENT_WAIT_MS: Final = 1
+"""Least wait of agent/wait; the host raises lower values to it. Unit: ms."""
+MAX_AGENT_WAIT_MS: Final = 60000
+"""Longest wait of agent/wait; the host lowers higher values to it. Unit: ms."""
+MAX_AGENT_EVENTS_TIMEOUT_MS: Final = 25000
+"""Longest wait of agent/events; longer ones are refused. Unit: ms."""
+MAX_AGENT_EVENTS: Final = 256
+"""Events in one answer. Unit: items."""
+MAX_AGENT_EVENTS_BYTES: Final = 524288
+"""Encoded events in one answer. Unit: bytes."""
+MAX_AGENT_EVENT_BYTES: Final = 262144
+"""Encoded body of one event; a longer one becomes an observation_error. Unit: bytes."""
+MAX_AGENT_LOG_RECORDS: Final = 4096
+"""Events the host keeps for one agent. Unit: count."""
+MAX_AGENT_LOG_BYTES: Final = 2097152
+"""Event bytes the host keeps for one agent. Unit: bytes."""
+MAX_COMPOSER_TEXT_BYTES: Final = 262144
+"""The whole text of the composer. Unit: bytes."""
+MAX_COMPOSER_HISTORY_ENTRIES: Final = 100
+"""Entries of composer history. Unit: items."""
+MAX_COMPOSER_HISTORY_BYTES: Final = 262144
+"""All entries of composer history together. Unit: bytes."""
+MAX_EDITOR_ID_BYTES: Final = 64
+"""A surface, editor or mount id. Unit: bytes."""
+MAX_SHORTCUTS: Final = 64
+"""Shortcuts of one process. Unit: count."""
+MAX_SHORTCUT_ID_BYTES: Final = 128
+"""A shortcut id. Unit: bytes."""
+MAX_SHORTCUT_KEY_BYTES: Final = 128
+"""A key combination. Unit: bytes."""
+MAX_SHORTCUT_DESCRIPTION_BYTES: Final = 4096
+"""What a shortcut does. Unit: bytes."""
+MAX_ENTRY_TYPE_BYTES: Final = 128
+"""Type of a session entry. Unit: bytes."""
+MAX_ENTRY_DATA_BYTES: Final = 65536
+"""Encoded data of a session entry. Unit: bytes."""
+MAX_ENTRY_ID_BYTES: Final = 256
+"""Id of a session entry. Unit: bytes."""
+MAX_SESSION_NAME_BYTES: Final = 4096
+"""Name of a session. Unit: bytes."""
+MAX_ENTRY_LABEL_BYTES: Final = 4096
+"""Label of a session entry. Unit: bytes."""
+MAX_INJECTED_TEXT_BYTES: Final = 262144
+"""One injected message. Unit: bytes."""
+MAX_ACTIVE_TOOLS: Final = 256
+"""Names in the set of active tools. Unit: items."""
+MAX_TERMINAL_GRANT_ID_BYTES: Final = 128
+"""Id of a terminal grant. Unit: bytes."""
+AUTOCOMPLETE_MS: Final = 500
+"""All completion chains together. Unit: ms."""
+MAX_COMPLETION_ITEMS: Final = 32
+"""Completions in one answer. Unit: items."""
+MAX_COMPLETION_BYTES: Final = 1024
+"""One string of a completion. Unit: bytes."""
+MAX_EDITOR_TEXT_BYTES: Final = 262144
+"""Text of the editor, before and after a completion. Unit: bytes."""
+MAX_SESSION_ID_BYTES: Final = 256
+"""A session id. Unit: bytes."""
+MAX_COMPACTION_INSTRUCTIONS_BYTES: Final = 16384
+"""Raw instructions for a compaction. Unit: bytes."""
+MAX_UI_MOUNTS: Final = 16
+"""Surfaces of one process mounted together. Unit: count."""
+MAX_UI_TITLE_BYTES: Final = 128
+"""Title of a surface. Unit: bytes."""
+MAX_UI_LINES: Final = 256
+"""Lines of one frame. Unit: items."""
+MAX_UI_LINE_BYTES: Final = 16384
+"""One line of a frame. Unit: bytes."""
+MAX_UI_FRAME_BYTES: Final = 524288
+"""All lines of a frame together. Unit: bytes."""
+MAX_DESKTOP_TITLE_BYTES: Final = 1024
+"""Title of a desktop notification. Unit: bytes."""
+MAX_DESKTOP_BODY_BYTES: Final = 4096
+"""Body of a desktop notification. Unit: bytes."""
+MAX_DESKTOP_NOTIFICATIONS: Final = 16
+"""Desktop notifications waiting. Unit: count."""
+MAX_UI_EDITORS: Final = 16
+"""Editors of one surface. Unit: count."""
+MAX_UI_DRAFT_BYTES: Final = 262144
+"""Draft of an editor. Unit: bytes."""
+MAX_UI_EDITOR_HISTORY: Final = 100
+"""History entries of an editor. Unit: items."""
+MAX_UI_PENDING_EVENTS: Final = 128
+"""Editor input that waits for a checkpoint. Unit: count."""
+MAX_UI_PENDING_BYTES: Final = 262144
+"""Editor input that waits for a checkpoint. Unit: bytes."""
+MAX_TERMINAL_INPUT_BYTES: Final = 256
+"""Terminal input of one interception, either way. Unit: bytes."""
 
 _ERRORS: Final[Mapping[str, str]] = {
     "not_object": "invalid_params",
@@ -529,6 +1085,12 @@ class _Model(_models.Model):
 
 
 class _Scalar(_models.Scalar):
+    __slots__ = ()
+    VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
+    MAX_DEPTH: ClassVar[int] = 512
+
+
+class _Either(_models.Either):
     __slots__ = ()
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
     MAX_DEPTH: ClassVar[int] = 512
@@ -729,6 +1291,595 @@ class NotificationLevel(_Scalar):
 NotificationLevelValue: TypeAlias = Literal["info", "success", "warning", "error"]
 
 
+class Sha256Hex(_Scalar):
+    """A SHA-256 digest, 64 lowercase hexadecimal digits.
+
+    Source: feature 11.8, 12.9. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(pattern="^[0-9a-f]{64}$")
+
+
+class AgentName(_Scalar):
+    """Task or profile name of a child agent.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_NAME_BYTES, pattern="^[a-z0-9_-]+$")
+
+
+class AgentTool(_Scalar):
+    """Tools a child agent may be given.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    READ: Final = "read"
+    SEARCH: Final = "search"
+    EDIT: Final = "edit"
+    WRITE: Final = "write"
+    BASH: Final = "bash"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("read", "search", "edit", "write", "bash",))
+
+
+AgentToolValue: TypeAlias = Literal["read", "search", "edit", "write", "bash"]
+
+
+class AgentMessageDelivery(_Scalar):
+    """What became of a message.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    STEERING: Final = "steering"
+    """Taken into the turn at work."""
+    QUEUED: Final = "queued"
+    """Kept for the next turn."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("steering", "queued",))
+
+
+AgentMessageDeliveryValue: TypeAlias = Literal["steering", "queued"]
+
+
+class AgentFollowUpDelivery(_Scalar):
+    """What became of a follow-up.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    FOLLOW_UP: Final = "follow_up"
+    """Queued behind the work at hand."""
+    NEW_RUN: Final = "new_run"
+    """Started the agent again."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("follow_up", "new_run",))
+
+
+AgentFollowUpDeliveryValue: TypeAlias = Literal["follow_up", "new_run"]
+
+
+class ComposerText(_Scalar):
+    """Text of the composer: no control characters but line feed and tab.
+
+    Source: feature 12.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(max_bytes=MAX_COMPOSER_TEXT_BYTES, controls="text")
+
+
+class EditorId(_Scalar):
+    """Id of a surface, an editor or a mount.
+
+    Source: feature 12.2, 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_EDITOR_ID_BYTES, pattern="^[A-Za-z0-9_.-]+$")
+
+
+class InjectedRole(_Scalar):
+    """Whose words an injected message holds; a message of the person has a method of its own.
+
+    Source: feature 12.5. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    ASSISTANT: Final = "assistant"
+    SYSTEM: Final = "system"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("assistant", "system",))
+
+
+InjectedRoleValue: TypeAlias = Literal["assistant", "system"]
+
+
+class UiPlacement(_Scalar):
+    """Where a surface is mounted.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    FULLSCREEN: Final = "fullscreen"
+    HEADER: Final = "header"
+    FOOTER: Final = "footer"
+    ABOVE_EDITOR: Final = "above_editor"
+    BELOW_EDITOR: Final = "below_editor"
+    EDITOR: Final = "editor"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("fullscreen", "header", "footer", "above_editor", "below_editor", "editor",))
+
+
+UiPlacementValue: TypeAlias = Literal["fullscreen", "header", "footer", "above_editor", "below_editor", "editor"]
+
+
+class UiKeyKind(_Scalar):
+    """What a key did.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    PRESS: Final = "press"
+    REPEAT: Final = "repeat"
+    RELEASE: Final = "release"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("press", "repeat", "release",))
+
+
+UiKeyKindValue: TypeAlias = Literal["press", "repeat", "release"]
+
+
+class UiModifier(_Scalar):
+    """Keys held beside.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    SHIFT: Final = "shift"
+    ALT: Final = "alt"
+    CONTROL: Final = "control"
+    SUPER: Final = "super"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("shift", "alt", "control", "super",))
+
+
+UiModifierValue: TypeAlias = Literal["shift", "alt", "control", "super"]
+
+
+class UiMouseKind(_Scalar):
+    """What the mouse did.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    PRESS: Final = "press"
+    RELEASE: Final = "release"
+    DRAG: Final = "drag"
+    MOVE: Final = "move"
+    WHEEL: Final = "wheel"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("press", "release", "drag", "move", "wheel",))
+
+
+UiMouseKindValue: TypeAlias = Literal["press", "release", "drag", "move", "wheel"]
+
+
+class UiMouseButton(_Scalar):
+    """Buttons of the mouse.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    __slots__ = ()
+    LEFT: Final = "left"
+    MIDDLE: Final = "middle"
+    RIGHT: Final = "right"
+    NONE: Final = "none"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("left", "middle", "right", "none",))
+
+
+UiMouseButtonValue: TypeAlias = Literal["left", "middle", "right", "none"]
+
+
+class Base64Text(_Scalar):
+    """Bytes in standard base64 with padding.
+
+    Source: feature 9.2, 11.8. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(pattern="^[A-Za-z0-9+/]*={0,2}$")
+
+
+class ArtifactPath(_Scalar):
+    """Path below the scratch directory, with slashes; neither absolute nor through a parent directory.
+
+    Source: feature 11.8, 2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_ARTIFACT_PATH_BYTES, pattern="^(?:[^/.][^/]*|\\.(?:[^/.][^/]*)?|\\.\\.[^/]+)(?:/+(?:[^/.][^/]*|\\.(?:[^/.][^/]*)?|\\.\\.[^/]+)){0,63}/*$")
+
+
+class ResourcePath(_Scalar):
+    """Absolute path of a directory or file, not through a parent directory.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_RESOURCE_PATH_BYTES, controls="none", pattern="^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\)(?:(?:[^/\\\\.][^/\\\\]*|\\.(?:[^/\\\\.][^/\\\\]*)?|\\.\\.[^/\\\\]+)?[/\\\\])*(?:[^/\\\\.][^/\\\\]*|\\.(?:[^/\\\\.][^/\\\\]*)?|\\.\\.[^/\\\\]+)?$")
+
+
+class ApprovalToken(_Scalar):
+    """An approval that is good for one use.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=64, max_bytes=64, pattern="^[0-9a-f]{64}$")
+
+
+class ResourceIdentity(_Scalar):
+    """Identity of a mutation or a resource: lowercase ASCII, opaque, never a path.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_MUTATION_ID_BYTES, pattern="^[!-@\\[-~]+$")
+
+
+class CompositionMode(_Scalar):
+    """How a composing tool changes what the model sees.
+
+    Source: feature 4.2, 12.8. API 0.4.
+    """
+
+    __slots__ = ()
+    ON: Final = "on"
+    """The other tools stay visible."""
+    ONLY: Final = "only"
+    """The other tools are reached through this one alone."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("on", "only",))
+
+
+CompositionModeValue: TypeAlias = Literal["on", "only"]
+
+
+class ContextPlacement(_Scalar):
+    """Where context goes.
+
+    Source: feature 4.3. API 0.1, 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SYSTEM_PREFIX: Final = "system_prefix"
+    """Before the system prompt."""
+    SYSTEM_SUFFIX: Final = "system_suffix"
+    """Behind the system prompt."""
+    PROMPT_PREFIX: Final = "prompt_prefix"
+    """Before the prompt of the person."""
+    PROMPT_SUFFIX: Final = "prompt_suffix"
+    """Behind the prompt of the person."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("system_prefix", "system_suffix", "prompt_prefix", "prompt_suffix",))
+
+
+ContextPlacementValue: TypeAlias = Literal["system_prefix", "system_suffix", "prompt_prefix", "prompt_suffix"]
+
+
+class HookName(_Scalar):
+    """Hooks of this wire. session_start and session_end belong to the canonical wire.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    BEFORE_PROMPT: Final = "before_prompt"
+    """Before a prompt is handed to the model."""
+    AFTER_RESPONSE: Final = "after_response"
+    """After a complete answer of the model."""
+    BEFORE_TOOL_CALL: Final = "before_tool_call"
+    """Before a tool runs."""
+    AFTER_TOOL_CALL: Final = "after_tool_call"
+    """After a tool ran."""
+    PROVIDER_RETRY: Final = "provider_retry"
+    """Before a failed request to a provider is repeated."""
+    BEFORE_PERSISTENCE: Final = "before_persistence"
+    """Before an answer of the model is stored."""
+    POST_MUTATION: Final = "post_mutation"
+    """After a change of configuration or resources."""
+    MODEL_TURN_START: Final = "model_turn_start"
+    """Before each answer of the model is asked for."""
+    MODEL_TURN_END: Final = "model_turn_end"
+    """After an answer of the model and its tool results are stored."""
+    SESSION_BEFORE_COMPACT: Final = "session_before_compact"
+    """Before the session is compacted."""
+    SESSION_COMPACT: Final = "session_compact"
+    """After the session was compacted."""
+    CACHE_WARMING_DECISION: Final = "cache_warming_decision"
+    """Before a provider cache is refreshed."""
+    COMPACTION_STRATEGY: Final = "compaction_strategy"
+    """In place of the local compaction."""
+    RESOURCES_DISCOVER: Final = "resources_discover"
+    """When resource directories are looked up."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("before_prompt", "after_response", "before_tool_call", "after_tool_call", "provider_retry", "before_persistence", "post_mutation", "model_turn_start", "model_turn_end", "session_before_compact", "session_compact", "cache_warming_decision", "compaction_strategy", "resources_discover",), keep_unknown=True)
+
+
+class ProviderRetryKind(_Scalar):
+    """Where a request to a provider failed.
+
+    Source: feature 9.2, seed. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    BEFORE_GENERATION: Final = "before_generation"
+    """Before anything was generated."""
+    STREAM_START: Final = "stream_start"
+    """As the stream began."""
+    INTERRUPTED_INFERENCE: Final = "interrupted_inference"
+    """While the model was at work."""
+    WAITING_FOR_NETWORK: Final = "waiting_for_network"
+    """Waiting for the network before sending."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("before_generation", "stream_start", "interrupted_inference", "waiting_for_network",), keep_unknown=True)
+
+
+class ProviderOperation(_Scalar):
+    """Requests to a provider that are not the main answer.
+
+    Source: feature 9.2, seed. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    LOCAL_COMPACTION: Final = "local_compaction"
+    """A summary the host asks for."""
+    NATIVE_COMPACTION: Final = "native_compaction"
+    """A compaction the provider offers."""
+    TERMINAL_GATE: Final = "terminal_gate"
+    """The check that ends a run."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("local_compaction", "native_compaction", "terminal_gate",), keep_unknown=True)
+
+
+class ProviderRetryVerdict(_Scalar):
+    """Advice that needs no number.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    RETRY: Final = "retry"
+    """Go on as planned."""
+    STOP: Final = "stop"
+    """Do not repeat this operation."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("retry", "stop",))
+
+
+ProviderRetryVerdictValue: TypeAlias = Literal["retry", "stop"]
+
+
+class MutationKind(_Scalar):
+    """What was changed.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    CONFIGURATION: Final = "configuration"
+    """Settings."""
+    RESOURCE: Final = "resource"
+    """Resources of extensions."""
+    MIGRATION_INGESTION: Final = "migration_ingestion"
+    """A setup taken over from elsewhere."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("configuration", "resource", "migration_ingestion",))
+
+
+MutationKindValue: TypeAlias = Literal["configuration", "resource", "migration_ingestion"]
+
+
+class MutationState(_Scalar):
+    """How the change ended.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    COMMITTED: Final = "committed"
+    """It holds."""
+    ROLLED_BACK: Final = "rolled_back"
+    """It was undone completely."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("committed", "rolled_back",))
+
+
+MutationStateValue: TypeAlias = Literal["committed", "rolled_back"]
+
+
+class CacheWarmingPhase(_Scalar):
+    """When a refresh falls due.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    __slots__ = ()
+    STREAMING: Final = "streaming"
+    """During an answer."""
+    IDLE: Final = "idle"
+    """Between answers."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("streaming", "idle",))
+
+
+CacheWarmingPhaseValue: TypeAlias = Literal["streaming", "idle"]
+
+
+class CacheWarmingAction(_Scalar):
+    """Whether the provider cache is refreshed.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    __slots__ = ()
+    WARM: Final = "warm"
+    """Refresh it."""
+    STOP: Final = "stop"
+    """Let it expire."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("warm", "stop",))
+
+
+CacheWarmingActionValue: TypeAlias = Literal["warm", "stop"]
+
+
+class ResourcesDiscoverReason(_Scalar):
+    """Why directories are looked up.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    __slots__ = ()
+    STARTUP: Final = "startup"
+    RELOAD: Final = "reload"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("startup", "reload",))
+
+
+ResourcesDiscoverReasonValue: TypeAlias = Literal["startup", "reload"]
+
+
+class SettlementOutcome(_Scalar):
+    """How something ended.
+
+    Source: feature 10.1. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    COMPLETED: Final = "completed"
+    """To the end."""
+    FAILED: Final = "failed"
+    """With an error."""
+    CANCELLED: Final = "cancelled"
+    """A person or program stopped it."""
+    INTERRUPTED: Final = "interrupted"
+    """Something broke it off."""
+    FRONTEND_DISCONNECTED: Final = "frontend_disconnected"
+    """The frontend went away."""
+    SHUTDOWN: Final = "shutdown"
+    """The host is ending."""
+    LIMIT_REACHED: Final = "limit_reached"
+    """A bound was reached."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("completed", "failed", "cancelled", "interrupted", "frontend_disconnected", "shutdown", "limit_reached",))
+
+
+SettlementOutcomeValue: TypeAlias = Literal["completed", "failed", "cancelled", "interrupted", "frontend_disconnected", "shutdown", "limit_reached"]
+
+
+class PresentationState(_Scalar):
+    """State of whatever is shown.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    EMPTY: Final = "empty"
+    """Nothing there."""
+    LOADING: Final = "loading"
+    """Being read."""
+    PENDING: Final = "pending"
+    """Admitted, not begun."""
+    ACTIVE: Final = "active"
+    """In use."""
+    RUNNING: Final = "running"
+    """At work."""
+    SUCCEEDED: Final = "succeeded"
+    """Done."""
+    FAILED: Final = "failed"
+    """Ended with an error."""
+    CANCELLED: Final = "cancelled"
+    """Given up."""
+    DEGRADED: Final = "degraded"
+    """Works with losses."""
+    STOPPED: Final = "stopped"
+    """Ended on purpose."""
+    UNAVAILABLE: Final = "unavailable"
+    """Something outside is missing."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("empty", "loading", "pending", "active", "running", "succeeded", "failed", "cancelled", "degraded", "stopped", "unavailable",))
+
+
+PresentationStateValue: TypeAlias = Literal["empty", "loading", "pending", "active", "running", "succeeded", "failed", "cancelled", "degraded", "stopped", "unavailable"]
+
+
+class PresentationCollectionKind(_Scalar):
+    """Shape of a collection.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    LIST: Final = "list"
+    """No node has a parent."""
+    TREE: Final = "tree"
+    """Parents are nodes of the collection."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("list", "tree",))
+
+
+PresentationCollectionKindValue: TypeAlias = Literal["list", "tree"]
+
+
+class PresentationReferenceKind(_Scalar):
+    """What a reference points to.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    SESSION: Final = "session"
+    """A session; opaque."""
+    ARTIFACT: Final = "artifact"
+    """An artifact; opaque."""
+    RESOURCE: Final = "resource"
+    """A resource; opaque."""
+    URL: Final = "url"
+    """An absolute HTTP or HTTPS address that is neither local nor private and names no credentials."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("session", "artifact", "resource", "url",))
+
+
+PresentationReferenceKindValue: TypeAlias = Literal["session", "artifact", "resource", "url"]
+
+
+class ArtifactMediaType(_Scalar):
+    """Media types of artifacts, in their one spelling.
+
+    Source: feature 11.8. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+    IMAGE_PNG: Final = "image/png"
+    """PNG image."""
+    IMAGE_JPEG: Final = "image/jpeg"
+    """JPEG image."""
+    IMAGE_GIF: Final = "image/gif"
+    """GIF image."""
+    IMAGE_WEBP: Final = "image/webp"
+    """WebP image."""
+    AUDIO_WAV: Final = "audio/wav"
+    """WAV sound."""
+    AUDIO_MPEG: Final = "audio/mpeg"
+    """MPEG sound."""
+    AUDIO_FLAC: Final = "audio/flac"
+    """FLAC sound."""
+    AUDIO_OPUS: Final = "audio/opus"
+    """Opus sound."""
+    AUDIO_AAC: Final = "audio/aac"
+    """AAC sound."""
+    AUDIO_MP4: Final = "audio/mp4"
+    """Sound in MP4."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/flac", "audio/opus", "audio/aac", "audio/mp4",))
+
+
+ArtifactMediaTypeValue: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/flac", "audio/opus", "audio/aac", "audio/mp4"]
+
+
 class ContentPart(_Model):
     """One part of a tool result.
 
@@ -742,6 +1893,60 @@ class ProgressEvent(_Model):
     """One progress event.
 
     Source: feature 11.6. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+
+
+class AgentStatus(_Model):
+    """State of a child agent.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+
+
+class UiChrome(_Model):
+    """A wish to what surrounds the surfaces. Later than 0.8.0.
+
+    Source: feature 12.12, op 25, op 29. API 0.4.
+    """
+
+    __slots__ = ()
+
+
+class Disposition(_Model):
+    """What an extension makes of an operation it may object to.
+
+    Source: feature 4.3, 9. API 0.1, 0.2, 0.4.
+    """
+
+    __slots__ = ()
+
+
+class PostMutationAnswer(_Model):
+    """Whether resources are read again.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+
+
+class SessionOperation(_Model):
+    """Decision on an operation of the session. Replacing a compaction is known by name only.
+
+    Source: feature 9.2, op 17. API 0.4.
+    """
+
+    __slots__ = ()
+
+
+class PolicyEvaluateResult(_Model):
+    """The decision of the host.
+
+    Source: feature 11.9. API 0.2, 0.4.
     """
 
     __slots__ = ()
@@ -1122,7 +2327,7 @@ class CommandDefinition(_Model):
 class ToolDefinition(_Model):
     """One tool of the catalog.
 
-    Source: feature 4.2. API 0.2, 0.4.
+    Source: feature 4.2, op 9. API 0.2, 0.4.
     """
 
     name: str
@@ -1133,6 +2338,14 @@ class ToolDefinition(_Model):
     """JSON Schema of the arguments; describes an object."""
     output_schema: Mapping[str, object] | Absent | None = ABSENT
     """JSON Schema of the structured content."""
+    prompt_snippet: str | Absent | None = ABSENT
+    """One line on the use of the tool for the system prompt; needs tool_prompt_metadata_v1."""
+    prompt_guidelines: Sequence[str] | Absent = ABSENT
+    """Advice for the system prompt, none when absent; needs tool_prompt_metadata_v1 unless empty."""
+    composition: ToolComposition | Absent = ABSENT
+    """Lets the tool call other tools; needs tool_composition_v1."""
+    constrained_sampling: object = ABSENT
+    """Grammar contract for providers, passed on unread."""
     unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
     """Members outside the list, kept and written back."""
 
@@ -1397,7 +2610,7 @@ class ProgressParams(_Model):
 class ProgressStatus(ProgressEvent):
     """Where the work stands.
 
-    Source: feature 11.6. API 0.2, 0.4.
+    Source: feature 11.6, op 33. API 0.2, 0.4.
     """
 
     type: Literal["status"] = "status"
@@ -1468,6 +2681,3621 @@ class ShutdownResult(_Model):
     Source: feature 8.7. API 0.1, 0.2, 0.4.
     """
 
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentModelSelection(_Model):
+    """Which model a child runs on. Each part is inherited unless given; a provider needs a model beside it.
+    Needs agent_model_selection_v1.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    provider: str | Absent = ABSENT
+    """Provider id; inherit when absent."""
+    model: str | Absent = ABSENT
+    """Model id; inherit when absent."""
+    reasoning: str | Absent = ABSENT
+    """Reasoning setting; inherit when absent."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentResolvedModel(_Model):
+    """The model a child really runs on.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    provider: str
+    """Provider id."""
+    model: str
+    """Model id."""
+    reasoning: object
+    """Reasoning configuration as the host writes it, an object with a type."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentPolicy(_Model):
+    """What a child may use. Every ceiling is named, null where it is inherited.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    tools: Sequence[AgentToolValue]
+    """Tools the child has."""
+    max_depth: int
+    """Generations below the root; always 1."""
+    max_concurrent_children: int
+    """Children at work together."""
+    max_turns: int | None
+    """Model turns; null inherits the ceiling of the parent."""
+    max_tokens: int | None
+    """Tokens; null inherits."""
+    max_cost_microdollars: int | None
+    """Cost in millionths of a dollar; null inherits."""
+    max_output_bytes: int
+    """Bytes of the final output."""
+    timeout_ms: int | None
+    """Run time; null inherits."""
+    model_selection: AgentModelSelection | Absent | None = ABSENT
+    """Model to run on; anything but null needs agent_model_selection_v1."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentEffectivePolicy(_Model):
+    """The policy the host enforces, with inherited ceilings resolved; null is no ceiling.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    tools: Sequence[AgentToolValue]
+    """Tools the child has."""
+    max_depth: int
+    """Generations below the root; always 1."""
+    max_concurrent_children: int
+    """Children at work together."""
+    max_turns: int | None
+    """Model turns; null inherits the ceiling of the parent."""
+    max_tokens: int | None
+    """Tokens; null inherits."""
+    max_cost_microdollars: int | None
+    """Cost in millionths of a dollar; null inherits."""
+    max_output_bytes: int
+    """Bytes of the final output."""
+    timeout_ms: int | None
+    """Run time; null inherits."""
+    model_selection: AgentModelSelection | Absent | None = ABSENT
+    """Model to run on; anything but null needs agent_model_selection_v1."""
+    resolved_model: AgentResolvedModel | Absent = ABSENT
+    """Model in use; present when model selection is negotiated."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentPending(AgentStatus):
+    """Not started yet.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["pending"] = "pending"
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentRunning(AgentStatus):
+    """At work.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["running"] = "running"
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentCompleted(AgentStatus):
+    """Done, with its final output.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["completed"] = "completed"
+    """State."""
+    output: str
+    """Final output."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentInterrupted(AgentStatus):
+    """Interrupted; a follow-up may resume it.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["interrupted"] = "interrupted"
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentTimedOut(AgentStatus):
+    """Stopped at its deadline.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["timed_out"] = "timed_out"
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentFailed(AgentStatus):
+    """Ended with an error.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["failed"] = "failed"
+    """State."""
+    error: str
+    """What went wrong."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentShutdown(AgentStatus):
+    """Shut down for good.
+
+    Source: feature 12.1, op 28. API 0.2, 0.4.
+    """
+
+    state: Literal["shutdown"] = "shutdown"
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentSpawnParams(_Model):
+    """Starts a child agent with a context of its own.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    task_name: str
+    """Name of the task."""
+    profile: str | Absent = ABSENT
+    """Name of the profile."""
+    fingerprint: str | Absent = ABSENT
+    """Digest of the profile."""
+    message: str
+    """The task itself."""
+    idempotency_key: str
+    """The same key with the same input gives the same agent."""
+    policy: AgentPolicy
+    """What it may use."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentSpawnResult(_Model):
+    """The child as created.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    agent_path: str
+    """Path in the tree of agents."""
+    task_name: str
+    """Name of the task."""
+    profile: str | Absent = ABSENT
+    """Name of the profile."""
+    fingerprint: str | Absent = ABSENT
+    """Digest of the profile."""
+    idempotency_key: str
+    """Key as given."""
+    status: AgentStatus
+    """State."""
+    policy: AgentEffectivePolicy
+    """Policy in force."""
+    created_at_ms: int
+    """Creation, Unix milliseconds."""
+    started_at_ms: int | None
+    """Start; null before it."""
+    completed_at_ms: int | None
+    """End; null before it."""
+    deadline_at_ms: int | None
+    """Deadline; null for none."""
+    principal: str
+    """Identity the tree belongs to."""
+    resource_owner: str
+    """Durable session owner the tree belongs to."""
+    resolved_model: AgentResolvedModel | Absent = ABSENT
+    """Model in use; present when model selection is negotiated."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentModelsParams(_Model):
+    """Looks up models a child may run on. Only the owner at the root may ask.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    query: str | Absent | None = ABSENT
+    """Part of a model, provider or display name, in any case."""
+    limit: int | Absent | None = ABSENT
+    """Models wanted; 50 when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentModel(_Model):
+    """One model a child may run on.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    model: str
+    """Model id."""
+    provider: str
+    """Provider id."""
+    display_name: str | None
+    """Name for people."""
+    reasoning: Sequence[str]
+    """Reasoning settings it takes."""
+    context_window: int
+    """Tokens of context."""
+    max_output_tokens: int
+    """Tokens of output."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentModelsResult(_Model):
+    """Models found.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    models: Sequence[AgentModel]
+    """The models."""
+    truncated: bool
+    """More were found than listed."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentMessageParams(_Model):
+    """Sends a message to a child.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    target: str
+    """Agent id or path."""
+    message: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentMessageResult(_Model):
+    """Where the message went.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    delivered_to: str
+    """Agent it went to."""
+    delivery: AgentMessageDeliveryValue
+    """What became of it."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentFollowUpParams(_Model):
+    """Gives a child more to do once it is done.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    target: str
+    """Agent id or path."""
+    message: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentFollowUpResult(_Model):
+    """Where the follow-up went.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    agent_path: str
+    """Agent path."""
+    delivery: AgentFollowUpDeliveryValue
+    """What became of it."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentListParams(_Model):
+    """Lists the children of the owner.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentUsage(_Model):
+    """Tokens used, in buckets that do not overlap.
+
+    Source: feature 12.1, op 32. API 0.2, 0.4.
+    """
+
+    input_tokens: int | Absent = ABSENT
+    """Input read anew."""
+    cache_read_tokens: int | Absent = ABSENT
+    """Input read from a cache."""
+    cache_write_tokens: int | Absent = ABSENT
+    """Input written to a cache."""
+    output_tokens: int | Absent = ABSENT
+    """Output."""
+    reasoning_tokens: int | Absent = ABSENT
+    """Output spent on reasoning."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentToolRun(_Model):
+    """One recent tool run of a child.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    name: str
+    """Tool."""
+    args: str
+    """Arguments in one line."""
+    started_at_ms: int
+    """Start."""
+    finished_at_ms: int | Absent = ABSENT
+    """End."""
+    error: bool
+    """It failed."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentRecord(_Model):
+    """One child as listed.
+
+    Source: feature 12.1, op 28, op 32. API 0.2, 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    agent_path: str
+    """Agent path."""
+    parent_id: str | None
+    """Agent above it; null below the root."""
+    task_name: str
+    """Name of the task."""
+    profile: str | Absent = ABSENT
+    """Name of the profile."""
+    idempotency_key: str
+    """Key it was spawned with."""
+    fingerprint: str | Absent = ABSENT
+    """Digest of the profile."""
+    depth: int
+    """Generations below the root."""
+    session: str
+    """Opaque reference to its session."""
+    status: AgentStatus
+    """State."""
+    policy: AgentEffectivePolicy
+    """Policy in force."""
+    created_at_ms: int
+    """Creation, Unix milliseconds."""
+    started_at_ms: int | None
+    """Start; null before it."""
+    completed_at_ms: int | None
+    """End; null before it."""
+    deadline_at_ms: int | None
+    """Deadline; null for none."""
+    turn_count: int
+    """Turns so far."""
+    tool_call_count: int
+    """Tool calls so far."""
+    phase: object
+    """What it does now, opaque."""
+    tool_name: str | Absent = ABSENT
+    """Tool it runs."""
+    recent_tools: Sequence[AgentToolRun]
+    """Latest tool runs."""
+    usage: AgentUsage
+    """Tokens used."""
+    cost_microdollars: int | Absent = ABSENT
+    """Cost in millionths of a dollar."""
+    provenance: object
+    """Where the record comes from, opaque."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentListResult(_Model):
+    """The children of the owner.
+
+    Source: feature 12.1, op 32. API 0.2, 0.4.
+    """
+
+    principal: str
+    """Identity the tree belongs to."""
+    resource_owner: str
+    """Durable session owner."""
+    persistence_error: str | None
+    """Why the tree could not be stored; null when it was."""
+    agents: Sequence[AgentRecord]
+    """The children."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentWaitParams(_Model):
+    """Waits until a child needs attention.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    timeout_ms: int | Absent = ABSENT
+    """Longest wait; clamped to 1 to 60000, 30000 when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentWaitResult(_Model):
+    """The children after the wait.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    timed_out: bool
+    """The wait ended without news."""
+    snapshot: AgentListResult
+    """The children."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentInterruptParams(_Model):
+    """Interrupts a child and all below it.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    target: str
+    """Agent id or path."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentInterruptResult(_Model):
+    """What the interruption met.
+
+    Source: feature 12.1. API 0.2, 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    agent_path: str
+    """Agent path."""
+    previous_status: AgentStatus
+    """State before."""
+    interrupt_requested: bool
+    """An interruption is on its way."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentStopParams(_Model):
+    """Asks a child to shut down for good.
+
+    Source: feature 12.1. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    target: str
+    """Agent id or path."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentStopResult(_Model):
+    """The request was taken; the agent settles later.
+
+    Source: feature 12.1. API 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    shutdown_requested: bool
+    """Always true."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentEventsParams(_Model):
+    """Reads the events of a child behind a cursor.
+
+    Source: feature 12.1. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
+    agent_session_lifetime_v1.
+    """
+    target: str
+    """Agent id or path."""
+    after_sequence: int
+    """Events after this one; 0 for all kept. A cursor that expired or lies ahead is an error."""
+    timeout_ms: int | Absent = ABSENT
+    """Wait for a first event; 0 when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentEventEntry(_Model):
+    """One event of a child.
+
+    Source: feature 12.1, op 28. API 0.4.
+    """
+
+    sequence: int
+    """Place in the log."""
+    event: Mapping[str, object]
+    """The event, opaque: turns, output, tools, end of a run, or observation_error."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AgentEventsResult(_Model):
+    """Events behind the cursor. Reading takes nothing away.
+
+    Source: feature 12.1. API 0.4.
+    """
+
+    agent_id: str
+    """Agent id."""
+    session_id: str | None
+    """Its session, once there is one."""
+    events: Sequence[AgentEventEntry]
+    """Events in order."""
+    next_sequence: int
+    """Cursor for the next call."""
+    has_more: bool
+    """More events are kept already."""
+    status: AgentStatus
+    """State."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class EditorCheckpoint(_Model):
+    """Where a remote editor stands when it writes the composer. Later than 0.8.0.
+
+    Source: feature 12.2, op 29. API 0.4.
+    """
+
+    surface_id: str
+    """Surface of the editor."""
+    mount_id: str
+    """Mount of the editor."""
+    input_revision: int
+    """Last input the editor has taken in; 0 for the first text. Never goes back, never ahead of the host."""
+    checkpoint_revision: int
+    """Counts the checkpoints of the mount from 1."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerGetParams(_Model):
+    """Reads the composer.
+
+    Source: feature 12.2. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerGetResult(_Model):
+    """What the composer holds.
+
+    Source: feature 12.2. API 0.2, 0.4.
+    """
+
+    text: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerSetParams(_Model):
+    """Replaces the whole text of the composer.
+
+    Source: feature 12.2, op 29. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    text: str
+    """The text."""
+    editor_checkpoint: EditorCheckpoint | Absent = ABSENT
+    """Given by a remote editor; then an owner is needed as well, and the features remote_ui and composer. Later
+    than 0.8.0.
+    """
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerSetResult(_Model):
+    """Empty, but for the answer to a checkpoint.
+
+    Source: feature 12.2, op 29. API 0.2, 0.4.
+    """
+
+    input_revision: int | Absent = ABSENT
+    """Input revision of the checkpoint. Later than 0.8.0."""
+    checkpoint_revision: int | Absent = ABSENT
+    """The checkpoint taken. Later than 0.8.0."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerInsertParams(_Model):
+    """Inserts text at the cursor of the composer.
+
+    Source: feature 12.2. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    text: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerInsertResult(_Model):
+    """No members.
+
+    Source: feature 12.2. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerHistoryParams(_Model):
+    """Replaces what the composer recalls. Later than 0.8.0.
+
+    Source: feature 12.2, op 29. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner
+    """Owner issued to this process."""
+    entries: Sequence[str]
+    """Entries, newest first; together at most 256 KiB."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ComposerHistoryResult(_Model):
+    """No members.
+
+    Source: feature 12.2, op 29. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ShortcutRegisterParams(_Model):
+    """Asks for a keyboard shortcut. Sent before initialize is answered.
+
+    Source: feature 12.3. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the initialize request."""
+    id: str
+    """Names the shortcut; once per generation."""
+    key: str
+    """Key combination."""
+    description: str
+    """What it does."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ShortcutRegisterResult(_Model):
+    """No members.
+
+    Source: feature 12.3. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionAppendEntryParams(_Model):
+    """Appends an entry of the extension to the session.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    entry_type: str
+    """Type of the entry."""
+    data: object
+    """Plain JSON."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionAppendEntryResult(_Model):
+    """The entry is durable.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    entry_id: str
+    """Its id."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSetNameParams(_Model):
+    """Names the session.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    name: str
+    """The name; empty takes it away."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSetNameResult(_Model):
+    """No members.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSetLabelParams(_Model):
+    """Labels an entry of the session.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    entry_id: str
+    """The entry."""
+    label: str
+    """The label; empty takes it away."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSetLabelResult(_Model):
+    """No members.
+
+    Source: feature 12.4. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSendMessageParams(_Model):
+    """Adds a message of the assistant or the system.
+
+    Source: feature 12.5. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    role: InjectedRoleValue
+    """Whose words."""
+    text: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSendMessageResult(_Model):
+    """No members.
+
+    Source: feature 12.5. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSendUserMessageParams(_Model):
+    """Sends a message as if the person had.
+
+    Source: feature 12.5. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    text: str
+    """The text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSendUserMessageResult(_Model):
+    """No members.
+
+    Source: feature 12.5. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsSetActiveParams(_Model):
+    """Chooses the active tools.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    names: Sequence[str]
+    """The complete set."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsSetActiveResult(_Model):
+    """No members.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TerminalAcquireParams(_Model):
+    """Borrows the terminal.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TerminalAcquireResult(_Model):
+    """The terminal is ceded.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    grant_id: str
+    """Names the grant."""
+    columns: int
+    """Width in cells."""
+    rows: int
+    """Height in cells."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TerminalReleaseParams(_Model):
+    """Gives the terminal back.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TerminalReleaseResult(_Model):
+    """No members.
+
+    Source: feature 12.6. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiAutocompleteRegisterParams(_Model):
+    """Offers completions.
+
+    Source: feature 12.7, op 15. API 0.2, 0.4.
+    """
+
+    revision: int
+    """Revision of the registration."""
+    parent_request_id: int | Absent = ABSENT
+    """Tolerated; the registration belongs to the process."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiAutocompleteRegisterResult(_Model):
+    """The offer is taken.
+
+    Source: feature 12.7. API 0.2, 0.4.
+    """
+
+    accepted: bool
+    """Always true."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiAutocompleteCompleteParams(_Model):
+    """Asks for completions at the cursor.
+
+    Source: feature 12.7. API 0.2, 0.4.
+    """
+
+    text: str
+    """Text of the editor."""
+    cursor: int
+    """UTF-8 bytes before the cursor, on a character boundary."""
+    revision: int
+    """Revision of the registration asked."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AutocompleteItem(_Model):
+    """One completion. Line feed, tab and carriage return need autocomplete_edit_v1.
+
+    Source: feature 12.7. API 0.4.
+    """
+
+    value: str
+    """Text to put in place."""
+    label: str
+    """Text to show."""
+    description: str | None
+    """Second line to show."""
+    replace_after_bytes: int | Absent = ABSENT
+    """Bytes behind the cursor that are replaced too; 0 when absent. Needs autocomplete_edit_v1."""
+    cursor_offset_bytes: int | Absent = ABSENT
+    """Where the cursor stands in the value; at its end when absent. Needs autocomplete_edit_v1."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiAutocompleteCompleteResult(_Model):
+    """Completions; none leaves the text to the next chain. Line feed, tab and carriage return need
+    autocomplete_edit_v1.
+
+    Source: feature 12.7. API 0.4.
+    """
+
+    prefix: str
+    """What stands right before the cursor and is replaced."""
+    items: Sequence[AutocompleteItem]
+    """The completions."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AutocompleteItemV02(_Model):
+    """One completion. API 0.2 has no edits.
+
+    Source: feature 12.7. API 0.2.
+    """
+
+    value: str
+    """Text to put in place."""
+    label: str
+    """Text to show."""
+    description: str | None
+    """Second line to show."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiAutocompleteCompleteResultV02(_Model):
+    """Completions; none leaves the text to the next chain. API 0.2 has no edits.
+
+    Source: feature 12.7. API 0.2.
+    """
+
+    prefix: str
+    """What stands right before the cursor and is replaced."""
+    items: Sequence[AutocompleteItemV02]
+    """The completions."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionWaitForIdleParams(_Model):
+    """Waits until the session is idle; changes nothing.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent | None = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    session_id: str | Absent | None = ABSENT
+    """Null or absent: only session/switch names a session."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionWaitForIdleResult(_Model):
+    """Done.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    session_id: str
+    """The active session."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCreateParams(_Model):
+    """Makes a durable session without switching to it.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent | None = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    session_id: str | Absent | None = ABSENT
+    """Null or absent: only session/switch names a session."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCreateResult(_Model):
+    """Done.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    session_id: str
+    """The new session."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionForkParams(_Model):
+    """Forks the session at its head without switching.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent | None = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    session_id: str | Absent | None = ABSENT
+    """Null or absent: only session/switch names a session."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionForkResult(_Model):
+    """Done.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    session_id: str
+    """The fork."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSwitchParams(_Model):
+    """Makes another session of the workspace active.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent | None = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    session_id: str
+    """An existing session of the workspace."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSwitchResult(_Model):
+    """Done.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    session_id: str
+    """The session now active."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionReloadParams(_Model):
+    """Reads the active session again.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent | None = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    session_id: str | Absent | None = ABSENT
+    """Null or absent: only session/switch names a session."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionReloadResult(_Model):
+    """Done.
+
+    Source: feature 12.10. API 0.4.
+    """
+
+    session_id: str
+    """The session read."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCompactParams(_Model):
+    """Compacts the session. Sent once the parent is answered.
+
+    Source: feature 12.11. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this follows, answered already."""
+    resource_owner: ResourceOwner
+    """Owner that request had."""
+    custom_instructions: str | Absent | None = ABSENT
+    """What to keep; blank is the same as absent."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCompactResult(_Model):
+    """The checkpoint is durable.
+
+    Source: feature 12.11. API 0.4.
+    """
+
+    entry_id: str
+    """Entry of the checkpoint."""
+    summary: str
+    """Summary that stands for what went."""
+    first_kept: str
+    """First entry that stays."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiOpenParams(_Model):
+    """Mounts a surface.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    surface_id: str
+    """Names the surface."""
+    title: str
+    """Its title."""
+    placement: UiPlacementValue | Absent = ABSENT
+    """Where; fullscreen when absent."""
+    mouse_capture: bool | Absent = ABSENT
+    """Mouse events wanted; false when absent. Fullscreen only."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiOpenResult(_Model):
+    """The surface is mounted.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    columns: int
+    """Width in cells."""
+    rows: int
+    """Height in cells."""
+    editor_mount_id: str | Absent = ABSENT
+    """Mount, when placed in the editor. Later than 0.8.0."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiFrameParams(_Model):
+    """Draws a surface.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    resource_owner: ResourceOwner
+    """Owner issued to this process."""
+    surface_id: str
+    """The surface."""
+    revision: int
+    """Grows with every frame of the mount; 0 is legal."""
+    columns: int
+    """Width drawn for."""
+    rows: int
+    """Height drawn for."""
+    lines: Sequence[str]
+    """Lines: printable text and styles (SGR), nothing else; together at most 512 KiB."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiCloseParams(_Model):
+    """Unmounts a surface of the extension.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """Owner issued to this process; lets the call go on after its parent settled."""
+    surface_id: str
+    """The surface."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiCloseResult(_Model):
+    """No members.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class DesktopNotification(UiChrome):
+    """Shows a notification of the desktop. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    kind: Literal["desktop_notification"] = "desktop_notification"
+    """What is wished."""
+    title: str
+    """Title, without a semicolon."""
+    body: str
+    """Text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class EditorChrome(UiChrome):
+    """Acts on an editor of the host. Its operations have no settled form, so none may be sent. Later than 0.8.0.
+
+    Source: feature 12.12, op 25, op 29. API 0.4.
+    """
+
+    kind: Literal["editor"] = "editor"
+    """What is wished."""
+    surface_id: str
+    """The surface."""
+    editor_id: str | Absent = ABSENT
+    """The editor."""
+    mount_id: str | Absent = ABSENT
+    """Mount, when placed in the composer."""
+    operation: Mapping[str, object]
+    """What to do, opaque."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiChromeParams(_Model):
+    """Wishes something of what surrounds the surfaces. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource_owner: ResourceOwner
+    """Owner issued to this process."""
+    chrome: UiChrome
+    """The wish."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiChromeResult(_Model):
+    """The wish is taken. Later than 0.8.0.
+
+    Source: feature 12.12, op 25. API 0.4.
+    """
+
+    tools_expanded: bool
+    """Tool output is shown in full."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class EditorInput(_Model):
+    """Which input of a mount this is. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    mount_id: str
+    """The mount."""
+    input_revision: int
+    """Counts its inputs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiKeyParams(_Model):
+    """A key for a surface.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    surface_id: str
+    """The surface."""
+    key: str
+    """The key: its character or a name such as Enter."""
+    kind: UiKeyKindValue
+    """What it did."""
+    modifiers: Sequence[UiModifierValue]
+    """Keys held beside."""
+    editor_input: EditorInput | Absent = ABSENT
+    """For an editor mount. Later than 0.8.0."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiMouseParams(_Model):
+    """The mouse on a surface.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    surface_id: str
+    """The surface."""
+    kind: UiMouseKindValue
+    """What it did."""
+    button: UiMouseButtonValue
+    """Button."""
+    x: int
+    """Column from 0."""
+    y: int
+    """Row from 0."""
+    modifiers: Sequence[UiModifierValue]
+    """Keys held beside."""
+    wheel_delta: int
+    """Steps of the wheel, positive downwards."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiResizeParams(_Model):
+    """A surface has another size.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    surface_id: str
+    """The surface."""
+    columns: int
+    """Width in cells."""
+    rows: int
+    """Height in cells."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiClosedParams(_Model):
+    """A surface is gone.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    surface_id: str
+    """The surface."""
+    reason: str
+    """Why."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiEditorTextParams(_Model):
+    """Text typed or pasted into an editor. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    surface_id: str
+    """The surface."""
+    text: str
+    """The text."""
+    paste: bool
+    """It was pasted."""
+    editor_input: EditorInput | Absent = ABSENT
+    """For an editor mount. Later than 0.8.0."""
+    native_changed: bool | Absent = ABSENT
+    """The editor of the host changed as well."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ContextUpdatedParams(_Model):
+    """The host state the extension draws for has changed.
+
+    Source: feature 12.12. API 0.4.
+    """
+
+    resource_owner: ResourceOwner
+    """Owner in force now."""
+    host: HostState
+    """Host state."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiTerminalInputInterceptParams(_Model):
+    """Shows terminal input before the host uses it. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    data: str
+    """The input."""
+    resource_owner: ResourceOwner
+    """Owner in force."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class UiTerminalInputInterceptResult(_Model):
+    """What the host uses instead. Later than 0.8.0.
+
+    Source: feature 12.12, op 29. API 0.4.
+    """
+
+    data: str
+    """The whole replacement; empty takes the input away."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolComposition(_Model):
+    """What a composing tool asks for.
+
+    Source: feature 4.2. API 0.4.
+    """
+
+    mode: CompositionModeValue
+    """What stays visible."""
+    inline_budget: int
+    """Budget for text inside the answer."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ContextContribution(_Model):
+    """Text for the model.
+
+    Source: feature 4.3, 11.3, manifest 9.2. API 0.1, 0.2, 0.4.
+    """
+
+    label: str
+    """Stable name under which people can inspect it."""
+    content: str
+    """Plain text."""
+    placement: ContextPlacementValue | Absent = ABSENT
+    """Where it goes; prompt_suffix when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class StatusContribution(_Model):
+    """Text for a surface of the frontend.
+
+    Source: feature 4.3, 11.4. API 0.1, 0.2, 0.4.
+    """
+
+    surface: UiSurfaceValue
+    """Surface."""
+    text: str
+    """Plain text."""
+    style_role: str | Absent | None = ABSENT
+    """Role that the theme of the host colours."""
+    priority: int | Absent = ABSENT
+    """Higher ones are kept first where room is short; 0 when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolRenderSegment(_Model):
+    """One run of rendered text.
+
+    Source: feature 4.3. API 0.1, 0.2, 0.4.
+    """
+
+    text: str
+    """Plain text."""
+    style_role: str | Absent | None = ABSENT
+    """Role that the theme of the host colours."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class DispositionContinue(Disposition):
+    """No objection.
+
+    Source: feature 4.3. API 0.1, 0.2, 0.4.
+    """
+
+    action: Literal["continue"] = "continue"
+    """The opinion."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class DispositionDeny(Disposition):
+    """The operation should not happen.
+
+    Source: feature 4.3. API 0.1, 0.2, 0.4.
+    """
+
+    action: Literal["deny"] = "deny"
+    """The opinion."""
+    reason: str
+    """Why; shown to the person and the model."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CommandExecuteParams(_Model):
+    """Runs a slash command.
+
+    Source: feature 8.2. API 0.2, 0.4.
+    """
+
+    name: str
+    """Command without the slash."""
+    arguments: Sequence[str]
+    """Words behind the name."""
+    context: ExecutionContext
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CommandExecuteParamsV01(_Model):
+    """Runs a slash command on API 0.1.
+
+    Source: feature 8.2. API 0.1.
+    """
+
+    name: str
+    """Command without the slash."""
+    arguments: Sequence[str]
+    """Words behind the name."""
+    context: ExecutionContextV01
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CommandExecuteResult(_Model):
+    """What a command returned.
+
+    Source: feature 8.2. API 0.1, 0.2, 0.4.
+    """
+
+    text: str
+    """Text for the person."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ContextCollectParams(_Model):
+    """Asks for prompt context.
+
+    Source: feature 8.3. API 0.2, 0.4.
+    """
+
+    prompt: str | None
+    """Prompt of the person; null where there is none."""
+    context: ExecutionContext
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ContextCollectParamsV01(_Model):
+    """Asks for prompt context on API 0.1.
+
+    Source: feature 8.3. API 0.1.
+    """
+
+    prompt: str | None
+    """Prompt of the person; null where there is none."""
+    context: ExecutionContextV01
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class StatusCollectParams(_Model):
+    """Asks what a surface should show.
+
+    Source: feature 8.4. API 0.2, 0.4.
+    """
+
+    surface: UiSurfaceValue
+    """Surface."""
+    context: ExecutionContext
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class StatusCollectParamsV01(_Model):
+    """Asks what a surface should show on API 0.1.
+
+    Source: feature 8.4. API 0.1.
+    """
+
+    surface: UiSurfaceValue
+    """Surface."""
+    context: ExecutionContextV01
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MenuCollectParams(_Model):
+    """Asks for the menu.
+
+    Source: feature 8.5. API 0.2, 0.4.
+    """
+
+    context: ExecutionContext
+    """Where it is shown, with the owner."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MenuCollectResult(_Model):
+    """The whole menu of an extension.
+
+    Source: feature 8.5. API 0.2, 0.4.
+    """
+
+    title: str | Absent | None = ABSENT
+    """Heading; the name of the extension where there is none."""
+    status: PresentationStatus | Absent | None = ABSENT
+    """State of the extension."""
+    detail: str | Absent | None = ABSENT
+    """Explanation; its first line is the subtitle."""
+    items: Sequence[MenuItem]
+    """Items of the top level; all levels together keep to the same bound."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MenuItem(_Model):
+    """An entry of a menu: a command, or a submenu, which has neither arguments nor the mark of a destructive
+    action.
+
+    Source: feature 8.5. API 0.2, 0.4.
+    """
+
+    id: str
+    """Keeps the selection; unique on its level."""
+    label: str
+    """Text of the entry."""
+    description: str | Absent | None = ABSENT
+    """Explanation in one line."""
+    command: str | Absent | None = ABSENT
+    """Declared command that choosing the entry runs."""
+    arguments: Sequence[str] | Absent = ABSENT
+    """Arguments of the command."""
+    destructive: bool | Absent = ABSENT
+    """The host asks first."""
+    recommended: bool | Absent = ABSENT
+    """Selected at first; one on a level at most."""
+    items: Sequence[MenuItem] | Absent | None = ABSENT
+    """Entries of the submenu."""
+    detail: str | Absent | None = ABSENT
+    """Explanation shown with the submenu."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolRenderParams(_Model):
+    """Asks for a rendering of a finished tool call.
+
+    Source: feature 8.6. API 0.2, 0.4.
+    """
+
+    name: str
+    """Tool that ran."""
+    arguments: Mapping[str, object]
+    """Its arguments."""
+    output: str
+    """Its output."""
+    is_error: bool
+    """It failed."""
+    context: ExecutionContext
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolRenderParamsV01(_Model):
+    """Asks for a rendering of a finished tool call on API 0.1.
+
+    Source: feature 8.6. API 0.1.
+    """
+
+    name: str
+    """Tool that ran."""
+    arguments: Mapping[str, object]
+    """Its arguments."""
+    output: str
+    """Its output."""
+    is_error: bool
+    """It failed."""
+    context: ExecutionContextV01
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolRenderResult(_Model):
+    """The rendering.
+
+    Source: feature 8.6. API 0.1, 0.2, 0.4.
+    """
+
+    segments: Sequence[ToolRenderSegment]
+    """Text in order."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class HookRunParams(_Model):
+    """Runs a hook. The payload follows from its name; hooks of a compaction also carry a snapshot of the
+    session, whose member the sources do not name.
+
+    Source: feature 9, op 17. API 0.2, 0.4.
+    """
+
+    hook: str
+    """Hook; one the manifest declares."""
+    payload: Mapping[str, object]
+    """What happened; its own model is judged later."""
+    context: ExecutionContext
+    """For whom it runs."""
+    session_leaf: object = ABSENT
+    """Grant to append entries while a session-operation hook runs; opaque."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class HookRunParamsV01(_Model):
+    """Runs a hook on API 0.1.
+
+    Source: feature 9. API 0.1.
+    """
+
+    hook: str
+    """Hook; one the manifest declares."""
+    payload: Mapping[str, object]
+    """What happened; its own model is judged later."""
+    context: ExecutionContextV01
+    """Where it runs."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class HookRunResult(_Model):
+    """What any hook may answer: the general members and at most one that belongs to the hook. Each hook has a
+    model of its own besides.
+
+    Source: feature 9. API 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT
+    """Advice on the retry; none when absent."""
+    persistence_metadata: PersistenceMetadata | Absent = ABSENT
+    """Value to store beside the answer."""
+    post_mutation: PostMutationAnswer | Absent = ABSENT
+    """Whether resources are read again; no when absent."""
+    session_operation: SessionOperation | Absent = ABSENT
+    """Decision on the operation; continue when absent."""
+    cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT
+    """Advice; null or absent is no opinion."""
+    compaction_frames: Sequence[str] | Absent = ABSENT
+    """PNG images that stand for the text, in order."""
+    resource_paths: ResourcePaths | Absent = ABSENT
+    """Contributed paths."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class HookRunResultV01(_Model):
+    """What a hook answers on API 0.1.
+
+    Source: feature 9. API 0.1.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforePromptPayload(_Model):
+    """The prompt that is about to be sent.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    prompt: str
+    """Text of the person."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforePromptHookResult(_Model):
+    """A denial is honoured.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AfterResponsePayload(_Model):
+    """The answer, once it is complete and successful.
+
+    Source: feature 9, 9.2. API 0.1, 0.2, 0.4.
+    """
+
+    response: str
+    """Text of the model."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AfterResponseHookResult(_Model):
+    """A denial is ignored.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforeToolCallPayload(_Model):
+    """The call that is about to run.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    name: str
+    """Tool."""
+    arguments: Mapping[str, object]
+    """Its arguments."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforeToolCallHookResult(_Model):
+    """A denial is honoured.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AfterToolCallPayload(_Model):
+    """The call that ran.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    name: str
+    """Tool."""
+    arguments: Mapping[str, object]
+    """Its arguments."""
+    output: str
+    """Its output."""
+    is_error: bool
+    """It failed."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class AfterToolCallHookResult(_Model):
+    """A denial is ignored.
+
+    Source: feature 9. API 0.1, 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ProviderRetryPayload(_Model):
+    """The retry the host proposes.
+
+    Source: feature 9.2, op 21. API 0.2, 0.4.
+    """
+
+    kind: str
+    """Where it failed."""
+    max_attempts: int | None
+    """Attempts in all; null while it waits without end before sending."""
+    operation: str | None
+    """What was asked for; null, never absent, for the main answer."""
+    attempt: int | Absent | None = ABSENT
+    """Number of the attempt."""
+    delay_ms: int | Absent | None = ABSENT
+    """Delay the host plans."""
+    model: str | Absent | None = ABSENT
+    """Model that was asked."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ProviderRetryDelay(_Model):
+    """Advice to wait longer.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    delay: ProviderRetryExtra
+    """How much longer."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ProviderRetryExtra(_Model):
+    """Time on top of the delay the host plans.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    additional_delay_ms: int
+    """Milliseconds; what all advice adds is capped."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+class ProviderRetryAdvice(_Either):
+    """Advice on a retry: a word, or more delay.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    __slots__ = ()
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ProviderRetryHookResult(_Model):
+    """Advice; it can only decline or delay.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT
+    """Advice on the retry; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforePersistencePayload(_Model):
+    """Facts about an answer, without its content.
+
+    Source: feature 9. API 0.2, 0.4.
+    """
+
+    run_id: str
+    """Run."""
+    model: str
+    """Model."""
+    protocol: str
+    """Protocol of the provider."""
+    stop_reason: str
+    """Why the model stopped."""
+    text_bytes: int
+    """Bytes of text."""
+    tool_call_count: int
+    """Tool calls."""
+    reasoning_part_count: int
+    """Reasoning parts."""
+    media_part_count: int
+    """Media parts."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PersistenceMetadata(_Model):
+    """A value stored under the namespace of the extension, which the host adds.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    value: object
+    """The value; no control characters in its keys and strings."""
+    public: bool | Absent = ABSENT
+    """Exports show it; false when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BeforePersistenceHookResult(_Model):
+    """Never stops the storing.
+
+    Source: feature 9. API 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    persistence_metadata: PersistenceMetadata | Absent = ABSENT
+    """Value to store beside the answer."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PostMutationPayload(_Model):
+    """A change that is over.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    mutation_id: str
+    """Names the change; delivered once."""
+    kind: MutationKindValue
+    """What was changed."""
+    affected_resources: Sequence[str]
+    """Resources, sorted."""
+    generation: int
+    """Generation of the resources."""
+    state: MutationStateValue
+    """How it ended."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PostMutationNoRescan(PostMutationAnswer):
+    """Nothing to do.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    action: Literal["no_rescan"] = "no_rescan"
+    """The wish."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PostMutationRequestRescan(PostMutationAnswer):
+    """Some resources should be read again.
+
+    Source: feature 9.2. API 0.2, 0.4.
+    """
+
+    action: Literal["request_rescan"] = "request_rescan"
+    """The wish."""
+    resource_ids: Sequence[str]
+    """Some of the affected resources."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PostMutationHookResult(_Model):
+    """Never undoes the change.
+
+    Source: feature 9. API 0.2, 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    post_mutation: PostMutationAnswer | Absent = ABSENT
+    """Whether resources are read again; no when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionOperationContinue(SessionOperation):
+    """The operation goes on.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    action: Literal["continue"] = "continue"
+    """The decision."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionOperationCancel(SessionOperation):
+    """The operation is refused.
+
+    Source: feature 9.2, op 17. API 0.4.
+    """
+
+    action: Literal["cancel"] = "cancel"
+    """The decision."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionOperationReplaceCompaction(SessionOperation):
+    """The extension compacts itself; not specified.
+
+    Source: feature 9.2, op 17. API 0.4.
+    """
+
+    action: Literal["replace_compaction"] = "replace_compaction"
+    """The decision."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ModelTurnStartPayload(_Model):
+    """An answer of the model is about to be asked for.
+
+    Source: feature 9, 9.2. API 0.4.
+    """
+
+    kind: Literal["model_turn_start"] = "model_turn_start"
+    """Hook name."""
+    run_id: str
+    """run: and the id of the entry the person began the run with."""
+    turn_index: int
+    """Answers of the model in this run before this one."""
+    timestamp_ms: int
+    """Time of the host, Unix milliseconds."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ModelTurnEndPayload(_Model):
+    """An answer of the model and its tool results are stored.
+
+    Source: feature 9, 9.2. API 0.4.
+    """
+
+    kind: Literal["model_turn_end"] = "model_turn_end"
+    """Hook name."""
+    run_id: str
+    """run: and the id of the entry the person began the run with."""
+    turn_index: int
+    """Answers of the model in this run before this one."""
+    timestamp_ms: int
+    """Time of the host, Unix milliseconds."""
+    assistant_entry: StoredEntry
+    """The answer."""
+    tool_result_entries: Sequence[StoredEntry]
+    """Results in the order they were stored."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ModelTurnStartHookResult(_Model):
+    """Only observes: no denial, no context, no other effect.
+
+    Source: feature 9, 9.2. API 0.4.
+    """
+
+    disposition: DispositionContinue | Absent = ABSENT
+    """Nothing but continue."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Empty."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    session_operation: SessionOperationContinue | Absent = ABSENT
+    """Nothing but continue."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ModelTurnEndHookResult(_Model):
+    """Only observes: no denial, no context, no other effect.
+
+    Source: feature 9, 9.2. API 0.4.
+    """
+
+    disposition: DispositionContinue | Absent = ABSENT
+    """Nothing but continue."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Empty."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    session_operation: SessionOperationContinue | Absent = ABSENT
+    """Nothing but continue."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionBeforeCompactPayload(_Model):
+    """The compaction that is prepared; the sources name no members.
+
+    Source: feature 9, op 17. API 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionBeforeCompactHookResult(_Model):
+    """May refuse the compaction.
+
+    Source: feature 9, op 17. API 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    session_operation: SessionOperation | Absent = ABSENT
+    """Decision on the operation; continue when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCompactPayload(_Model):
+    """The compaction that was stored; the sources name no members.
+
+    Source: feature 9, op 17. API 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionCompactHookResult(_Model):
+    """Too late to refuse.
+
+    Source: feature 9, op 17. API 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    session_operation: SessionOperationContinue | Absent = ABSENT
+    """Nothing but continue."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CacheWarmingDecision(_Model):
+    """The decision so far and what it rests on.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    phase: CacheWarmingPhaseValue
+    """When it falls due."""
+    warm_cost_microdollars: int
+    """Cost of a refresh in millionths of a dollar."""
+    miss_cost_microdollars: int
+    """Cost of a cold cache."""
+    continuation_probability: float
+    """How likely the cache is used."""
+    expected_savings_microdollars: int
+    """Savings to expect; may be negative."""
+    economics_available: bool
+    """The numbers are known."""
+    action: CacheWarmingActionValue
+    """Decision of the host or of the hook before."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CacheWarmingDecisionPayload(_Model):
+    """A refresh that is due.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    decision: CacheWarmingDecision
+    """The decision so far."""
+    model: str
+    """Model whose cache it is."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CacheWarmingDecisionHookResult(_Model):
+    """Advice; the general members have no effect.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT
+    """Advice; null or absent is no opinion."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CompactionStrategyPayload(_Model):
+    """One batch of the text to compact.
+
+    Source: feature 9.2, seed. API 0.4.
+    """
+
+    model_id: str
+    """Model that will read the images."""
+    text: str
+    """Text; at most max_compaction_batch_characters Unicode scalar values."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CompactionStrategyHookResult(_Model):
+    """Images in place of the text.
+
+    Source: feature 9.2, S27, op 18. API 0.4.
+    """
+
+    disposition: Disposition | Absent = ABSENT
+    """Opinion; continue when absent."""
+    context: Sequence[ContextContribution] | Absent = ABSENT
+    """Text for the model; none when absent."""
+    notifications: Sequence[Notification] | Absent = ABSENT
+    """Messages to the person; none when absent."""
+    compaction_frames: Sequence[str]
+    """PNG images that stand for the text, in order."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ResourcesDiscoverPayload(_Model):
+    """Resource directories are looked up.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    cwd: str
+    """Workspace of the host."""
+    reason: ResourcesDiscoverReasonValue
+    """Why."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ResourcePaths(_Model):
+    """Paths an extension contributes; an absent list is empty.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    skill_paths: Sequence[str] | Absent = ABSENT
+    """Skills."""
+    prompt_paths: Sequence[str] | Absent = ABSENT
+    """Prompts."""
+    theme_paths: Sequence[str] | Absent = ABSENT
+    """Themes."""
+    default_theme: str | Absent | None = ABSENT
+    """A file among theme_paths to prefer in this session."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ResourcesDiscoverHookResult(_Model):
+    """The paths and nothing else.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    resource_paths: ResourcePaths
+    """Contributed paths."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionStartedParams(_Model):
+    """A session began.
+
+    Source: feature 10.1, op 22. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str | Absent = ABSENT
+    """Run, where there is one."""
+    turn_id: str | Absent = ABSENT
+    """Turn, where there is one."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionSettledParams(_Model):
+    """A session ended.
+
+    Source: feature 10.1, op 22. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str | Absent = ABSENT
+    """Run, where there is one."""
+    turn_id: str | Absent = ABSENT
+    """Turn, where there is one."""
+    outcome: SettlementOutcomeValue
+    """How it ended."""
+    duration_ms: int
+    """Milliseconds since the start."""
+    reason: str | Absent | None = ABSENT
+    """Why, for people."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TurnStartedParams(_Model):
+    """A turn began.
+
+    Source: feature 10.1. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str
+    """Run."""
+    turn_id: str
+    """Turn."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TurnSettledParams(_Model):
+    """A turn ended.
+
+    Source: feature 10.1. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str
+    """Run."""
+    turn_id: str
+    """Turn."""
+    outcome: SettlementOutcomeValue
+    """How it ended."""
+    duration_ms: int
+    """Milliseconds since the start."""
+    reason: str | Absent | None = ABSENT
+    """Why, for people."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolStartedParams(_Model):
+    """A tool began.
+
+    Source: feature 10.1. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str
+    """Run."""
+    turn_id: str
+    """Turn."""
+    tool_call_id: str
+    """Call."""
+    tool_name: str
+    """Tool."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolSettledParams(_Model):
+    """A tool ended.
+
+    Source: feature 10.1. API 0.2, 0.4.
+    """
+
+    session_id: str
+    """Session."""
+    run_id: str
+    """Run."""
+    turn_id: str
+    """Turn."""
+    tool_call_id: str
+    """Call."""
+    tool_name: str
+    """Tool."""
+    outcome: SettlementOutcomeValue
+    """How it ended."""
+    duration_ms: int
+    """Milliseconds since the start."""
+    reason: str | Absent | None = ABSENT
+    """Why, for people."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ShortcutTriggerParams(_Model):
+    """The person pressed a shortcut.
+
+    Source: feature 10.2. API 0.2, 0.4.
+    """
+
+    id: str
+    """Id it was registered under."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MessageStartedParams(_Model):
+    """A message of the model begins.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    message_id: str
+    """Message."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MessageUpdatedParams(_Model):
+    """A message of the model grew; several changes arrive as one.
+
+    Source: feature 10.2. API 0.2, 0.4.
+    """
+
+    message_id: str
+    """Message."""
+    delta: str
+    """Text that was added."""
+    deltas: int
+    """Changes it stands for."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class MessageSettledParams(_Model):
+    """A message of the model is complete.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    message_id: str
+    """Message."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CompactionStartedParams(_Model):
+    """A compaction begins; for information. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CompactionSettledParams(_Model):
+    """A compaction is over; for information. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class CompactionFailedParams(_Model):
+    """A compaction failed. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SessionInfoChangedParams(_Model):
+    """The name or a label of the session changed. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class DialogStartedParams(_Model):
+    """The host asks the person something. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class DialogSettledParams(_Model):
+    """The person was asked and is done. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ModelSelectedParams(_Model):
+    """Another model was chosen. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ReasoningSelectedParams(_Model):
+    """Another reasoning setting was chosen. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class BashUserParams(_Model):
+    """The person ran a shell command. The sources name no members.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class TerminalGrantLostParams(_Model):
+    """The terminal must be left alone at once.
+
+    Source: feature 10.2, op 23. API 0.2, 0.4.
+    """
+
+    reason: str
+    """Why."""
+    grant_id: str | Absent = ABSENT
+    """Grant that ended."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ConfirmationRequestParams(_Model):
+    """Asks the person to confirm.
+
+    Source: feature 11.2. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the active host request this belongs to."""
+    prompt: str
+    """Short question."""
+    detail: str | Absent | None = ABSENT
+    """What it is about."""
+    destructive: bool
+    """It may destroy something."""
+    default: bool
+    """Answer to suggest."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ConfirmationRequestParamsV01(_Model):
+    """Asks the person to confirm on API 0.1, which names no parent.
+
+    Source: feature 11.2. API 0.1.
+    """
+
+    prompt: str
+    """Short question."""
+    detail: str | Absent | None = ABSENT
+    """What it is about."""
+    destructive: bool
+    """It may destroy something."""
+    default: bool
+    """Answer to suggest."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ConfirmationRequestResult(_Model):
+    """The answer; false also where nobody could be asked.
+
+    Source: feature 11.2. API 0.1, 0.2, 0.4.
+    """
+
+    confirmed: bool
+    """The person agreed."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationUpdateParams(_Model):
+    """Shows a complete snapshot. A parent or an owner ties it to a session; neither makes it a matter of the
+    process.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    parent_request_id: int | Absent = ABSENT
+    """Id of the active host request whose owner it is shown for."""
+    resource_owner: ResourceOwner | Absent = ABSENT
+    """An owner the host issued to this generation."""
+    snapshot: PresentationSnapshot
+    """What to show."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationSnapshot(_Model):
+    """Everything an extension has to show, in place of the snapshot before.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    revision: int
+    """Grows with every snapshot of a generation; 0 is legal."""
+    status: PresentationStatus | Absent | None = ABSENT
+    """State in short."""
+    activities: Sequence[PresentationActivity] | Absent = ABSENT
+    """Work in progress; none when absent."""
+    collection: PresentationCollection | Absent | None = ABSENT
+    """A list or tree."""
+    actions: Sequence[PresentationAction] | Absent = ABSENT
+    """What the person can do; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationStatus(_Model):
+    """State in short.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    state: PresentationStateValue
+    """State."""
+    label: str
+    """Short text."""
+    detail: str | Absent = ABSENT
+    """Explanation."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationActivity(_Model):
+    """One piece of work.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    id: str
+    """Stable id."""
+    kind: str
+    """Kind of work, a word of the extension."""
+    state: PresentationStateValue
+    """State."""
+    summary: str
+    """Short text."""
+    provenance: str | Absent | None = ABSENT
+    """Where it comes from."""
+    started_at_ms: int | Absent | None = ABSENT
+    """Start, Unix milliseconds."""
+    metrics: PresentationMetrics | Absent = ABSENT
+    """Numbers."""
+    references: Sequence[PresentationReference] | Absent = ABSENT
+    """Things to open; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationMetrics(_Model):
+    """Numbers of an activity. The three kinds of input tokens do not overlap.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    tool_calls: int
+    """Tool calls."""
+    input_tokens: int
+    """Input tokens outside the cache."""
+    cache_read_tokens: int
+    """Input tokens read from the cache."""
+    cache_write_tokens: int
+    """Input tokens written to the cache."""
+    output_tokens: int
+    """Output tokens."""
+    reasoning_tokens: int
+    """Output tokens spent on reasoning."""
+    cost_microdollars: int | Absent = ABSENT
+    """Cost in millionths of a dollar."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationCollection(_Model):
+    """A list or tree of nodes.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    kind: PresentationCollectionKindValue
+    """Shape."""
+    title: str
+    """Heading."""
+    nodes: Sequence[PresentationNode]
+    """Nodes in order."""
+    selected_node_id: str | Absent | None = ABSENT
+    """Node to select."""
+    detail: PresentationDetail | Absent | None = ABSENT
+    """Text on the selected node."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationNode(_Model):
+    """One node.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    id: str
+    """Stable id."""
+    parent_id: str | Absent | None = ABSENT
+    """Node above; null or absent at the top."""
+    state: PresentationStateValue
+    """State."""
+    label: str
+    """Short text."""
+    secondary: str | Absent | None = ABSENT
+    """More in short."""
+    action_ids: Sequence[str] | Absent = ABSENT
+    """Actions that apply; none when absent."""
+    references: Sequence[PresentationReference] | Absent = ABSENT
+    """Things to open; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationDetail(_Model):
+    """Text on the selected node.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    node_id: str | None
+    """The selected node."""
+    title: str
+    """Heading."""
+    body: str
+    """Plain text."""
+    references: Sequence[PresentationReference] | Absent = ABSENT
+    """Things to open; none when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationAction(_Model):
+    """Runs a command of the extension, when the person chooses it.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    id: str
+    """Stable id."""
+    label: str
+    """Short text."""
+    command: str
+    """Command the manifest declares."""
+    arguments: Sequence[str] | Absent = ABSENT
+    """Its arguments; none when absent."""
+    destructive: bool | Absent = ABSENT
+    """It may destroy something; false when absent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PresentationReference(_Model):
+    """Something to open.
+
+    Source: feature 11.5. API 0.2, 0.4.
+    """
+
+    kind: PresentationReferenceKindValue
+    """What it is."""
+    id: str
+    """Which one; the address itself for url."""
+    label: str | Absent = ABSENT
+    """Short text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ProgressDecoration(ProgressEvent):
+    """A label that replaces the one before; needs progress_decoration.
+
+    Source: feature 11.6. API 0.2, 0.4.
+    """
+
+    type: Literal["decoration"] = "decoration"
+    """Event kind."""
+    label: str
+    """Short text."""
+    detail: str | Absent = ABSENT
+    """More text."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class InputRequestParams(_Model):
+    """Asks the person for text.
+
+    Source: feature 11.7. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the active host request this belongs to."""
+    prompt: str
+    """What to ask."""
+    secret: bool
+    """Not echoed, not kept."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class InputRequestResult(_Model):
+    """The answer.
+
+    Source: feature 11.7. API 0.2, 0.4.
+    """
+
+    value: str | None
+    """Text; null where the person gave none or could not be asked."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ArtifactPublishParams(_Model):
+    """Publishes bytes as an artifact, inline or from the scratch directory.
+
+    Source: feature 11.8. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the active host request this belongs to."""
+    mime_type: ArtifactMediaTypeValue
+    """Media type."""
+    size: int
+    """Bytes, exactly."""
+    sha256: str
+    """Digest of the bytes."""
+    data: ArtifactData | Absent = ABSENT
+    """The bytes."""
+    path: str | Absent = ABSENT
+    """A regular file that holds them."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ArtifactData(_Model):
+    """Bytes inside the message.
+
+    Source: feature 11.8. API 0.2, 0.4.
+    """
+
+    encoding: Literal["base64"] = "base64"
+    """Encoding."""
+    data: str
+    """The bytes."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ArtifactPublishResult(_Model):
+    """The artifact.
+
+    Source: feature 11.8. API 0.2, 0.4.
+    """
+
+    artifact_id: str
+    """Opaque handle for this owner and generation."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyEvaluateParams(_Model):
+    """Asks whether an effect is allowed.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the active host request this belongs to."""
+    intent: PolicyIntent
+    """The effect."""
+    approval_token: str | Absent = ABSENT
+    """Approval of the same intent; needs approvals."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyIntent(_Model):
+    """An effect as the host classifies it.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    kind: str
+    """Class of the effect."""
+    operation: str
+    """What is done."""
+    target: Mapping[str, object]
+    """To what."""
+    data_classes: Sequence[str] | Absent = ABSENT
+    """Classes of data that leave."""
+    adapter_hints: PolicyHints | Absent = ABSENT
+    """Hints; they only raise caution."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyHints(_Model):
+    """What the extension thinks of the effect.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    read_only: bool | Absent | None = ABSENT
+    """Changes nothing."""
+    destructive: bool | Absent | None = ABSENT
+    """May destroy something."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyAllow(PolicyEvaluateResult):
+    """The effect may happen.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    decision: Literal["allow"] = "allow"
+    """Decision."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyAsk(PolicyEvaluateResult):
+    """A person must approve; the token tells that one has.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    decision: Literal["ask"] = "ask"
+    """Decision."""
+    approval_token: str | Absent = ABSENT
+    """Approval for one more evaluation of the same intent."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class PolicyDeny(PolicyEvaluateResult):
+    """The effect must not happen.
+
+    Source: feature 11.9. API 0.2, 0.4.
+    """
+
+    decision: Literal["deny"] = "deny"
+    """Decision."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SecretGetParams(_Model):
+    """Asks for a declared secret.
+
+    Source: feature 11.10. API 0.2, 0.4.
+    """
+
+    parent_request_id: int
+    """Id of the active host request this belongs to."""
+    name: str
+    """Name as the manifest declares it."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class SecretGetResult(_Model):
+    """The secret.
+
+    Source: feature 11.10. API 0.2, 0.4.
+    """
+
+    value: str
+    """Value; may be empty."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsRegisterParams(_Model):
+    """Adds tools, or replaces them completely.
+
+    Source: feature 11.11. API 0.2, 0.4.
+    """
+
+    tools: Sequence[ToolDefinition]
+    """Complete definitions."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsRegisterResult(_Model):
+    """The catalog that holds from now on.
+
+    Source: feature 11.11. API 0.2, 0.4.
+    """
+
+    revision: int
+    """Epoch of the catalog; one more than before."""
+    tools: Sequence[str]
+    """Every tool the host accepted."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsUnregisterParams(_Model):
+    """Removes tools.
+
+    Source: feature 11.11. API 0.2, 0.4.
+    """
+
+    names: Sequence[str]
+    """Tools; unknown ones are ignored."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class ToolsUnregisterResult(_Model):
+    """The catalog that holds from now on.
+
+    Source: feature 11.11. API 0.2, 0.4.
+    """
+
+    revision: int
+    """Epoch of the catalog; one more than before."""
+    tools: Sequence[str]
+    """Every tool the host accepted."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class StoredEntry(_Model):
+    """A stored entry of the session. Private metadata of other extensions is left out.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    id: str
+    """Entry."""
+    parent: str | None
+    """Entry before it; null at the root."""
+    timestamp_unix_ms: int
+    """Time it was stored, Unix milliseconds."""
+    value: StoredMessage
+    """Its content."""
+    metadata: Mapping[str, object] | Absent | None = ABSENT
+    """Metadata."""
+    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members outside the list, kept and written back."""
+
+
+@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+class StoredMessage(_Model):
+    """Content of an entry, in the form the host stores.
+
+    Source: feature 9.2. API 0.4.
+    """
+
+    type: Literal["message"] = "message"
+    """Entry kind."""
+    Assistant: Mapping[str, object] | Absent = ABSENT
+    """An answer of the model."""
+    User: Mapping[str, object] | Absent = ABSENT
+    """A message of the person, or tool results."""
     unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
     """Members outside the list, kept and written back."""
 
@@ -1661,6 +6489,10 @@ ToolDefinition.SHAPE = _models.RecordShape(
         _models.Field("description", "description", _shapes.Text(min_bytes=1), required=True),
         _models.Field("parameters", "parameters", _shapes.OBJECT, required=True),
         _models.Field("output_schema", "output_schema", _shapes.OBJECT, nullable=True),
+        _models.Field("prompt_snippet", "prompt_snippet", _shapes.Text(max_bytes=MAX_PROMPT_TEXT_BYTES, controls="text"), nullable=True),
+        _models.Field("prompt_guidelines", "prompt_guidelines", _shapes.List(_shapes.Text(max_bytes=MAX_PROMPT_TEXT_BYTES, controls="text"), max_items=MAX_PROMPT_GUIDELINES)),
+        _models.Field("composition", "composition", _models.Ref(ToolComposition)),
+        _models.Field("constrained_sampling", "constrained_sampling", _shapes.ANY, nullable=True),
     ),
 )
 ToolDefinitionV01.SHAPE = _models.RecordShape(
@@ -1808,6 +6640,7 @@ ProgressEvent.SHAPE = _models.UnionShape(
     (
         _models.Variant("status", ProgressStatus),
         _models.Variant("output", ProgressOutput),
+        _models.Variant("decoration", ProgressDecoration),
     ),
 )
 ProgressStatus.SHAPE = _models.RecordShape(
@@ -1847,8 +6680,1784 @@ ShutdownResult.SHAPE = _models.RecordShape(
     (
     ),
 )
+AgentModelSelection.SHAPE = _models.RecordShape(
+    AgentModelSelection,
+    (
+        _models.Field("provider", "provider", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_MODEL_ID_BYTES, controls="none")),
+        _models.Field("model", "model", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_MODEL_ID_BYTES, controls="none")),
+        _models.Field("reasoning", "reasoning", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_MODEL_ID_BYTES, controls="none")),
+    ),
+    closed=True,
+)
+AgentResolvedModel.SHAPE = _models.RecordShape(
+    AgentResolvedModel,
+    (
+        _models.Field("provider", "provider", _shapes.Text(max_bytes=MAX_AGENT_MODEL_ID_BYTES), required=True),
+        _models.Field("model", "model", _shapes.Text(max_bytes=MAX_AGENT_MODEL_ID_BYTES), required=True),
+        _models.Field("reasoning", "reasoning", _shapes.ANY, required=True, nullable=True),
+    ),
+)
+AgentPolicy.SHAPE = _models.RecordShape(
+    AgentPolicy,
+    (
+        _models.Field("tools", "tools", _shapes.List(AgentTool.SHAPE, min_items=1, unique=True), required=True),
+        _models.Field("max_depth", "max_depth", _shapes.Integer(1, 1), required=True),
+        _models.Field("max_concurrent_children", "max_concurrent_children", _shapes.Integer(1, 8), required=True),
+        _models.Field("max_turns", "max_turns", _shapes.Integer(1, 256), required=True, nullable=True),
+        _models.Field("max_tokens", "max_tokens", _shapes.Integer(1000, 64000), required=True, nullable=True),
+        _models.Field("max_cost_microdollars", "max_cost_microdollars", _shapes.Integer(1, 50000000), required=True, nullable=True),
+        _models.Field("max_output_bytes", "max_output_bytes", _shapes.Integer(512, 16384), required=True),
+        _models.Field("timeout_ms", "timeout_ms", _shapes.Integer(5000, 86400000), required=True, nullable=True),
+        _models.Field("model_selection", "model_selection", _models.Ref(AgentModelSelection), nullable=True),
+    ),
+)
+AgentEffectivePolicy.SHAPE = _models.RecordShape(
+    AgentEffectivePolicy,
+    (
+        _models.Field("tools", "tools", _shapes.List(AgentTool.SHAPE, min_items=1, unique=True), required=True),
+        _models.Field("max_depth", "max_depth", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("max_concurrent_children", "max_concurrent_children", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("max_turns", "max_turns", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("max_tokens", "max_tokens", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("max_cost_microdollars", "max_cost_microdollars", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("max_output_bytes", "max_output_bytes", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("timeout_ms", "timeout_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("model_selection", "model_selection", _models.Ref(AgentModelSelection), nullable=True),
+        _models.Field("resolved_model", "resolved_model", _models.Ref(AgentResolvedModel)),
+    ),
+)
+AgentPending.SHAPE = _models.RecordShape(
+    AgentPending,
+    (
+        _models.Field("state", "state", _shapes.Const("pending"), required=True),
+    ),
+)
+AgentRunning.SHAPE = _models.RecordShape(
+    AgentRunning,
+    (
+        _models.Field("state", "state", _shapes.Const("running"), required=True),
+    ),
+)
+AgentCompleted.SHAPE = _models.RecordShape(
+    AgentCompleted,
+    (
+        _models.Field("state", "state", _shapes.Const("completed"), required=True),
+        _models.Field("output", "output", _shapes.Text(), required=True),
+    ),
+)
+AgentInterrupted.SHAPE = _models.RecordShape(
+    AgentInterrupted,
+    (
+        _models.Field("state", "state", _shapes.Const("interrupted"), required=True),
+    ),
+)
+AgentTimedOut.SHAPE = _models.RecordShape(
+    AgentTimedOut,
+    (
+        _models.Field("state", "state", _shapes.Const("timed_out"), required=True),
+    ),
+)
+AgentFailed.SHAPE = _models.RecordShape(
+    AgentFailed,
+    (
+        _models.Field("state", "state", _shapes.Const("failed"), required=True),
+        _models.Field("error", "error", _shapes.Text(), required=True),
+    ),
+)
+AgentShutdown.SHAPE = _models.RecordShape(
+    AgentShutdown,
+    (
+        _models.Field("state", "state", _shapes.Const("shutdown"), required=True),
+    ),
+)
+AgentStatus.SHAPE = _models.UnionShape(
+    "state",
+    (
+        _models.Variant("pending", AgentPending),
+        _models.Variant("running", AgentRunning),
+        _models.Variant("completed", AgentCompleted),
+        _models.Variant("interrupted", AgentInterrupted),
+        _models.Variant("timed_out", AgentTimedOut),
+        _models.Variant("failed", AgentFailed),
+        _models.Variant("shutdown", AgentShutdown),
+    ),
+)
+AgentSpawnParams.SHAPE = _models.RecordShape(
+    AgentSpawnParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("task_name", "task_name", AgentName.SHAPE, required=True),
+        _models.Field("profile", "profile", AgentName.SHAPE),
+        _models.Field("fingerprint", "fingerprint", Sha256Hex.SHAPE),
+        _models.Field("message", "message", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_TEXT_BYTES), required=True),
+        _models.Field("idempotency_key", "idempotency_key", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_IDEMPOTENCY_KEY_BYTES), required=True),
+        _models.Field("policy", "policy", _models.Ref(AgentPolicy), required=True),
+    ),
+)
+AgentSpawnResult.SHAPE = _models.RecordShape(
+    AgentSpawnResult,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("agent_path", "agent_path", _shapes.Text(), required=True),
+        _models.Field("task_name", "task_name", AgentName.SHAPE, required=True),
+        _models.Field("profile", "profile", AgentName.SHAPE),
+        _models.Field("fingerprint", "fingerprint", Sha256Hex.SHAPE),
+        _models.Field("idempotency_key", "idempotency_key", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_IDEMPOTENCY_KEY_BYTES), required=True),
+        _models.Field("status", "status", _models.Ref(AgentStatus), required=True),
+        _models.Field("policy", "policy", _models.Ref(AgentEffectivePolicy), required=True),
+        _models.Field("created_at_ms", "created_at_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("started_at_ms", "started_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("completed_at_ms", "completed_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("deadline_at_ms", "deadline_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("principal", "principal", _shapes.Text(), required=True),
+        _models.Field("resource_owner", "resource_owner", _shapes.Text(), required=True),
+        _models.Field("resolved_model", "resolved_model", _models.Ref(AgentResolvedModel)),
+    ),
+)
+AgentModelsParams.SHAPE = _models.RecordShape(
+    AgentModelsParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("query", "query", _shapes.Text(max_bytes=MAX_AGENT_MODEL_QUERY_BYTES, controls="none"), nullable=True),
+        _models.Field("limit", "limit", _shapes.Integer(1, 100), nullable=True),
+    ),
+)
+AgentModel.SHAPE = _models.RecordShape(
+    AgentModel,
+    (
+        _models.Field("model", "model", _shapes.Text(max_bytes=MAX_AGENT_MODEL_ID_BYTES), required=True),
+        _models.Field("provider", "provider", _shapes.Text(max_bytes=MAX_AGENT_MODEL_ID_BYTES), required=True),
+        _models.Field("display_name", "display_name", _shapes.Text(max_bytes=MAX_AGENT_MODEL_LABEL_BYTES), required=True, nullable=True),
+        _models.Field("reasoning", "reasoning", _shapes.List(_shapes.Text(max_bytes=MAX_AGENT_MODEL_ID_BYTES), max_items=MAX_AGENT_REASONING_LEVELS), required=True),
+        _models.Field("context_window", "context_window", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("max_output_tokens", "max_output_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+AgentModelsResult.SHAPE = _models.RecordShape(
+    AgentModelsResult,
+    (
+        _models.Field("models", "models", _shapes.List(_models.Ref(AgentModel), max_items=MAX_AGENT_MODELS), required=True),
+        _models.Field("truncated", "truncated", _shapes.BOOLEAN, required=True),
+    ),
+)
+AgentMessageParams.SHAPE = _models.RecordShape(
+    AgentMessageParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("target", "target", _shapes.Text(), required=True),
+        _models.Field("message", "message", _shapes.Text(max_bytes=MAX_AGENT_TEXT_BYTES), required=True),
+    ),
+)
+AgentMessageResult.SHAPE = _models.RecordShape(
+    AgentMessageResult,
+    (
+        _models.Field("delivered_to", "delivered_to", _shapes.Text(), required=True),
+        _models.Field("delivery", "delivery", AgentMessageDelivery.SHAPE, required=True),
+    ),
+)
+AgentFollowUpParams.SHAPE = _models.RecordShape(
+    AgentFollowUpParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("target", "target", _shapes.Text(), required=True),
+        _models.Field("message", "message", _shapes.Text(max_bytes=MAX_AGENT_TEXT_BYTES), required=True),
+    ),
+)
+AgentFollowUpResult.SHAPE = _models.RecordShape(
+    AgentFollowUpResult,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("agent_path", "agent_path", _shapes.Text(), required=True),
+        _models.Field("delivery", "delivery", AgentFollowUpDelivery.SHAPE, required=True),
+    ),
+)
+AgentListParams.SHAPE = _models.RecordShape(
+    AgentListParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+    ),
+)
+AgentUsage.SHAPE = _models.RecordShape(
+    AgentUsage,
+    (
+        _models.Field("input_tokens", "input_tokens", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("cache_read_tokens", "cache_read_tokens", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("cache_write_tokens", "cache_write_tokens", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("output_tokens", "output_tokens", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("reasoning_tokens", "reasoning_tokens", _shapes.Integer(0, 9007199254740991)),
+    ),
+)
+AgentToolRun.SHAPE = _models.RecordShape(
+    AgentToolRun,
+    (
+        _models.Field("name", "name", _shapes.Text(), required=True),
+        _models.Field("args", "args", _shapes.Text(max_bytes=MAX_AGENT_TOOL_ARGS_BYTES, controls="none"), required=True),
+        _models.Field("started_at_ms", "started_at_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("finished_at_ms", "finished_at_ms", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("error", "error", _shapes.BOOLEAN, required=True),
+    ),
+)
+AgentRecord.SHAPE = _models.RecordShape(
+    AgentRecord,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("agent_path", "agent_path", _shapes.Text(), required=True),
+        _models.Field("parent_id", "parent_id", _shapes.Text(), required=True, nullable=True),
+        _models.Field("task_name", "task_name", AgentName.SHAPE, required=True),
+        _models.Field("profile", "profile", AgentName.SHAPE),
+        _models.Field("idempotency_key", "idempotency_key", _shapes.Text(min_bytes=1, max_bytes=MAX_AGENT_IDEMPOTENCY_KEY_BYTES), required=True),
+        _models.Field("fingerprint", "fingerprint", Sha256Hex.SHAPE),
+        _models.Field("depth", "depth", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("session", "session", _shapes.Text(pattern="^agent-session:[^\\x00-\\x1f\\x7f]+$"), required=True),
+        _models.Field("status", "status", _models.Ref(AgentStatus), required=True),
+        _models.Field("policy", "policy", _models.Ref(AgentEffectivePolicy), required=True),
+        _models.Field("created_at_ms", "created_at_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("started_at_ms", "started_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("completed_at_ms", "completed_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("deadline_at_ms", "deadline_at_ms", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("turn_count", "turn_count", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("tool_call_count", "tool_call_count", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("phase", "phase", _shapes.ANY, required=True, nullable=True),
+        _models.Field("tool_name", "tool_name", _shapes.Text()),
+        _models.Field("recent_tools", "recent_tools", _shapes.List(_models.Ref(AgentToolRun), max_items=MAX_AGENT_RECENT_TOOLS), required=True),
+        _models.Field("usage", "usage", _models.Ref(AgentUsage), required=True),
+        _models.Field("cost_microdollars", "cost_microdollars", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("provenance", "provenance", _shapes.ANY, required=True, nullable=True),
+    ),
+)
+AgentListResult.SHAPE = _models.RecordShape(
+    AgentListResult,
+    (
+        _models.Field("principal", "principal", _shapes.Text(), required=True),
+        _models.Field("resource_owner", "resource_owner", _shapes.Text(), required=True),
+        _models.Field("persistence_error", "persistence_error", _shapes.Text(), required=True, nullable=True),
+        _models.Field("agents", "agents", _shapes.List(_models.Ref(AgentRecord)), required=True),
+    ),
+)
+AgentWaitParams.SHAPE = _models.RecordShape(
+    AgentWaitParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("timeout_ms", "timeout_ms", _shapes.Integer(0, 9007199254740991)),
+    ),
+)
+AgentWaitResult.SHAPE = _models.RecordShape(
+    AgentWaitResult,
+    (
+        _models.Field("timed_out", "timed_out", _shapes.BOOLEAN, required=True),
+        _models.Field("snapshot", "snapshot", _models.Ref(AgentListResult), required=True),
+    ),
+)
+AgentInterruptParams.SHAPE = _models.RecordShape(
+    AgentInterruptParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("target", "target", _shapes.Text(), required=True),
+    ),
+)
+AgentInterruptResult.SHAPE = _models.RecordShape(
+    AgentInterruptResult,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("agent_path", "agent_path", _shapes.Text(), required=True),
+        _models.Field("previous_status", "previous_status", _models.Ref(AgentStatus), required=True),
+        _models.Field("interrupt_requested", "interrupt_requested", _shapes.BOOLEAN, required=True),
+    ),
+)
+AgentStopParams.SHAPE = _models.RecordShape(
+    AgentStopParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("target", "target", _shapes.Text(), required=True),
+    ),
+)
+AgentStopResult.SHAPE = _models.RecordShape(
+    AgentStopResult,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("shutdown_requested", "shutdown_requested", _shapes.BOOLEAN, required=True),
+    ),
+)
+AgentEventsParams.SHAPE = _models.RecordShape(
+    AgentEventsParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("target", "target", _shapes.Text(), required=True),
+        _models.Field("after_sequence", "after_sequence", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("timeout_ms", "timeout_ms", _shapes.Integer(0, 25000)),
+    ),
+)
+AgentEventEntry.SHAPE = _models.RecordShape(
+    AgentEventEntry,
+    (
+        _models.Field("sequence", "sequence", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("event", "event", _shapes.Blob(object_only=True, max_encoded_bytes=MAX_AGENT_EVENT_BYTES), required=True),
+    ),
+)
+AgentEventsResult.SHAPE = _models.RecordShape(
+    AgentEventsResult,
+    (
+        _models.Field("agent_id", "agent_id", _shapes.Text(), required=True),
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True, nullable=True),
+        _models.Field("events", "events", _shapes.List(_models.Ref(AgentEventEntry), max_items=MAX_AGENT_EVENTS, max_encoded_bytes=MAX_AGENT_EVENTS_BYTES), required=True),
+        _models.Field("next_sequence", "next_sequence", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("has_more", "has_more", _shapes.BOOLEAN, required=True),
+        _models.Field("status", "status", _models.Ref(AgentStatus), required=True),
+    ),
+)
+EditorCheckpoint.SHAPE = _models.RecordShape(
+    EditorCheckpoint,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("mount_id", "mount_id", EditorId.SHAPE, required=True),
+        _models.Field("input_revision", "input_revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("checkpoint_revision", "checkpoint_revision", _shapes.Integer(1, 9007199254740991), required=True),
+    ),
+    closed=True,
+)
+ComposerGetParams.SHAPE = _models.RecordShape(
+    ComposerGetParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+    ),
+)
+ComposerGetResult.SHAPE = _models.RecordShape(
+    ComposerGetResult,
+    (
+        _models.Field("text", "text", ComposerText.SHAPE, required=True),
+    ),
+)
+ComposerSetParams.SHAPE = _models.RecordShape(
+    ComposerSetParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("text", "text", ComposerText.SHAPE, required=True),
+        _models.Field("editor_checkpoint", "editor_checkpoint", _models.Ref(EditorCheckpoint)),
+    ),
+)
+ComposerSetResult.SHAPE = _models.RecordShape(
+    ComposerSetResult,
+    (
+        _models.Field("input_revision", "input_revision", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("checkpoint_revision", "checkpoint_revision", _shapes.Integer(1, 9007199254740991)),
+    ),
+)
+ComposerInsertParams.SHAPE = _models.RecordShape(
+    ComposerInsertParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("text", "text", ComposerText.SHAPE, required=True),
+    ),
+    forbidden=("editor_checkpoint",),
+)
+ComposerInsertResult.SHAPE = _models.RecordShape(
+    ComposerInsertResult,
+    (
+    ),
+)
+ComposerHistoryParams.SHAPE = _models.RecordShape(
+    ComposerHistoryParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+        _models.Field("entries", "entries", _shapes.List(_shapes.Text(max_bytes=MAX_COMPOSER_HISTORY_BYTES, controls="text"), max_items=MAX_COMPOSER_HISTORY_ENTRIES), required=True),
+    ),
+)
+ComposerHistoryResult.SHAPE = _models.RecordShape(
+    ComposerHistoryResult,
+    (
+    ),
+)
+ShortcutRegisterParams.SHAPE = _models.RecordShape(
+    ShortcutRegisterParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_SHORTCUT_ID_BYTES), required=True),
+        _models.Field("key", "key", _shapes.Text(max_bytes=MAX_SHORTCUT_KEY_BYTES), required=True),
+        _models.Field("description", "description", _shapes.Text(max_bytes=MAX_SHORTCUT_DESCRIPTION_BYTES), required=True),
+    ),
+)
+ShortcutRegisterResult.SHAPE = _models.RecordShape(
+    ShortcutRegisterResult,
+    (
+    ),
+)
+SessionAppendEntryParams.SHAPE = _models.RecordShape(
+    SessionAppendEntryParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("entry_type", "entry_type", _shapes.Text(max_bytes=MAX_ENTRY_TYPE_BYTES), required=True),
+        _models.Field("data", "data", _shapes.Blob(max_encoded_bytes=MAX_ENTRY_DATA_BYTES), required=True, nullable=True),
+    ),
+)
+SessionAppendEntryResult.SHAPE = _models.RecordShape(
+    SessionAppendEntryResult,
+    (
+        _models.Field("entry_id", "entry_id", _shapes.Text(max_bytes=MAX_ENTRY_ID_BYTES), required=True),
+    ),
+)
+SessionSetNameParams.SHAPE = _models.RecordShape(
+    SessionSetNameParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("name", "name", _shapes.Text(max_bytes=MAX_SESSION_NAME_BYTES), required=True),
+    ),
+)
+SessionSetNameResult.SHAPE = _models.RecordShape(
+    SessionSetNameResult,
+    (
+    ),
+)
+SessionSetLabelParams.SHAPE = _models.RecordShape(
+    SessionSetLabelParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("entry_id", "entry_id", _shapes.Text(max_bytes=MAX_ENTRY_ID_BYTES), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_ENTRY_LABEL_BYTES), required=True),
+    ),
+)
+SessionSetLabelResult.SHAPE = _models.RecordShape(
+    SessionSetLabelResult,
+    (
+    ),
+)
+SessionSendMessageParams.SHAPE = _models.RecordShape(
+    SessionSendMessageParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("role", "role", InjectedRole.SHAPE, required=True),
+        _models.Field("text", "text", _shapes.Text(max_bytes=MAX_INJECTED_TEXT_BYTES), required=True),
+    ),
+)
+SessionSendMessageResult.SHAPE = _models.RecordShape(
+    SessionSendMessageResult,
+    (
+    ),
+)
+SessionSendUserMessageParams.SHAPE = _models.RecordShape(
+    SessionSendUserMessageParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("text", "text", _shapes.Text(max_bytes=MAX_INJECTED_TEXT_BYTES), required=True),
+    ),
+)
+SessionSendUserMessageResult.SHAPE = _models.RecordShape(
+    SessionSendUserMessageResult,
+    (
+    ),
+)
+ToolsSetActiveParams.SHAPE = _models.RecordShape(
+    ToolsSetActiveParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("names", "names", _shapes.List(_shapes.Text(max_bytes=MAX_TOOL_NAME_BYTES), max_items=MAX_ACTIVE_TOOLS), required=True),
+    ),
+)
+ToolsSetActiveResult.SHAPE = _models.RecordShape(
+    ToolsSetActiveResult,
+    (
+    ),
+)
+TerminalAcquireParams.SHAPE = _models.RecordShape(
+    TerminalAcquireParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+TerminalAcquireResult.SHAPE = _models.RecordShape(
+    TerminalAcquireResult,
+    (
+        _models.Field("grant_id", "grant_id", _shapes.Text(max_bytes=MAX_TERMINAL_GRANT_ID_BYTES), required=True),
+        _models.Field("columns", "columns", _shapes.Integer(0, 65535), required=True),
+        _models.Field("rows", "rows", _shapes.Integer(0, 65535), required=True),
+    ),
+)
+TerminalReleaseParams.SHAPE = _models.RecordShape(
+    TerminalReleaseParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+TerminalReleaseResult.SHAPE = _models.RecordShape(
+    TerminalReleaseResult,
+    (
+    ),
+)
+UiAutocompleteRegisterParams.SHAPE = _models.RecordShape(
+    UiAutocompleteRegisterParams,
+    (
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991)),
+    ),
+)
+UiAutocompleteRegisterResult.SHAPE = _models.RecordShape(
+    UiAutocompleteRegisterResult,
+    (
+        _models.Field("accepted", "accepted", _shapes.BOOLEAN, required=True),
+    ),
+)
+UiAutocompleteCompleteParams.SHAPE = _models.RecordShape(
+    UiAutocompleteCompleteParams,
+    (
+        _models.Field("text", "text", _shapes.Text(max_bytes=MAX_EDITOR_TEXT_BYTES), required=True),
+        _models.Field("cursor", "cursor", _shapes.Integer(0, 262144), required=True),
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+AutocompleteItem.SHAPE = _models.RecordShape(
+    AutocompleteItem,
+    (
+        _models.Field("value", "value", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="edit"), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True),
+        _models.Field("description", "description", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True, nullable=True),
+        _models.Field("replace_after_bytes", "replace_after_bytes", _shapes.Integer(0, 262144)),
+        _models.Field("cursor_offset_bytes", "cursor_offset_bytes", _shapes.Integer(0, 1024)),
+    ),
+)
+UiAutocompleteCompleteResult.SHAPE = _models.RecordShape(
+    UiAutocompleteCompleteResult,
+    (
+        _models.Field("prefix", "prefix", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="edit"), required=True),
+        _models.Field("items", "items", _shapes.List(_models.Ref(AutocompleteItem), max_items=MAX_COMPLETION_ITEMS), required=True),
+    ),
+)
+AutocompleteItemV02.SHAPE = _models.RecordShape(
+    AutocompleteItemV02,
+    (
+        _models.Field("value", "value", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True),
+        _models.Field("description", "description", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True, nullable=True),
+    ),
+    forbidden=("replace_after_bytes", "cursor_offset_bytes"),
+)
+UiAutocompleteCompleteResultV02.SHAPE = _models.RecordShape(
+    UiAutocompleteCompleteResultV02,
+    (
+        _models.Field("prefix", "prefix", _shapes.Text(max_bytes=MAX_COMPLETION_BYTES, controls="none"), required=True),
+        _models.Field("items", "items", _shapes.List(_models.Ref(AutocompleteItemV02), max_items=MAX_COMPLETION_ITEMS), required=True),
+    ),
+)
+SessionWaitForIdleParams.SHAPE = _models.RecordShape(
+    SessionWaitForIdleParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+    ),
+    closed=True,
+)
+SessionWaitForIdleResult.SHAPE = _models.RecordShape(
+    SessionWaitForIdleResult,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+)
+SessionCreateParams.SHAPE = _models.RecordShape(
+    SessionCreateParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+    ),
+    closed=True,
+)
+SessionCreateResult.SHAPE = _models.RecordShape(
+    SessionCreateResult,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+)
+SessionForkParams.SHAPE = _models.RecordShape(
+    SessionForkParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+    ),
+    closed=True,
+)
+SessionForkResult.SHAPE = _models.RecordShape(
+    SessionForkResult,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+)
+SessionSwitchParams.SHAPE = _models.RecordShape(
+    SessionSwitchParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+    closed=True,
+)
+SessionSwitchResult.SHAPE = _models.RecordShape(
+    SessionSwitchResult,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+)
+SessionReloadParams.SHAPE = _models.RecordShape(
+    SessionReloadParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+    ),
+    closed=True,
+)
+SessionReloadResult.SHAPE = _models.RecordShape(
+    SessionReloadResult,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), required=True),
+    ),
+)
+SessionCompactParams.SHAPE = _models.RecordShape(
+    SessionCompactParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+        _models.Field("custom_instructions", "custom_instructions", _shapes.Text(max_bytes=MAX_COMPACTION_INSTRUCTIONS_BYTES, controls="text"), nullable=True),
+    ),
+    closed=True,
+)
+SessionCompactResult.SHAPE = _models.RecordShape(
+    SessionCompactResult,
+    (
+        _models.Field("entry_id", "entry_id", _shapes.Text(), required=True),
+        _models.Field("summary", "summary", _shapes.Text(), required=True),
+        _models.Field("first_kept", "first_kept", _shapes.Text(), required=True),
+    ),
+)
+UiOpenParams.SHAPE = _models.RecordShape(
+    UiOpenParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("title", "title", _shapes.Text(min_bytes=1, max_bytes=MAX_UI_TITLE_BYTES), required=True),
+        _models.Field("placement", "placement", UiPlacement.SHAPE),
+        _models.Field("mouse_capture", "mouse_capture", _shapes.BOOLEAN),
+    ),
+)
+UiOpenResult.SHAPE = _models.RecordShape(
+    UiOpenResult,
+    (
+        _models.Field("columns", "columns", _shapes.Integer(0, 65535), required=True),
+        _models.Field("rows", "rows", _shapes.Integer(0, 65535), required=True),
+        _models.Field("editor_mount_id", "editor_mount_id", EditorId.SHAPE),
+    ),
+)
+UiFrameParams.SHAPE = _models.RecordShape(
+    UiFrameParams,
+    (
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("columns", "columns", _shapes.Integer(1, 65535), required=True),
+        _models.Field("rows", "rows", _shapes.Integer(1, 65535), required=True),
+        _models.Field("lines", "lines", _shapes.List(_shapes.Text(max_bytes=MAX_UI_LINE_BYTES, pattern="^[^\\x00-\\x1f\\x7f-\\x9f]*(?:\\x1b\\[[0-9;:]*m[^\\x00-\\x1f\\x7f-\\x9f]*)*$"), max_items=MAX_UI_LINES), required=True),
+    ),
+)
+UiCloseParams.SHAPE = _models.RecordShape(
+    UiCloseParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+    ),
+)
+UiCloseResult.SHAPE = _models.RecordShape(
+    UiCloseResult,
+    (
+    ),
+)
+UiChrome.SHAPE = _models.UnionShape(
+    "kind",
+    (
+        _models.Variant("desktop_notification", DesktopNotification),
+        _models.Variant("editor", EditorChrome, deferred=True),
+    ),
+)
+DesktopNotification.SHAPE = _models.RecordShape(
+    DesktopNotification,
+    (
+        _models.Field("kind", "kind", _shapes.Const("desktop_notification"), required=True),
+        _models.Field("title", "title", _shapes.Text(max_bytes=MAX_DESKTOP_TITLE_BYTES, controls="none", pattern="^[^;]*$"), required=True),
+        _models.Field("body", "body", _shapes.Text(max_bytes=MAX_DESKTOP_BODY_BYTES, controls="none"), required=True),
+    ),
+)
+EditorChrome.SHAPE = _models.RecordShape(
+    EditorChrome,
+    (
+        _models.Field("kind", "kind", _shapes.Const("editor"), required=True),
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("editor_id", "editor_id", EditorId.SHAPE),
+        _models.Field("mount_id", "mount_id", EditorId.SHAPE),
+        _models.Field("operation", "operation", _shapes.OBJECT, required=True),
+    ),
+)
+UiChromeParams.SHAPE = _models.RecordShape(
+    UiChromeParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+        _models.Field("chrome", "chrome", _models.Ref(UiChrome), required=True),
+    ),
+)
+UiChromeResult.SHAPE = _models.RecordShape(
+    UiChromeResult,
+    (
+        _models.Field("tools_expanded", "tools_expanded", _shapes.BOOLEAN, required=True),
+    ),
+)
+EditorInput.SHAPE = _models.RecordShape(
+    EditorInput,
+    (
+        _models.Field("mount_id", "mount_id", EditorId.SHAPE, required=True),
+        _models.Field("input_revision", "input_revision", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+UiKeyParams.SHAPE = _models.RecordShape(
+    UiKeyParams,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("key", "key", _shapes.Text(min_bytes=1), required=True),
+        _models.Field("kind", "kind", UiKeyKind.SHAPE, required=True),
+        _models.Field("modifiers", "modifiers", _shapes.List(UiModifier.SHAPE), required=True),
+        _models.Field("editor_input", "editor_input", _models.Ref(EditorInput)),
+    ),
+)
+UiMouseParams.SHAPE = _models.RecordShape(
+    UiMouseParams,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("kind", "kind", UiMouseKind.SHAPE, required=True),
+        _models.Field("button", "button", UiMouseButton.SHAPE, required=True),
+        _models.Field("x", "x", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("y", "y", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("modifiers", "modifiers", _shapes.List(UiModifier.SHAPE), required=True),
+        _models.Field("wheel_delta", "wheel_delta", _shapes.Integer(-9007199254740991, 9007199254740991), required=True),
+    ),
+)
+UiResizeParams.SHAPE = _models.RecordShape(
+    UiResizeParams,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("columns", "columns", _shapes.Integer(0, 65535), required=True),
+        _models.Field("rows", "rows", _shapes.Integer(0, 65535), required=True),
+    ),
+)
+UiClosedParams.SHAPE = _models.RecordShape(
+    UiClosedParams,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("reason", "reason", _shapes.Text(), required=True),
+    ),
+)
+UiEditorTextParams.SHAPE = _models.RecordShape(
+    UiEditorTextParams,
+    (
+        _models.Field("surface_id", "surface_id", EditorId.SHAPE, required=True),
+        _models.Field("text", "text", _shapes.Text(), required=True),
+        _models.Field("paste", "paste", _shapes.BOOLEAN, required=True),
+        _models.Field("editor_input", "editor_input", _models.Ref(EditorInput)),
+        _models.Field("native_changed", "native_changed", _shapes.BOOLEAN),
+    ),
+)
+ContextUpdatedParams.SHAPE = _models.RecordShape(
+    ContextUpdatedParams,
+    (
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+        _models.Field("host", "host", _models.Ref(HostState), required=True),
+    ),
+)
+UiTerminalInputInterceptParams.SHAPE = _models.RecordShape(
+    UiTerminalInputInterceptParams,
+    (
+        _models.Field("data", "data", _shapes.Text(max_bytes=MAX_TERMINAL_INPUT_BYTES), required=True),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), required=True),
+    ),
+)
+UiTerminalInputInterceptResult.SHAPE = _models.RecordShape(
+    UiTerminalInputInterceptResult,
+    (
+        _models.Field("data", "data", _shapes.Text(max_bytes=MAX_TERMINAL_INPUT_BYTES), required=True),
+    ),
+)
+ToolComposition.SHAPE = _models.RecordShape(
+    ToolComposition,
+    (
+        _models.Field("mode", "mode", CompositionMode.SHAPE, required=True),
+        _models.Field("inline_budget", "inline_budget", _shapes.Integer(0, 16000), required=True),
+    ),
+    closed=True,
+)
+ContextContribution.SHAPE = _models.RecordShape(
+    ContextContribution,
+    (
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_CONTEXT_LABEL_BYTES), required=True),
+        _models.Field("content", "content", _shapes.Text(), required=True),
+        _models.Field("placement", "placement", ContextPlacement.SHAPE),
+    ),
+)
+StatusContribution.SHAPE = _models.RecordShape(
+    StatusContribution,
+    (
+        _models.Field("surface", "surface", UiSurface.SHAPE, required=True),
+        _models.Field("text", "text", _shapes.Text(), required=True),
+        _models.Field("style_role", "style_role", _shapes.Text(), nullable=True),
+        _models.Field("priority", "priority", _shapes.Integer(-9007199254740991, 9007199254740991)),
+    ),
+)
+ToolRenderSegment.SHAPE = _models.RecordShape(
+    ToolRenderSegment,
+    (
+        _models.Field("text", "text", _shapes.Text(), required=True),
+        _models.Field("style_role", "style_role", _shapes.Text(), nullable=True),
+    ),
+)
+Disposition.SHAPE = _models.UnionShape(
+    "action",
+    (
+        _models.Variant("continue", DispositionContinue),
+        _models.Variant("deny", DispositionDeny),
+    ),
+)
+DispositionContinue.SHAPE = _models.RecordShape(
+    DispositionContinue,
+    (
+        _models.Field("action", "action", _shapes.Const("continue"), required=True),
+    ),
+)
+DispositionDeny.SHAPE = _models.RecordShape(
+    DispositionDeny,
+    (
+        _models.Field("action", "action", _shapes.Const("deny"), required=True),
+        _models.Field("reason", "reason", _shapes.Text(), required=True),
+    ),
+)
+CommandExecuteParams.SHAPE = _models.RecordShape(
+    CommandExecuteParams,
+    (
+        _models.Field("name", "name", CommandName.SHAPE, required=True),
+        _models.Field("arguments", "arguments", _shapes.List(_shapes.Text()), required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+    ),
+)
+CommandExecuteParamsV01.SHAPE = _models.RecordShape(
+    CommandExecuteParamsV01,
+    (
+        _models.Field("name", "name", CommandName.SHAPE, required=True),
+        _models.Field("arguments", "arguments", _shapes.List(_shapes.Text()), required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContextV01), required=True),
+    ),
+)
+CommandExecuteResult.SHAPE = _models.RecordShape(
+    CommandExecuteResult,
+    (
+        _models.Field("text", "text", _shapes.Text(), required=True),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+    ),
+)
+ContextCollectParams.SHAPE = _models.RecordShape(
+    ContextCollectParams,
+    (
+        _models.Field("prompt", "prompt", _shapes.Text(), required=True, nullable=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+    ),
+)
+ContextCollectParamsV01.SHAPE = _models.RecordShape(
+    ContextCollectParamsV01,
+    (
+        _models.Field("prompt", "prompt", _shapes.Text(), required=True, nullable=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContextV01), required=True),
+    ),
+)
+StatusCollectParams.SHAPE = _models.RecordShape(
+    StatusCollectParams,
+    (
+        _models.Field("surface", "surface", UiSurface.SHAPE, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+    ),
+)
+StatusCollectParamsV01.SHAPE = _models.RecordShape(
+    StatusCollectParamsV01,
+    (
+        _models.Field("surface", "surface", UiSurface.SHAPE, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContextV01), required=True),
+    ),
+)
+MenuCollectParams.SHAPE = _models.RecordShape(
+    MenuCollectParams,
+    (
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+    ),
+)
+MenuCollectResult.SHAPE = _models.RecordShape(
+    MenuCollectResult,
+    (
+        _models.Field("title", "title", _shapes.Text(max_bytes=MAX_MENU_LABEL_BYTES), nullable=True),
+        _models.Field("status", "status", _models.Ref(PresentationStatus), nullable=True),
+        _models.Field("detail", "detail", _shapes.Text(max_bytes=MAX_MENU_DETAIL_BYTES), nullable=True),
+        _models.Field("items", "items", _shapes.List(_models.Ref(MenuItem), max_items=MAX_MENU_ITEMS, unique_by="id"), required=True),
+    ),
+)
+MenuItem.SHAPE = _models.RecordShape(
+    MenuItem,
+    (
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_MENU_LABEL_BYTES), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_MENU_LABEL_BYTES), required=True),
+        _models.Field("description", "description", _shapes.Text(max_bytes=MAX_MENU_DESCRIPTION_BYTES), nullable=True),
+        _models.Field("command", "command", CommandName.SHAPE, nullable=True),
+        _models.Field("arguments", "arguments", _shapes.List(_shapes.Text(max_bytes=MAX_MENU_ARGUMENT_BYTES), max_items=MAX_MENU_ARGUMENTS)),
+        _models.Field("destructive", "destructive", _shapes.BOOLEAN),
+        _models.Field("recommended", "recommended", _shapes.BOOLEAN),
+        _models.Field("items", "items", _shapes.List(_models.Ref(MenuItem), max_items=MAX_MENU_ITEMS, unique_by="id"), nullable=True),
+        _models.Field("detail", "detail", _shapes.Text(max_bytes=MAX_MENU_DETAIL_BYTES), nullable=True),
+    ),
+    exactly_one=("command", "items"),
+)
+ToolRenderParams.SHAPE = _models.RecordShape(
+    ToolRenderParams,
+    (
+        _models.Field("name", "name", ToolName.SHAPE, required=True),
+        _models.Field("arguments", "arguments", _shapes.OBJECT, required=True),
+        _models.Field("output", "output", _shapes.Text(), required=True),
+        _models.Field("is_error", "is_error", _shapes.BOOLEAN, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+    ),
+)
+ToolRenderParamsV01.SHAPE = _models.RecordShape(
+    ToolRenderParamsV01,
+    (
+        _models.Field("name", "name", ToolName.SHAPE, required=True),
+        _models.Field("arguments", "arguments", _shapes.OBJECT, required=True),
+        _models.Field("output", "output", _shapes.Text(), required=True),
+        _models.Field("is_error", "is_error", _shapes.BOOLEAN, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContextV01), required=True),
+    ),
+)
+ToolRenderResult.SHAPE = _models.RecordShape(
+    ToolRenderResult,
+    (
+        _models.Field("segments", "segments", _shapes.List(_models.Ref(ToolRenderSegment)), required=True),
+    ),
+)
+HookRunParams.SHAPE = _models.RecordShape(
+    HookRunParams,
+    (
+        _models.Field("hook", "hook", HookName.SHAPE, required=True),
+        _models.Field("payload", "payload", _shapes.OBJECT, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContext), required=True),
+        _models.Field("session_leaf", "session_leaf", _shapes.ANY, nullable=True),
+    ),
+)
+HookRunParamsV01.SHAPE = _models.RecordShape(
+    HookRunParamsV01,
+    (
+        _models.Field("hook", "hook", HookName.SHAPE, required=True),
+        _models.Field("payload", "payload", _shapes.OBJECT, required=True),
+        _models.Field("context", "context", _models.Ref(ExecutionContextV01), required=True),
+    ),
+)
+HookRunResult.SHAPE = _models.RecordShape(
+    HookRunResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("provider_retry", "provider_retry", _models.EitherShape(ProviderRetryVerdict.SHAPE, ProviderRetryDelay)),
+        _models.Field("persistence_metadata", "persistence_metadata", _models.Ref(PersistenceMetadata)),
+        _models.Field("post_mutation", "post_mutation", _models.Ref(PostMutationAnswer)),
+        _models.Field("session_operation", "session_operation", _models.Ref(SessionOperation)),
+        _models.Field("cache_warming_decision", "cache_warming_decision", CacheWarmingAction.SHAPE, nullable=True),
+        _models.Field("compaction_frames", "compaction_frames", _shapes.List(Base64Text.SHAPE, max_items=MAX_COMPACTION_BATCH_FRAMES)),
+        _models.Field("resource_paths", "resource_paths", _models.Ref(ResourcePaths)),
+    ),
+    at_most_one=("provider_retry", "persistence_metadata", "post_mutation", "session_operation", "cache_warming_decision", "compaction_frames", "resource_paths"),
+)
+HookRunResultV01.SHAPE = _models.RecordShape(
+    HookRunResultV01,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+    ),
+)
+BeforePromptPayload.SHAPE = _models.RecordShape(
+    BeforePromptPayload,
+    (
+        _models.Field("prompt", "prompt", _shapes.Text(), required=True),
+    ),
+)
+BeforePromptHookResult.SHAPE = _models.RecordShape(
+    BeforePromptHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+    ),
+)
+AfterResponsePayload.SHAPE = _models.RecordShape(
+    AfterResponsePayload,
+    (
+        _models.Field("response", "response", _shapes.Text(), required=True),
+    ),
+)
+AfterResponseHookResult.SHAPE = _models.RecordShape(
+    AfterResponseHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+    ),
+)
+BeforeToolCallPayload.SHAPE = _models.RecordShape(
+    BeforeToolCallPayload,
+    (
+        _models.Field("name", "name", _shapes.Text(), required=True),
+        _models.Field("arguments", "arguments", _shapes.OBJECT, required=True),
+    ),
+)
+BeforeToolCallHookResult.SHAPE = _models.RecordShape(
+    BeforeToolCallHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+    ),
+)
+AfterToolCallPayload.SHAPE = _models.RecordShape(
+    AfterToolCallPayload,
+    (
+        _models.Field("name", "name", _shapes.Text(), required=True),
+        _models.Field("arguments", "arguments", _shapes.OBJECT, required=True),
+        _models.Field("output", "output", _shapes.Text(), required=True),
+        _models.Field("is_error", "is_error", _shapes.BOOLEAN, required=True),
+    ),
+)
+AfterToolCallHookResult.SHAPE = _models.RecordShape(
+    AfterToolCallHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+    ),
+)
+ProviderRetryPayload.SHAPE = _models.RecordShape(
+    ProviderRetryPayload,
+    (
+        _models.Field("kind", "kind", ProviderRetryKind.SHAPE, required=True),
+        _models.Field("max_attempts", "max_attempts", _shapes.Integer(0, 9007199254740991), required=True, nullable=True),
+        _models.Field("operation", "operation", ProviderOperation.SHAPE, required=True, nullable=True),
+        _models.Field("attempt", "attempt", _shapes.Integer(0, 9007199254740991), nullable=True),
+        _models.Field("delay_ms", "delay_ms", _shapes.Integer(0, 9007199254740991), nullable=True),
+        _models.Field("model", "model", _shapes.Text(), nullable=True),
+    ),
+)
+ProviderRetryDelay.SHAPE = _models.RecordShape(
+    ProviderRetryDelay,
+    (
+        _models.Field("delay", "delay", _models.Ref(ProviderRetryExtra), required=True),
+    ),
+)
+ProviderRetryExtra.SHAPE = _models.RecordShape(
+    ProviderRetryExtra,
+    (
+        _models.Field("additional_delay_ms", "additional_delay_ms", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+ProviderRetryAdvice.SHAPE = _models.EitherShape(ProviderRetryVerdict.SHAPE, ProviderRetryDelay)
+ProviderRetryHookResult.SHAPE = _models.RecordShape(
+    ProviderRetryHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("provider_retry", "provider_retry", _models.EitherShape(ProviderRetryVerdict.SHAPE, ProviderRetryDelay)),
+    ),
+)
+BeforePersistencePayload.SHAPE = _models.RecordShape(
+    BeforePersistencePayload,
+    (
+        _models.Field("run_id", "run_id", _shapes.Text(), required=True),
+        _models.Field("model", "model", _shapes.Text(), required=True),
+        _models.Field("protocol", "protocol", _shapes.Text(), required=True),
+        _models.Field("stop_reason", "stop_reason", _shapes.Text(), required=True),
+        _models.Field("text_bytes", "text_bytes", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("tool_call_count", "tool_call_count", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("reasoning_part_count", "reasoning_part_count", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("media_part_count", "media_part_count", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+PersistenceMetadata.SHAPE = _models.RecordShape(
+    PersistenceMetadata,
+    (
+        _models.Field("value", "value", _shapes.Blob(max_encoded_bytes=MAX_PERSISTENCE_VALUE_BYTES), required=True, nullable=True),
+        _models.Field("public", "public", _shapes.BOOLEAN),
+    ),
+    forbidden=("namespace", "provenance"),
+)
+BeforePersistenceHookResult.SHAPE = _models.RecordShape(
+    BeforePersistenceHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("persistence_metadata", "persistence_metadata", _models.Ref(PersistenceMetadata)),
+    ),
+)
+PostMutationPayload.SHAPE = _models.RecordShape(
+    PostMutationPayload,
+    (
+        _models.Field("mutation_id", "mutation_id", ResourceIdentity.SHAPE, required=True),
+        _models.Field("kind", "kind", MutationKind.SHAPE, required=True),
+        _models.Field("affected_resources", "affected_resources", _shapes.List(ResourceIdentity.SHAPE, max_items=MAX_AFFECTED_RESOURCES, unique=True), required=True),
+        _models.Field("generation", "generation", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("state", "state", MutationState.SHAPE, required=True),
+    ),
+)
+PostMutationAnswer.SHAPE = _models.UnionShape(
+    "action",
+    (
+        _models.Variant("no_rescan", PostMutationNoRescan),
+        _models.Variant("request_rescan", PostMutationRequestRescan),
+    ),
+)
+PostMutationNoRescan.SHAPE = _models.RecordShape(
+    PostMutationNoRescan,
+    (
+        _models.Field("action", "action", _shapes.Const("no_rescan"), required=True),
+    ),
+)
+PostMutationRequestRescan.SHAPE = _models.RecordShape(
+    PostMutationRequestRescan,
+    (
+        _models.Field("action", "action", _shapes.Const("request_rescan"), required=True),
+        _models.Field("resource_ids", "resource_ids", _shapes.List(ResourceIdentity.SHAPE, min_items=1, max_items=MAX_AFFECTED_RESOURCES, unique=True), required=True),
+    ),
+)
+PostMutationHookResult.SHAPE = _models.RecordShape(
+    PostMutationHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("post_mutation", "post_mutation", _models.Ref(PostMutationAnswer)),
+    ),
+)
+SessionOperation.SHAPE = _models.UnionShape(
+    "action",
+    (
+        _models.Variant("continue", SessionOperationContinue),
+        _models.Variant("cancel", SessionOperationCancel),
+        _models.Variant("replace_compaction", SessionOperationReplaceCompaction, deferred=True),
+    ),
+)
+SessionOperationContinue.SHAPE = _models.RecordShape(
+    SessionOperationContinue,
+    (
+        _models.Field("action", "action", _shapes.Const("continue"), required=True),
+    ),
+)
+SessionOperationCancel.SHAPE = _models.RecordShape(
+    SessionOperationCancel,
+    (
+        _models.Field("action", "action", _shapes.Const("cancel"), required=True),
+    ),
+)
+SessionOperationReplaceCompaction.SHAPE = _models.RecordShape(
+    SessionOperationReplaceCompaction,
+    (
+        _models.Field("action", "action", _shapes.Const("replace_compaction"), required=True),
+    ),
+)
+ModelTurnStartPayload.SHAPE = _models.RecordShape(
+    ModelTurnStartPayload,
+    (
+        _models.Field("kind", "kind", _shapes.Const("model_turn_start"), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(pattern="^run:[^\\x00-\\x1f]+$"), required=True),
+        _models.Field("turn_index", "turn_index", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("timestamp_ms", "timestamp_ms", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+ModelTurnEndPayload.SHAPE = _models.RecordShape(
+    ModelTurnEndPayload,
+    (
+        _models.Field("kind", "kind", _shapes.Const("model_turn_end"), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(pattern="^run:[^\\x00-\\x1f]+$"), required=True),
+        _models.Field("turn_index", "turn_index", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("timestamp_ms", "timestamp_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("assistant_entry", "assistant_entry", _models.Ref(StoredEntry), required=True),
+        _models.Field("tool_result_entries", "tool_result_entries", _shapes.List(_models.Ref(StoredEntry)), required=True),
+    ),
+)
+ModelTurnStartHookResult.SHAPE = _models.RecordShape(
+    ModelTurnStartHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(DispositionContinue)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("session_operation", "session_operation", _models.Ref(SessionOperationContinue)),
+    ),
+    forbidden=("provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"),
+)
+ModelTurnEndHookResult.SHAPE = _models.RecordShape(
+    ModelTurnEndHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(DispositionContinue)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("session_operation", "session_operation", _models.Ref(SessionOperationContinue)),
+    ),
+    forbidden=("provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"),
+)
+SessionBeforeCompactPayload.SHAPE = _models.RecordShape(
+    SessionBeforeCompactPayload,
+    (
+    ),
+)
+SessionBeforeCompactHookResult.SHAPE = _models.RecordShape(
+    SessionBeforeCompactHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("session_operation", "session_operation", _models.Ref(SessionOperation)),
+    ),
+)
+SessionCompactPayload.SHAPE = _models.RecordShape(
+    SessionCompactPayload,
+    (
+    ),
+)
+SessionCompactHookResult.SHAPE = _models.RecordShape(
+    SessionCompactHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("session_operation", "session_operation", _models.Ref(SessionOperationContinue)),
+    ),
+)
+CacheWarmingDecision.SHAPE = _models.RecordShape(
+    CacheWarmingDecision,
+    (
+        _models.Field("phase", "phase", CacheWarmingPhase.SHAPE, required=True),
+        _models.Field("warm_cost_microdollars", "warm_cost_microdollars", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("miss_cost_microdollars", "miss_cost_microdollars", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("continuation_probability", "continuation_probability", _shapes.Real(), required=True),
+        _models.Field("expected_savings_microdollars", "expected_savings_microdollars", _shapes.Integer(-9007199254740991, 9007199254740991), required=True),
+        _models.Field("economics_available", "economics_available", _shapes.BOOLEAN, required=True),
+        _models.Field("action", "action", CacheWarmingAction.SHAPE, required=True),
+    ),
+)
+CacheWarmingDecisionPayload.SHAPE = _models.RecordShape(
+    CacheWarmingDecisionPayload,
+    (
+        _models.Field("decision", "decision", _models.Ref(CacheWarmingDecision), required=True),
+        _models.Field("model", "model", _shapes.Text(), required=True),
+    ),
+)
+CacheWarmingDecisionHookResult.SHAPE = _models.RecordShape(
+    CacheWarmingDecisionHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("cache_warming_decision", "cache_warming_decision", CacheWarmingAction.SHAPE, nullable=True),
+    ),
+)
+CompactionStrategyPayload.SHAPE = _models.RecordShape(
+    CompactionStrategyPayload,
+    (
+        _models.Field("model_id", "model_id", _shapes.Text(), required=True),
+        _models.Field("text", "text", _shapes.Text(), required=True),
+    ),
+)
+CompactionStrategyHookResult.SHAPE = _models.RecordShape(
+    CompactionStrategyHookResult,
+    (
+        _models.Field("disposition", "disposition", _models.Ref(Disposition)),
+        _models.Field("context", "context", _shapes.List(_models.Ref(ContextContribution))),
+        _models.Field("notifications", "notifications", _shapes.List(_models.Ref(Notification))),
+        _models.Field("compaction_frames", "compaction_frames", _shapes.List(Base64Text.SHAPE, max_items=MAX_COMPACTION_BATCH_FRAMES), required=True),
+    ),
+)
+ResourcesDiscoverPayload.SHAPE = _models.RecordShape(
+    ResourcesDiscoverPayload,
+    (
+        _models.Field("cwd", "cwd", _shapes.Text(), required=True),
+        _models.Field("reason", "reason", ResourcesDiscoverReason.SHAPE, required=True),
+    ),
+)
+ResourcePaths.SHAPE = _models.RecordShape(
+    ResourcePaths,
+    (
+        _models.Field("skill_paths", "skill_paths", _shapes.List(ResourcePath.SHAPE, max_items=MAX_RESOURCE_PATHS)),
+        _models.Field("prompt_paths", "prompt_paths", _shapes.List(ResourcePath.SHAPE, max_items=MAX_RESOURCE_PATHS)),
+        _models.Field("theme_paths", "theme_paths", _shapes.List(ResourcePath.SHAPE, max_items=MAX_RESOURCE_PATHS)),
+        _models.Field("default_theme", "default_theme", ResourcePath.SHAPE, nullable=True),
+    ),
+    closed=True,
+)
+ResourcesDiscoverHookResult.SHAPE = _models.RecordShape(
+    ResourcesDiscoverHookResult,
+    (
+        _models.Field("resource_paths", "resource_paths", _models.Ref(ResourcePaths), required=True),
+    ),
+    closed=True,
+)
+SessionStartedParams.SHAPE = _models.RecordShape(
+    SessionStartedParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text()),
+        _models.Field("turn_id", "turn_id", _shapes.Text()),
+    ),
+)
+SessionSettledParams.SHAPE = _models.RecordShape(
+    SessionSettledParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text()),
+        _models.Field("turn_id", "turn_id", _shapes.Text()),
+        _models.Field("outcome", "outcome", SettlementOutcome.SHAPE, required=True),
+        _models.Field("duration_ms", "duration_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("reason", "reason", _shapes.Text(max_bytes=MAX_LIFECYCLE_REASON_BYTES), nullable=True),
+    ),
+)
+TurnStartedParams.SHAPE = _models.RecordShape(
+    TurnStartedParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(), required=True),
+        _models.Field("turn_id", "turn_id", _shapes.Text(), required=True),
+    ),
+)
+TurnSettledParams.SHAPE = _models.RecordShape(
+    TurnSettledParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(), required=True),
+        _models.Field("turn_id", "turn_id", _shapes.Text(), required=True),
+        _models.Field("outcome", "outcome", SettlementOutcome.SHAPE, required=True),
+        _models.Field("duration_ms", "duration_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("reason", "reason", _shapes.Text(max_bytes=MAX_LIFECYCLE_REASON_BYTES), nullable=True),
+    ),
+)
+ToolStartedParams.SHAPE = _models.RecordShape(
+    ToolStartedParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(), required=True),
+        _models.Field("turn_id", "turn_id", _shapes.Text(), required=True),
+        _models.Field("tool_call_id", "tool_call_id", _shapes.Text(), required=True),
+        _models.Field("tool_name", "tool_name", _shapes.Text(), required=True),
+    ),
+)
+ToolSettledParams.SHAPE = _models.RecordShape(
+    ToolSettledParams,
+    (
+        _models.Field("session_id", "session_id", _shapes.Text(), required=True),
+        _models.Field("run_id", "run_id", _shapes.Text(), required=True),
+        _models.Field("turn_id", "turn_id", _shapes.Text(), required=True),
+        _models.Field("tool_call_id", "tool_call_id", _shapes.Text(), required=True),
+        _models.Field("tool_name", "tool_name", _shapes.Text(), required=True),
+        _models.Field("outcome", "outcome", SettlementOutcome.SHAPE, required=True),
+        _models.Field("duration_ms", "duration_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("reason", "reason", _shapes.Text(max_bytes=MAX_LIFECYCLE_REASON_BYTES), nullable=True),
+    ),
+)
+ShortcutTriggerParams.SHAPE = _models.RecordShape(
+    ShortcutTriggerParams,
+    (
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_SHORTCUT_ID_BYTES), required=True),
+    ),
+)
+MessageStartedParams.SHAPE = _models.RecordShape(
+    MessageStartedParams,
+    (
+        _models.Field("message_id", "message_id", _shapes.Text(), required=True),
+    ),
+)
+MessageUpdatedParams.SHAPE = _models.RecordShape(
+    MessageUpdatedParams,
+    (
+        _models.Field("message_id", "message_id", _shapes.Text(), required=True),
+        _models.Field("delta", "delta", _shapes.Text(), required=True),
+        _models.Field("deltas", "deltas", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+MessageSettledParams.SHAPE = _models.RecordShape(
+    MessageSettledParams,
+    (
+        _models.Field("message_id", "message_id", _shapes.Text(), required=True),
+    ),
+)
+CompactionStartedParams.SHAPE = _models.RecordShape(
+    CompactionStartedParams,
+    (
+    ),
+)
+CompactionSettledParams.SHAPE = _models.RecordShape(
+    CompactionSettledParams,
+    (
+    ),
+)
+CompactionFailedParams.SHAPE = _models.RecordShape(
+    CompactionFailedParams,
+    (
+    ),
+)
+SessionInfoChangedParams.SHAPE = _models.RecordShape(
+    SessionInfoChangedParams,
+    (
+    ),
+)
+DialogStartedParams.SHAPE = _models.RecordShape(
+    DialogStartedParams,
+    (
+    ),
+)
+DialogSettledParams.SHAPE = _models.RecordShape(
+    DialogSettledParams,
+    (
+    ),
+)
+ModelSelectedParams.SHAPE = _models.RecordShape(
+    ModelSelectedParams,
+    (
+    ),
+)
+ReasoningSelectedParams.SHAPE = _models.RecordShape(
+    ReasoningSelectedParams,
+    (
+    ),
+)
+BashUserParams.SHAPE = _models.RecordShape(
+    BashUserParams,
+    (
+    ),
+)
+TerminalGrantLostParams.SHAPE = _models.RecordShape(
+    TerminalGrantLostParams,
+    (
+        _models.Field("reason", "reason", _shapes.Text(), required=True),
+        _models.Field("grant_id", "grant_id", _shapes.Text(max_bytes=MAX_TERMINAL_GRANT_ID_BYTES)),
+    ),
+)
+ConfirmationRequestParams.SHAPE = _models.RecordShape(
+    ConfirmationRequestParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("prompt", "prompt", _shapes.Text(), required=True),
+        _models.Field("detail", "detail", _shapes.Text(), nullable=True),
+        _models.Field("destructive", "destructive", _shapes.BOOLEAN, required=True),
+        _models.Field("default", "default", _shapes.BOOLEAN, required=True),
+    ),
+)
+ConfirmationRequestParamsV01.SHAPE = _models.RecordShape(
+    ConfirmationRequestParamsV01,
+    (
+        _models.Field("prompt", "prompt", _shapes.Text(), required=True),
+        _models.Field("detail", "detail", _shapes.Text(), nullable=True),
+        _models.Field("destructive", "destructive", _shapes.BOOLEAN, required=True),
+        _models.Field("default", "default", _shapes.BOOLEAN, required=True),
+    ),
+    forbidden=("parent_request_id",),
+)
+ConfirmationRequestResult.SHAPE = _models.RecordShape(
+    ConfirmationRequestResult,
+    (
+        _models.Field("confirmed", "confirmed", _shapes.BOOLEAN, required=True),
+    ),
+)
+PresentationUpdateParams.SHAPE = _models.RecordShape(
+    PresentationUpdateParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991)),
+        _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner)),
+        _models.Field("snapshot", "snapshot", _models.Ref(PresentationSnapshot), required=True),
+    ),
+    at_most_one=("parent_request_id", "resource_owner"),
+)
+PresentationSnapshot.SHAPE = _models.RecordShape(
+    PresentationSnapshot,
+    (
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("status", "status", _models.Ref(PresentationStatus), nullable=True),
+        _models.Field("activities", "activities", _shapes.List(_models.Ref(PresentationActivity), max_items=MAX_PRESENTATION_ACTIVITIES, unique_by="id")),
+        _models.Field("collection", "collection", _models.Ref(PresentationCollection), nullable=True),
+        _models.Field("actions", "actions", _shapes.List(_models.Ref(PresentationAction), max_items=MAX_PRESENTATION_ACTIONS, unique_by="id")),
+    ),
+)
+PresentationStatus.SHAPE = _models.RecordShape(
+    PresentationStatus,
+    (
+        _models.Field("state", "state", PresentationState.SHAPE, required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("detail", "detail", _shapes.Text()),
+    ),
+)
+PresentationActivity.SHAPE = _models.RecordShape(
+    PresentationActivity,
+    (
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("kind", "kind", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("state", "state", PresentationState.SHAPE, required=True),
+        _models.Field("summary", "summary", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("provenance", "provenance", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), nullable=True),
+        _models.Field("started_at_ms", "started_at_ms", _shapes.Integer(0, 9007199254740991), nullable=True),
+        _models.Field("metrics", "metrics", _models.Ref(PresentationMetrics)),
+        _models.Field("references", "references", _shapes.List(_models.Ref(PresentationReference), max_items=MAX_PRESENTATION_REFERENCES)),
+    ),
+)
+PresentationMetrics.SHAPE = _models.RecordShape(
+    PresentationMetrics,
+    (
+        _models.Field("tool_calls", "tool_calls", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("input_tokens", "input_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("cache_read_tokens", "cache_read_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("cache_write_tokens", "cache_write_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("output_tokens", "output_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("reasoning_tokens", "reasoning_tokens", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("cost_microdollars", "cost_microdollars", _shapes.Integer(0, 9007199254740991)),
+    ),
+)
+PresentationCollection.SHAPE = _models.RecordShape(
+    PresentationCollection,
+    (
+        _models.Field("kind", "kind", PresentationCollectionKind.SHAPE, required=True),
+        _models.Field("title", "title", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("nodes", "nodes", _shapes.List(_models.Ref(PresentationNode), max_items=MAX_PRESENTATION_NODES, unique_by="id"), required=True),
+        _models.Field("selected_node_id", "selected_node_id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), nullable=True),
+        _models.Field("detail", "detail", _models.Ref(PresentationDetail), nullable=True),
+    ),
+)
+PresentationNode.SHAPE = _models.RecordShape(
+    PresentationNode,
+    (
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("parent_id", "parent_id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), nullable=True),
+        _models.Field("state", "state", PresentationState.SHAPE, required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("secondary", "secondary", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), nullable=True),
+        _models.Field("action_ids", "action_ids", _shapes.List(_shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES))),
+        _models.Field("references", "references", _shapes.List(_models.Ref(PresentationReference), max_items=MAX_PRESENTATION_REFERENCES)),
+    ),
+)
+PresentationDetail.SHAPE = _models.RecordShape(
+    PresentationDetail,
+    (
+        _models.Field("node_id", "node_id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True, nullable=True),
+        _models.Field("title", "title", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("body", "body", _shapes.Text(max_bytes=MAX_PRESENTATION_BODY_BYTES), required=True),
+        _models.Field("references", "references", _shapes.List(_models.Ref(PresentationReference), max_items=MAX_PRESENTATION_REFERENCES)),
+    ),
+)
+PresentationAction.SHAPE = _models.RecordShape(
+    PresentationAction,
+    (
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("command", "command", CommandName.SHAPE, required=True),
+        _models.Field("arguments", "arguments", _shapes.List(_shapes.Text())),
+        _models.Field("destructive", "destructive", _shapes.BOOLEAN),
+    ),
+)
+PresentationReference.SHAPE = _models.RecordShape(
+    PresentationReference,
+    (
+        _models.Field("kind", "kind", PresentationReferenceKind.SHAPE, required=True),
+        _models.Field("id", "id", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES), required=True),
+        _models.Field("label", "label", _shapes.Text(max_bytes=MAX_PRESENTATION_LABEL_BYTES)),
+    ),
+)
+ProgressDecoration.SHAPE = _models.RecordShape(
+    ProgressDecoration,
+    (
+        _models.Field("type", "type", _shapes.Const("decoration"), required=True),
+        _models.Field("label", "label", _shapes.Text(min_bytes=1, max_bytes=MAX_PROGRESS_LABEL_BYTES, controls="none"), required=True),
+        _models.Field("detail", "detail", _shapes.Text(max_bytes=MAX_PROGRESS_DETAIL_BYTES, controls="none")),
+    ),
+)
+InputRequestParams.SHAPE = _models.RecordShape(
+    InputRequestParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("prompt", "prompt", _shapes.Text(max_bytes=MAX_INPUT_PROMPT_BYTES, not_blank=True), required=True),
+        _models.Field("secret", "secret", _shapes.BOOLEAN, required=True),
+    ),
+)
+InputRequestResult.SHAPE = _models.RecordShape(
+    InputRequestResult,
+    (
+        _models.Field("value", "value", _shapes.Text(max_bytes=MAX_INPUT_ANSWER_BYTES), required=True, nullable=True),
+    ),
+    closed=True,
+)
+ArtifactPublishParams.SHAPE = _models.RecordShape(
+    ArtifactPublishParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("mime_type", "mime_type", ArtifactMediaType.SHAPE, required=True),
+        _models.Field("size", "size", _shapes.Integer(0, 20971520), required=True),
+        _models.Field("sha256", "sha256", Sha256Hex.SHAPE, required=True),
+        _models.Field("data", "data", _models.Ref(ArtifactData)),
+        _models.Field("path", "path", ArtifactPath.SHAPE),
+    ),
+    exactly_one=("data", "path"),
+)
+ArtifactData.SHAPE = _models.RecordShape(
+    ArtifactData,
+    (
+        _models.Field("encoding", "encoding", _shapes.Const("base64"), required=True),
+        _models.Field("data", "data", _shapes.Text(max_bytes=MAX_ARTIFACT_BASE64_BYTES, pattern="^[A-Za-z0-9+/]*={0,2}$"), required=True),
+    ),
+)
+ArtifactPublishResult.SHAPE = _models.RecordShape(
+    ArtifactPublishResult,
+    (
+        _models.Field("artifact_id", "artifact_id", _shapes.Text(), required=True),
+    ),
+)
+PolicyEvaluateParams.SHAPE = _models.RecordShape(
+    PolicyEvaluateParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("intent", "intent", _models.Ref(PolicyIntent), required=True),
+        _models.Field("approval_token", "approval_token", ApprovalToken.SHAPE),
+    ),
+)
+PolicyIntent.SHAPE = _models.RecordShape(
+    PolicyIntent,
+    (
+        _models.Field("kind", "kind", _shapes.Text(not_blank=True), required=True),
+        _models.Field("operation", "operation", _shapes.Text(not_blank=True), required=True),
+        _models.Field("target", "target", _shapes.OBJECT, required=True),
+        _models.Field("data_classes", "data_classes", _shapes.List(_shapes.Text())),
+        _models.Field("adapter_hints", "adapter_hints", _models.Ref(PolicyHints)),
+    ),
+    closed=True,
+)
+PolicyHints.SHAPE = _models.RecordShape(
+    PolicyHints,
+    (
+        _models.Field("read_only", "read_only", _shapes.BOOLEAN, nullable=True),
+        _models.Field("destructive", "destructive", _shapes.BOOLEAN, nullable=True),
+    ),
+    closed=True,
+)
+PolicyEvaluateResult.SHAPE = _models.UnionShape(
+    "decision",
+    (
+        _models.Variant("allow", PolicyAllow),
+        _models.Variant("ask", PolicyAsk),
+        _models.Variant("deny", PolicyDeny),
+    ),
+)
+PolicyAllow.SHAPE = _models.RecordShape(
+    PolicyAllow,
+    (
+        _models.Field("decision", "decision", _shapes.Const("allow"), required=True),
+    ),
+    forbidden=("approval_token",),
+)
+PolicyAsk.SHAPE = _models.RecordShape(
+    PolicyAsk,
+    (
+        _models.Field("decision", "decision", _shapes.Const("ask"), required=True),
+        _models.Field("approval_token", "approval_token", ApprovalToken.SHAPE),
+    ),
+)
+PolicyDeny.SHAPE = _models.RecordShape(
+    PolicyDeny,
+    (
+        _models.Field("decision", "decision", _shapes.Const("deny"), required=True),
+    ),
+    forbidden=("approval_token",),
+)
+SecretGetParams.SHAPE = _models.RecordShape(
+    SecretGetParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("name", "name", ItemName.SHAPE, required=True),
+    ),
+)
+SecretGetResult.SHAPE = _models.RecordShape(
+    SecretGetResult,
+    (
+        _models.Field("value", "value", _shapes.Text(max_bytes=MAX_SECRET_VALUE_BYTES), required=True),
+    ),
+    closed=True,
+)
+ToolsRegisterParams.SHAPE = _models.RecordShape(
+    ToolsRegisterParams,
+    (
+        _models.Field("tools", "tools", _shapes.List(_models.Ref(ToolDefinition), max_items=MAX_TOOLS, unique_by="name"), required=True),
+    ),
+)
+ToolsRegisterResult.SHAPE = _models.RecordShape(
+    ToolsRegisterResult,
+    (
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("tools", "tools", _shapes.List(ToolName.SHAPE, max_items=MAX_TOOLS, unique=True), required=True),
+    ),
+)
+ToolsUnregisterParams.SHAPE = _models.RecordShape(
+    ToolsUnregisterParams,
+    (
+        _models.Field("names", "names", _shapes.List(ToolName.SHAPE, max_items=MAX_TOOLS, unique=True), required=True),
+    ),
+)
+ToolsUnregisterResult.SHAPE = _models.RecordShape(
+    ToolsUnregisterResult,
+    (
+        _models.Field("revision", "revision", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("tools", "tools", _shapes.List(ToolName.SHAPE, max_items=MAX_TOOLS, unique=True), required=True),
+    ),
+)
+StoredEntry.SHAPE = _models.RecordShape(
+    StoredEntry,
+    (
+        _models.Field("id", "id", _shapes.Text(), required=True),
+        _models.Field("parent", "parent", _shapes.Text(), required=True, nullable=True),
+        _models.Field("timestamp_unix_ms", "timestamp_unix_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("value", "value", _models.Ref(StoredMessage), required=True),
+        _models.Field("metadata", "metadata", _shapes.OBJECT, nullable=True),
+    ),
+)
+StoredMessage.SHAPE = _models.RecordShape(
+    StoredMessage,
+    (
+        _models.Field("type", "type", _shapes.Const("message"), required=True),
+        _models.Field("Assistant", "Assistant", _shapes.OBJECT),
+        _models.Field("User", "User", _shapes.OBJECT),
+    ),
+)
 
-MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
+MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "JsonRpcRequest": JsonRpcRequest,
     "JsonRpcNotification": JsonRpcNotification,
     "JsonRpcSuccessResponse": JsonRpcSuccessResponse,
@@ -1905,6 +8514,259 @@ MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
     "Notification": Notification,
     "ShutdownParams": ShutdownParams,
     "ShutdownResult": ShutdownResult,
+    "Sha256Hex": Sha256Hex,
+    "AgentName": AgentName,
+    "AgentTool": AgentTool,
+    "AgentModelSelection": AgentModelSelection,
+    "AgentResolvedModel": AgentResolvedModel,
+    "AgentPolicy": AgentPolicy,
+    "AgentEffectivePolicy": AgentEffectivePolicy,
+    "AgentPending": AgentPending,
+    "AgentRunning": AgentRunning,
+    "AgentCompleted": AgentCompleted,
+    "AgentInterrupted": AgentInterrupted,
+    "AgentTimedOut": AgentTimedOut,
+    "AgentFailed": AgentFailed,
+    "AgentShutdown": AgentShutdown,
+    "AgentStatus": AgentStatus,
+    "AgentSpawnParams": AgentSpawnParams,
+    "AgentSpawnResult": AgentSpawnResult,
+    "AgentModelsParams": AgentModelsParams,
+    "AgentModel": AgentModel,
+    "AgentModelsResult": AgentModelsResult,
+    "AgentMessageDelivery": AgentMessageDelivery,
+    "AgentMessageParams": AgentMessageParams,
+    "AgentMessageResult": AgentMessageResult,
+    "AgentFollowUpDelivery": AgentFollowUpDelivery,
+    "AgentFollowUpParams": AgentFollowUpParams,
+    "AgentFollowUpResult": AgentFollowUpResult,
+    "AgentListParams": AgentListParams,
+    "AgentUsage": AgentUsage,
+    "AgentToolRun": AgentToolRun,
+    "AgentRecord": AgentRecord,
+    "AgentListResult": AgentListResult,
+    "AgentWaitParams": AgentWaitParams,
+    "AgentWaitResult": AgentWaitResult,
+    "AgentInterruptParams": AgentInterruptParams,
+    "AgentInterruptResult": AgentInterruptResult,
+    "AgentStopParams": AgentStopParams,
+    "AgentStopResult": AgentStopResult,
+    "AgentEventsParams": AgentEventsParams,
+    "AgentEventEntry": AgentEventEntry,
+    "AgentEventsResult": AgentEventsResult,
+    "ComposerText": ComposerText,
+    "EditorId": EditorId,
+    "EditorCheckpoint": EditorCheckpoint,
+    "ComposerGetParams": ComposerGetParams,
+    "ComposerGetResult": ComposerGetResult,
+    "ComposerSetParams": ComposerSetParams,
+    "ComposerSetResult": ComposerSetResult,
+    "ComposerInsertParams": ComposerInsertParams,
+    "ComposerInsertResult": ComposerInsertResult,
+    "ComposerHistoryParams": ComposerHistoryParams,
+    "ComposerHistoryResult": ComposerHistoryResult,
+    "ShortcutRegisterParams": ShortcutRegisterParams,
+    "ShortcutRegisterResult": ShortcutRegisterResult,
+    "SessionAppendEntryParams": SessionAppendEntryParams,
+    "SessionAppendEntryResult": SessionAppendEntryResult,
+    "SessionSetNameParams": SessionSetNameParams,
+    "SessionSetNameResult": SessionSetNameResult,
+    "SessionSetLabelParams": SessionSetLabelParams,
+    "SessionSetLabelResult": SessionSetLabelResult,
+    "InjectedRole": InjectedRole,
+    "SessionSendMessageParams": SessionSendMessageParams,
+    "SessionSendMessageResult": SessionSendMessageResult,
+    "SessionSendUserMessageParams": SessionSendUserMessageParams,
+    "SessionSendUserMessageResult": SessionSendUserMessageResult,
+    "ToolsSetActiveParams": ToolsSetActiveParams,
+    "ToolsSetActiveResult": ToolsSetActiveResult,
+    "TerminalAcquireParams": TerminalAcquireParams,
+    "TerminalAcquireResult": TerminalAcquireResult,
+    "TerminalReleaseParams": TerminalReleaseParams,
+    "TerminalReleaseResult": TerminalReleaseResult,
+    "UiAutocompleteRegisterParams": UiAutocompleteRegisterParams,
+    "UiAutocompleteRegisterResult": UiAutocompleteRegisterResult,
+    "UiAutocompleteCompleteParams": UiAutocompleteCompleteParams,
+    "AutocompleteItem": AutocompleteItem,
+    "UiAutocompleteCompleteResult": UiAutocompleteCompleteResult,
+    "AutocompleteItemV02": AutocompleteItemV02,
+    "UiAutocompleteCompleteResultV02": UiAutocompleteCompleteResultV02,
+    "SessionWaitForIdleParams": SessionWaitForIdleParams,
+    "SessionWaitForIdleResult": SessionWaitForIdleResult,
+    "SessionCreateParams": SessionCreateParams,
+    "SessionCreateResult": SessionCreateResult,
+    "SessionForkParams": SessionForkParams,
+    "SessionForkResult": SessionForkResult,
+    "SessionSwitchParams": SessionSwitchParams,
+    "SessionSwitchResult": SessionSwitchResult,
+    "SessionReloadParams": SessionReloadParams,
+    "SessionReloadResult": SessionReloadResult,
+    "SessionCompactParams": SessionCompactParams,
+    "SessionCompactResult": SessionCompactResult,
+    "UiPlacement": UiPlacement,
+    "UiOpenParams": UiOpenParams,
+    "UiOpenResult": UiOpenResult,
+    "UiFrameParams": UiFrameParams,
+    "UiCloseParams": UiCloseParams,
+    "UiCloseResult": UiCloseResult,
+    "UiChrome": UiChrome,
+    "DesktopNotification": DesktopNotification,
+    "EditorChrome": EditorChrome,
+    "UiChromeParams": UiChromeParams,
+    "UiChromeResult": UiChromeResult,
+    "EditorInput": EditorInput,
+    "UiKeyKind": UiKeyKind,
+    "UiModifier": UiModifier,
+    "UiKeyParams": UiKeyParams,
+    "UiMouseKind": UiMouseKind,
+    "UiMouseButton": UiMouseButton,
+    "UiMouseParams": UiMouseParams,
+    "UiResizeParams": UiResizeParams,
+    "UiClosedParams": UiClosedParams,
+    "UiEditorTextParams": UiEditorTextParams,
+    "ContextUpdatedParams": ContextUpdatedParams,
+    "UiTerminalInputInterceptParams": UiTerminalInputInterceptParams,
+    "UiTerminalInputInterceptResult": UiTerminalInputInterceptResult,
+    "Base64Text": Base64Text,
+    "ArtifactPath": ArtifactPath,
+    "ResourcePath": ResourcePath,
+    "ApprovalToken": ApprovalToken,
+    "ResourceIdentity": ResourceIdentity,
+    "CompositionMode": CompositionMode,
+    "ToolComposition": ToolComposition,
+    "ContextPlacement": ContextPlacement,
+    "ContextContribution": ContextContribution,
+    "StatusContribution": StatusContribution,
+    "ToolRenderSegment": ToolRenderSegment,
+    "Disposition": Disposition,
+    "DispositionContinue": DispositionContinue,
+    "DispositionDeny": DispositionDeny,
+    "CommandExecuteParams": CommandExecuteParams,
+    "CommandExecuteParamsV01": CommandExecuteParamsV01,
+    "CommandExecuteResult": CommandExecuteResult,
+    "ContextCollectParams": ContextCollectParams,
+    "ContextCollectParamsV01": ContextCollectParamsV01,
+    "StatusCollectParams": StatusCollectParams,
+    "StatusCollectParamsV01": StatusCollectParamsV01,
+    "MenuCollectParams": MenuCollectParams,
+    "MenuCollectResult": MenuCollectResult,
+    "MenuItem": MenuItem,
+    "ToolRenderParams": ToolRenderParams,
+    "ToolRenderParamsV01": ToolRenderParamsV01,
+    "ToolRenderResult": ToolRenderResult,
+    "HookName": HookName,
+    "HookRunParams": HookRunParams,
+    "HookRunParamsV01": HookRunParamsV01,
+    "HookRunResult": HookRunResult,
+    "HookRunResultV01": HookRunResultV01,
+    "BeforePromptPayload": BeforePromptPayload,
+    "BeforePromptHookResult": BeforePromptHookResult,
+    "AfterResponsePayload": AfterResponsePayload,
+    "AfterResponseHookResult": AfterResponseHookResult,
+    "BeforeToolCallPayload": BeforeToolCallPayload,
+    "BeforeToolCallHookResult": BeforeToolCallHookResult,
+    "AfterToolCallPayload": AfterToolCallPayload,
+    "AfterToolCallHookResult": AfterToolCallHookResult,
+    "ProviderRetryKind": ProviderRetryKind,
+    "ProviderOperation": ProviderOperation,
+    "ProviderRetryPayload": ProviderRetryPayload,
+    "ProviderRetryVerdict": ProviderRetryVerdict,
+    "ProviderRetryDelay": ProviderRetryDelay,
+    "ProviderRetryExtra": ProviderRetryExtra,
+    "ProviderRetryAdvice": ProviderRetryAdvice,
+    "ProviderRetryHookResult": ProviderRetryHookResult,
+    "BeforePersistencePayload": BeforePersistencePayload,
+    "PersistenceMetadata": PersistenceMetadata,
+    "BeforePersistenceHookResult": BeforePersistenceHookResult,
+    "MutationKind": MutationKind,
+    "MutationState": MutationState,
+    "PostMutationPayload": PostMutationPayload,
+    "PostMutationAnswer": PostMutationAnswer,
+    "PostMutationNoRescan": PostMutationNoRescan,
+    "PostMutationRequestRescan": PostMutationRequestRescan,
+    "PostMutationHookResult": PostMutationHookResult,
+    "SessionOperation": SessionOperation,
+    "SessionOperationContinue": SessionOperationContinue,
+    "SessionOperationCancel": SessionOperationCancel,
+    "SessionOperationReplaceCompaction": SessionOperationReplaceCompaction,
+    "ModelTurnStartPayload": ModelTurnStartPayload,
+    "ModelTurnEndPayload": ModelTurnEndPayload,
+    "ModelTurnStartHookResult": ModelTurnStartHookResult,
+    "ModelTurnEndHookResult": ModelTurnEndHookResult,
+    "SessionBeforeCompactPayload": SessionBeforeCompactPayload,
+    "SessionBeforeCompactHookResult": SessionBeforeCompactHookResult,
+    "SessionCompactPayload": SessionCompactPayload,
+    "SessionCompactHookResult": SessionCompactHookResult,
+    "CacheWarmingPhase": CacheWarmingPhase,
+    "CacheWarmingAction": CacheWarmingAction,
+    "CacheWarmingDecision": CacheWarmingDecision,
+    "CacheWarmingDecisionPayload": CacheWarmingDecisionPayload,
+    "CacheWarmingDecisionHookResult": CacheWarmingDecisionHookResult,
+    "CompactionStrategyPayload": CompactionStrategyPayload,
+    "CompactionStrategyHookResult": CompactionStrategyHookResult,
+    "ResourcesDiscoverReason": ResourcesDiscoverReason,
+    "ResourcesDiscoverPayload": ResourcesDiscoverPayload,
+    "ResourcePaths": ResourcePaths,
+    "ResourcesDiscoverHookResult": ResourcesDiscoverHookResult,
+    "SettlementOutcome": SettlementOutcome,
+    "SessionStartedParams": SessionStartedParams,
+    "SessionSettledParams": SessionSettledParams,
+    "TurnStartedParams": TurnStartedParams,
+    "TurnSettledParams": TurnSettledParams,
+    "ToolStartedParams": ToolStartedParams,
+    "ToolSettledParams": ToolSettledParams,
+    "ShortcutTriggerParams": ShortcutTriggerParams,
+    "MessageStartedParams": MessageStartedParams,
+    "MessageUpdatedParams": MessageUpdatedParams,
+    "MessageSettledParams": MessageSettledParams,
+    "CompactionStartedParams": CompactionStartedParams,
+    "CompactionSettledParams": CompactionSettledParams,
+    "CompactionFailedParams": CompactionFailedParams,
+    "SessionInfoChangedParams": SessionInfoChangedParams,
+    "DialogStartedParams": DialogStartedParams,
+    "DialogSettledParams": DialogSettledParams,
+    "ModelSelectedParams": ModelSelectedParams,
+    "ReasoningSelectedParams": ReasoningSelectedParams,
+    "BashUserParams": BashUserParams,
+    "TerminalGrantLostParams": TerminalGrantLostParams,
+    "ConfirmationRequestParams": ConfirmationRequestParams,
+    "ConfirmationRequestParamsV01": ConfirmationRequestParamsV01,
+    "ConfirmationRequestResult": ConfirmationRequestResult,
+    "PresentationState": PresentationState,
+    "PresentationUpdateParams": PresentationUpdateParams,
+    "PresentationSnapshot": PresentationSnapshot,
+    "PresentationStatus": PresentationStatus,
+    "PresentationActivity": PresentationActivity,
+    "PresentationMetrics": PresentationMetrics,
+    "PresentationCollectionKind": PresentationCollectionKind,
+    "PresentationCollection": PresentationCollection,
+    "PresentationNode": PresentationNode,
+    "PresentationDetail": PresentationDetail,
+    "PresentationAction": PresentationAction,
+    "PresentationReferenceKind": PresentationReferenceKind,
+    "PresentationReference": PresentationReference,
+    "ProgressDecoration": ProgressDecoration,
+    "InputRequestParams": InputRequestParams,
+    "InputRequestResult": InputRequestResult,
+    "ArtifactMediaType": ArtifactMediaType,
+    "ArtifactPublishParams": ArtifactPublishParams,
+    "ArtifactData": ArtifactData,
+    "ArtifactPublishResult": ArtifactPublishResult,
+    "PolicyEvaluateParams": PolicyEvaluateParams,
+    "PolicyIntent": PolicyIntent,
+    "PolicyHints": PolicyHints,
+    "PolicyEvaluateResult": PolicyEvaluateResult,
+    "PolicyAllow": PolicyAllow,
+    "PolicyAsk": PolicyAsk,
+    "PolicyDeny": PolicyDeny,
+    "SecretGetParams": SecretGetParams,
+    "SecretGetResult": SecretGetResult,
+    "ToolsRegisterParams": ToolsRegisterParams,
+    "ToolsRegisterResult": ToolsRegisterResult,
+    "ToolsUnregisterParams": ToolsUnregisterParams,
+    "ToolsUnregisterResult": ToolsUnregisterResult,
+    "StoredEntry": StoredEntry,
+    "StoredMessage": StoredMessage,
 }
 """Every model of the wire by its name."""
 
@@ -1912,23 +8774,272 @@ METHOD_INITIALIZE: Final = "initialize"
 """Introduces host and extension; the first message of a session."""
 METHOD_TOOL_CALL: Final = "tool/call"
 """Calls a tool of the catalog."""
+METHOD_COMMAND_EXECUTE: Final = "command/execute"
+"""Runs a slash command."""
+METHOD_HOOK_RUN: Final = "hook/run"
+"""Runs a hook; the hook table says what each one is told and may answer."""
+METHOD_CONTEXT_COLLECT: Final = "context/collect"
+"""Asks for prompt context."""
+METHOD_STATUS_COLLECT: Final = "status/collect"
+"""Asks what a surface should show; null is nothing."""
+METHOD_MENU_COLLECT: Final = "menu/collect"
+"""Asks for the menu that a person is about to see."""
+METHOD_TOOL_RENDER: Final = "tool/render"
+"""Asks for a rendering of a finished tool call."""
 METHOD_SHUTDOWN: Final = "shutdown"
 """Ends the session."""
 METHOD_CANCEL_REQUEST: Final = "$/cancelRequest"
 """Asks that a request be given up."""
-METHOD_PROGRESS: Final = "$/progress"
-"""Reports how far a request is."""
+METHOD_SESSION_STARTED: Final = "session/started"
+"""A session began."""
+METHOD_SESSION_SETTLED: Final = "session/settled"
+"""A session ended."""
+METHOD_TURN_STARTED: Final = "turn/started"
+"""A turn began."""
+METHOD_TURN_SETTLED: Final = "turn/settled"
+"""A turn ended, however it did."""
+METHOD_TOOL_STARTED: Final = "tool/started"
+"""A tool began."""
+METHOD_TOOL_SETTLED: Final = "tool/settled"
+"""A tool ended."""
+METHOD_SHORTCUT_TRIGGER: Final = "shortcut/trigger"
+"""The person pressed a shortcut."""
+METHOD_MESSAGE_STARTED: Final = "message/started"
+"""A message of the model begins."""
+METHOD_MESSAGE_UPDATED: Final = "message/updated"
+"""A message of the model grew."""
+METHOD_MESSAGE_SETTLED: Final = "message/settled"
+"""A message of the model is complete."""
+METHOD_COMPACTION_STARTED: Final = "compaction/started"
+"""A compaction begins; for information."""
+METHOD_COMPACTION_SETTLED: Final = "compaction/settled"
+"""A compaction is over; for information."""
+METHOD_COMPACTION_FAILED: Final = "compaction/failed"
+"""A compaction failed."""
+METHOD_SESSION_INFO_CHANGED: Final = "session/info_changed"
+"""The name or a label of the session changed."""
+METHOD_DIALOG_STARTED: Final = "dialog/started"
+"""The host asks the person something."""
+METHOD_DIALOG_SETTLED: Final = "dialog/settled"
+"""The person was asked and is done."""
+METHOD_MODEL_SELECTED: Final = "model/selected"
+"""Another model was chosen."""
+METHOD_REASONING_SELECTED: Final = "reasoning/selected"
+"""Another reasoning setting was chosen."""
+METHOD_BASH_USER: Final = "bash/user"
+"""The person ran a shell command."""
+METHOD_TERMINAL_GRANT_LOST: Final = "terminal/grant-lost"
+"""The terminal must be left alone at once."""
+METHOD_UI_AUTOCOMPLETE_COMPLETE: Final = "ui/autocomplete/complete"
+"""Asks for completions at the cursor."""
+METHOD_UI_KEY: Final = "ui/key"
+"""A key for a surface."""
+METHOD_UI_MOUSE: Final = "ui/mouse"
+"""The mouse on a surface."""
+METHOD_UI_RESIZE: Final = "ui/resize"
+"""A surface has another size."""
+METHOD_UI_CLOSED: Final = "ui/closed"
+"""A surface is gone."""
+METHOD_UI_EDITOR_TEXT: Final = "ui/editor-text"
+"""Text for an editor of the extension. Later than 0.8.0."""
+METHOD_CONTEXT_UPDATED: Final = "context/updated"
+"""The host state has changed."""
+METHOD_UI_TERMINAL_INPUT_INTERCEPT: Final = "ui/terminal-input/intercept"
+"""Shows terminal input before the host uses it. Later than 0.8.0."""
 METHOD_NOTIFICATION: Final = "notification"
 """Shows a message to the person."""
+METHOD_CONFIRMATION_REQUEST: Final = "confirmation/request"
+"""Asks the person to confirm."""
+METHOD_CONTEXT_CONTRIBUTION: Final = "context/contribution"
+"""Contributes prompt context without being asked."""
+METHOD_STATUS_CONTRIBUTION: Final = "status/contribution"
+"""Contributes to a surface without being asked."""
+METHOD_PRESENTATION_UPDATE: Final = "presentation/update"
+"""Shows a snapshot in place of the one before."""
+METHOD_PROGRESS: Final = "$/progress"
+"""Reports how far a request is."""
+METHOD_INPUT_REQUEST: Final = "input/request"
+"""Asks the person for text."""
+METHOD_ARTIFACT_PUBLISH: Final = "artifact/publish"
+"""Publishes bytes as an artifact."""
+METHOD_POLICY_EVALUATE: Final = "policy/evaluate"
+"""Asks whether an effect is allowed."""
+METHOD_SECRET_GET: Final = "secret/get"
+"""Reads a declared secret."""
+METHOD_TOOLS_REGISTER: Final = "tools/register"
+"""Adds or replaces tools; the catalog gets a new epoch."""
+METHOD_TOOLS_UNREGISTER: Final = "tools/unregister"
+"""Removes tools; the catalog gets a new epoch."""
+METHOD_AGENT_SPAWN: Final = "agent/spawn"
+"""Starts a child agent. The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have
+settled if an owner is named.
+"""
+METHOD_AGENT_MESSAGE: Final = "agent/message"
+"""Sends a message to a child agent. The parent is a tool/call or command/execute; with agent_session_lifetime_v1
+it may have settled if an owner is named.
+"""
+METHOD_AGENT_FOLLOW_UP: Final = "agent/follow_up"
+"""Gives a child agent more to do. The parent is a tool/call or command/execute; with agent_session_lifetime_v1
+it may have settled if an owner is named.
+"""
+METHOD_AGENT_LIST: Final = "agent/list"
+"""Lists child agents. The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have
+settled if an owner is named.
+"""
+METHOD_AGENT_WAIT: Final = "agent/wait"
+"""Waits for a child agent to need attention. The parent is a tool/call or command/execute; with
+agent_session_lifetime_v1 it may have settled if an owner is named.
+"""
+METHOD_AGENT_INTERRUPT: Final = "agent/interrupt"
+"""Interrupts a child agent and all below it. The parent is a tool/call or command/execute; with
+agent_session_lifetime_v1 it may have settled if an owner is named.
+"""
+METHOD_AGENT_MODELS: Final = "agent/models"
+"""Looks up models for child agents. The parent is a tool/call or command/execute; with agent_session_lifetime_v1
+it may have settled if an owner is named.
+"""
+METHOD_AGENT_EVENTS: Final = "agent/events"
+"""Reads the events of a child agent. The parent is a tool/call or command/execute; with
+agent_session_lifetime_v1 it may have settled if an owner is named.
+"""
+METHOD_AGENT_STOP: Final = "agent/stop"
+"""Asks a child agent to shut down. The parent is a tool/call or command/execute; with agent_session_lifetime_v1
+it may have settled if an owner is named.
+"""
+METHOD_COMPOSER_GET: Final = "composer/get"
+"""Reads the composer."""
+METHOD_COMPOSER_SET: Final = "composer/set"
+"""Replaces the text of the composer."""
+METHOD_COMPOSER_INSERT: Final = "composer/insert"
+"""Inserts text at the cursor of the composer."""
+METHOD_COMPOSER_HISTORY: Final = "composer/history"
+"""Replaces what the composer recalls. Later than 0.8.0."""
+METHOD_SHORTCUT_REGISTER: Final = "shortcut/register"
+"""Asks for a keyboard shortcut while initialize is open."""
+METHOD_SESSION_APPEND_ENTRY: Final = "session/append_entry"
+"""Appends an entry to the session."""
+METHOD_SESSION_SET_NAME: Final = "session/set_name"
+"""Names the session."""
+METHOD_SESSION_SET_LABEL: Final = "session/set_label"
+"""Labels an entry of the session."""
+METHOD_SESSION_SEND_MESSAGE: Final = "session/send_message"
+"""Adds a message of the assistant or the system to the session."""
+METHOD_SESSION_SEND_USER_MESSAGE: Final = "session/send_user_message"
+"""Sends a message to the session as if the person had."""
+METHOD_TOOLS_SET_ACTIVE: Final = "tools/set_active"
+"""Chooses the active tools."""
+METHOD_TERMINAL_ACQUIRE: Final = "terminal/acquire"
+"""Borrows the terminal; one grant at a time."""
+METHOD_TERMINAL_RELEASE: Final = "terminal/release"
+"""Gives the terminal back."""
+METHOD_UI_AUTOCOMPLETE_REGISTER: Final = "ui/autocomplete/register"
+"""Offers completions for the editor."""
+METHOD_SESSION_WAIT_FOR_IDLE: Final = "session/wait_for_idle"
+"""Waits until the session is idle; changes nothing."""
+METHOD_SESSION_CREATE: Final = "session/create"
+"""Makes a durable session without switching to it."""
+METHOD_SESSION_FORK: Final = "session/fork"
+"""Forks the session at its head without switching."""
+METHOD_SESSION_SWITCH: Final = "session/switch"
+"""Makes another session of the workspace active."""
+METHOD_SESSION_RELOAD: Final = "session/reload"
+"""Reads the active session again."""
+METHOD_SESSION_COMPACT: Final = "session/compact"
+"""Compacts the session."""
+METHOD_UI_OPEN: Final = "ui/open"
+"""Mounts a surface in the terminal."""
+METHOD_UI_CLOSE: Final = "ui/close"
+"""Unmounts a surface."""
+METHOD_UI_CHROME: Final = "ui/chrome"
+"""Wishes something of what surrounds the surfaces. Later than 0.8.0."""
+METHOD_UI_FRAME: Final = "ui/frame"
+"""Draws a surface."""
 
 METHODS: Final[Mapping[str, _rows.Method]] = _rows.by_name(
     (
-        _rows.Method(name=METHOD_INITIALIZE, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="-", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.2", "0.4"), "InitializeParams", "InitializeResult", False), _rows.MethodShape(("0.1",), "InitializeParamsV01", "InitializeResultV01", False))),
-        _rows.Method(name=METHOD_TOOL_CALL, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="declared/registered tool", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolCallParams", "ToolCallResult", False), _rows.MethodShape(("0.1",), "ToolCallParamsV01", "ToolCallResultV01", False))),
-        _rows.Method(name=METHOD_SHUTDOWN, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="-", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "ShutdownParams", "ShutdownResult", False),)),
-        _rows.Method(name=METHOD_CANCEL_REQUEST, versions=("0.2", "0.4"), notification=True, direction="both", gate="request_cancellation", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.2", "0.4"), "CancelRequestParams", "", False),)),
-        _rows.Method(name=METHOD_PROGRESS, versions=("0.2", "0.4"), notification=True, direction="extension_to_host", gate="request_progress", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.2", "0.4"), "ProgressParams", "", False),)),
-        _rows.Method(name=METHOD_NOTIFICATION, versions=("0.1", "0.2", "0.4"), notification=True, direction="extension_to_host", gate="contributes.notifications", offer="", terminal="", status="active", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "Notification", "", False),)),
+        _rows.Method(name=METHOD_INITIALIZE, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="-", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "InitializeParams", "InitializeResult", False), _rows.MethodShape(("0.1",), "InitializeParamsV01", "InitializeResultV01", False))),
+        _rows.Method(name=METHOD_TOOL_CALL, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="declared/registered tool", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolCallParams", "ToolCallResult", False), _rows.MethodShape(("0.1",), "ToolCallParamsV01", "ToolCallResultV01", False))),
+        _rows.Method(name=METHOD_COMMAND_EXECUTE, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="declared or runtime command", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "CommandExecuteParams", "CommandExecuteResult", False), _rows.MethodShape(("0.1",), "CommandExecuteParamsV01", "CommandExecuteResult", False))),
+        _rows.Method(name=METHOD_HOOK_RUN, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="contributes.hooks (+ feature per hook)", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "HookRunParams", "HookRunResult", False), _rows.MethodShape(("0.1",), "HookRunParamsV01", "HookRunResultV01", False))),
+        _rows.Method(name=METHOD_CONTEXT_COLLECT, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="contributes.context", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "ContextCollectParams", "ContextContribution[]", False), _rows.MethodShape(("0.1",), "ContextCollectParamsV01", "ContextContribution[]", False))),
+        _rows.Method(name=METHOD_STATUS_COLLECT, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="contributes.ui", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "StatusCollectParams", "StatusContribution", True), _rows.MethodShape(("0.1",), "StatusCollectParamsV01", "StatusContribution", True))),
+        _rows.Method(name=METHOD_MENU_COLLECT, versions=("0.2", "0.4"), notification=False, direction="host_to_extension", gate="contributes.menu + >=1 command", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "MenuCollectParams", "MenuCollectResult", False),)),
+        _rows.Method(name=METHOD_TOOL_RENDER, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="contributes.tool_renderers", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolRenderParams", "ToolRenderResult", False), _rows.MethodShape(("0.1",), "ToolRenderParamsV01", "ToolRenderResult", False))),
+        _rows.Method(name=METHOD_SHUTDOWN, versions=("0.1", "0.2", "0.4"), notification=False, direction="host_to_extension", gate="-", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "ShutdownParams", "ShutdownResult", False),)),
+        _rows.Method(name=METHOD_CANCEL_REQUEST, versions=("0.2", "0.4"), notification=True, direction="both", gate="request_cancellation", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "CancelRequestParams", "", False),)),
+        _rows.Method(name=METHOD_SESSION_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.session_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionStartedParams", "", False),)),
+        _rows.Method(name=METHOD_SESSION_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.session_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionSettledParams", "", False),)),
+        _rows.Method(name=METHOD_TURN_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.turn_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "TurnStartedParams", "", False),)),
+        _rows.Method(name=METHOD_TURN_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.turn_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "TurnSettledParams", "", False),)),
+        _rows.Method(name=METHOD_TOOL_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.tool_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolStartedParams", "", False),)),
+        _rows.Method(name=METHOD_TOOL_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events + subscription", offer="", terminal="", status="active", parent="", service="events.tool_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolSettledParams", "", False),)),
+        _rows.Method(name=METHOD_SHORTCUT_TRIGGER, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="shortcuts", offer="", terminal="", status="active", parent="", service="events.shortcut_trigger", shapes=(_rows.MethodShape(("0.2", "0.4"), "ShortcutTriggerParams", "", False),)),
+        _rows.Method(name=METHOD_MESSAGE_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.message_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "MessageStartedParams", "", False),)),
+        _rows.Method(name=METHOD_MESSAGE_UPDATED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.message_updated", shapes=(_rows.MethodShape(("0.2", "0.4"), "MessageUpdatedParams", "", False),)),
+        _rows.Method(name=METHOD_MESSAGE_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.message_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "MessageSettledParams", "", False),)),
+        _rows.Method(name=METHOD_COMPACTION_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.compaction_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "CompactionStartedParams", "", False),)),
+        _rows.Method(name=METHOD_COMPACTION_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.compaction_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "CompactionSettledParams", "", False),)),
+        _rows.Method(name=METHOD_COMPACTION_FAILED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.compaction_failed", shapes=(_rows.MethodShape(("0.2", "0.4"), "CompactionFailedParams", "", False),)),
+        _rows.Method(name=METHOD_SESSION_INFO_CHANGED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.session_info_changed", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionInfoChangedParams", "", False),)),
+        _rows.Method(name=METHOD_DIALOG_STARTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.dialog_started", shapes=(_rows.MethodShape(("0.2", "0.4"), "DialogStartedParams", "", False),)),
+        _rows.Method(name=METHOD_DIALOG_SETTLED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.dialog_settled", shapes=(_rows.MethodShape(("0.2", "0.4"), "DialogSettledParams", "", False),)),
+        _rows.Method(name=METHOD_MODEL_SELECTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.model_selected", shapes=(_rows.MethodShape(("0.2", "0.4"), "ModelSelectedParams", "", False),)),
+        _rows.Method(name=METHOD_REASONING_SELECTED, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.reasoning_selected", shapes=(_rows.MethodShape(("0.2", "0.4"), "ReasoningSelectedParams", "", False),)),
+        _rows.Method(name=METHOD_BASH_USER, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.bash_user", shapes=(_rows.MethodShape(("0.2", "0.4"), "BashUserParams", "", False),)),
+        _rows.Method(name=METHOD_TERMINAL_GRANT_LOST, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="terminal_handoff", offer="", terminal="", status="active", parent="", service="events.terminal_grant_lost", shapes=(_rows.MethodShape(("0.2", "0.4"), "TerminalGrantLostParams", "", False),)),
+        _rows.Method(name=METHOD_UI_AUTOCOMPLETE_COMPLETE, versions=("0.2", "0.4"), notification=False, direction="host_to_extension", gate="autocomplete + admitted registration", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.4",), "UiAutocompleteCompleteParams", "UiAutocompleteCompleteResult", False), _rows.MethodShape(("0.2",), "UiAutocompleteCompleteParams", "UiAutocompleteCompleteResultV02", False))),
+        _rows.Method(name=METHOD_UI_KEY, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_key", shapes=(_rows.MethodShape(("0.4",), "UiKeyParams", "", False),)),
+        _rows.Method(name=METHOD_UI_MOUSE, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_mouse", shapes=(_rows.MethodShape(("0.4",), "UiMouseParams", "", False),)),
+        _rows.Method(name=METHOD_UI_RESIZE, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_resize", shapes=(_rows.MethodShape(("0.4",), "UiResizeParams", "", False),)),
+        _rows.Method(name=METHOD_UI_CLOSED, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_closed", shapes=(_rows.MethodShape(("0.4",), "UiClosedParams", "", False),)),
+        _rows.Method(name=METHOD_UI_EDITOR_TEXT, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_editor_text", shapes=(_rows.MethodShape(("0.4",), "UiEditorTextParams", "", False),)),
+        _rows.Method(name=METHOD_CONTEXT_UPDATED, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.context_updated", shapes=(_rows.MethodShape(("0.4",), "ContextUpdatedParams", "", False),)),
+        _rows.Method(name=METHOD_UI_TERMINAL_INPUT_INTERCEPT, versions=("0.4",), notification=False, direction="host_to_extension", gate="terminal_input_intercept_v1", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.4",), "UiTerminalInputInterceptParams", "UiTerminalInputInterceptResult", False),)),
+        _rows.Method(name=METHOD_NOTIFICATION, versions=("0.1", "0.2", "0.4"), notification=True, direction="extension_to_host", gate="contributes.notifications", offer="", terminal="", status="active", parent="none", service="notifications.show", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "Notification", "", False),)),
+        _rows.Method(name=METHOD_CONFIRMATION_REQUEST, versions=("0.1", "0.2", "0.4"), notification=False, direction="extension_to_host", gate="contributes.confirmations", offer="", terminal="", status="active", parent="required", service="confirmations.ask", shapes=(_rows.MethodShape(("0.2", "0.4"), "ConfirmationRequestParams", "ConfirmationRequestResult", False), _rows.MethodShape(("0.1",), "ConfirmationRequestParamsV01", "ConfirmationRequestResult", False))),
+        _rows.Method(name=METHOD_CONTEXT_CONTRIBUTION, versions=("0.1", "0.2", "0.4"), notification=True, direction="extension_to_host", gate="contributes.context", offer="", terminal="", status="active", parent="none", service="context.contribute", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "ContextContribution", "", False),)),
+        _rows.Method(name=METHOD_STATUS_CONTRIBUTION, versions=("0.1", "0.2", "0.4"), notification=True, direction="extension_to_host", gate="contributes.ui", offer="", terminal="", status="active", parent="none", service="status.contribute", shapes=(_rows.MethodShape(("0.1", "0.2", "0.4"), "StatusContribution", "", False),)),
+        _rows.Method(name=METHOD_PRESENTATION_UPDATE, versions=("0.2", "0.4"), notification=True, direction="extension_to_host", gate="contributes.presentation", offer="", terminal="", status="active", parent="optional", service="presentation.update", shapes=(_rows.MethodShape(("0.2", "0.4"), "PresentationUpdateParams", "", False),)),
+        _rows.Method(name=METHOD_PROGRESS, versions=("0.2", "0.4"), notification=True, direction="extension_to_host", gate="request_progress", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.2", "0.4"), "ProgressParams", "", False),)),
+        _rows.Method(name=METHOD_INPUT_REQUEST, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="base", offer="", terminal="", status="active", parent="required", service="input.ask", shapes=(_rows.MethodShape(("0.2", "0.4"), "InputRequestParams", "InputRequestResult", False),)),
+        _rows.Method(name=METHOD_ARTIFACT_PUBLISH, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="artifacts", offer="", terminal="", status="active", parent="required", service="artifacts.publish", shapes=(_rows.MethodShape(("0.2", "0.4"), "ArtifactPublishParams", "ArtifactPublishResult", False),)),
+        _rows.Method(name=METHOD_POLICY_EVALUATE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="policy_intents", offer="", terminal="", status="active", parent="required", service="policy.evaluate", shapes=(_rows.MethodShape(("0.2", "0.4"), "PolicyEvaluateParams", "PolicyEvaluateResult", False),)),
+        _rows.Method(name=METHOD_SECRET_GET, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="secrets", offer="", terminal="", status="active", parent="required", service="secrets.get", shapes=(_rows.MethodShape(("0.2", "0.4"), "SecretGetParams", "SecretGetResult", False),)),
+        _rows.Method(name=METHOD_TOOLS_REGISTER, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="", terminal="", status="active", parent="none", service="tools.register", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolsRegisterParams", "ToolsRegisterResult", False),)),
+        _rows.Method(name=METHOD_TOOLS_UNREGISTER, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="", terminal="", status="active", parent="none", service="tools.unregister", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolsUnregisterParams", "ToolsUnregisterResult", False),)),
+        _rows.Method(name=METHOD_AGENT_SPAWN, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.spawn", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentSpawnParams", "AgentSpawnResult", False),)),
+        _rows.Method(name=METHOD_AGENT_MESSAGE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.message", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentMessageParams", "AgentMessageResult", False),)),
+        _rows.Method(name=METHOD_AGENT_FOLLOW_UP, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.follow_up", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentFollowUpParams", "AgentFollowUpResult", False),)),
+        _rows.Method(name=METHOD_AGENT_LIST, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.list", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentListParams", "AgentListResult", False),)),
+        _rows.Method(name=METHOD_AGENT_WAIT, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.wait", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentWaitParams", "AgentWaitResult", False),)),
+        _rows.Method(name=METHOD_AGENT_INTERRUPT, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_sessions", offer="", terminal="", status="active", parent="retained", service="agents.interrupt", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentInterruptParams", "AgentInterruptResult", False),)),
+        _rows.Method(name=METHOD_AGENT_MODELS, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="agent_model_selection_v1", offer="", terminal="", status="active", parent="retained", service="agents.models", shapes=(_rows.MethodShape(("0.2", "0.4"), "AgentModelsParams", "AgentModelsResult", False),)),
+        _rows.Method(name=METHOD_AGENT_EVENTS, versions=("0.4",), notification=False, direction="extension_to_host", gate="agent_session_events_v1", offer="", terminal="", status="active", parent="retained", service="agents.events", shapes=(_rows.MethodShape(("0.4",), "AgentEventsParams", "AgentEventsResult", False),)),
+        _rows.Method(name=METHOD_AGENT_STOP, versions=("0.4",), notification=False, direction="extension_to_host", gate="agent_session_lifetime_v1", offer="", terminal="", status="active", parent="retained", service="agents.stop", shapes=(_rows.MethodShape(("0.4",), "AgentStopParams", "AgentStopResult", False),)),
+        _rows.Method(name=METHOD_COMPOSER_GET, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="composer", offer="", terminal="", status="active", parent="retained", service="composer.get", shapes=(_rows.MethodShape(("0.2", "0.4"), "ComposerGetParams", "ComposerGetResult", False),)),
+        _rows.Method(name=METHOD_COMPOSER_SET, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="composer", offer="", terminal="", status="active", parent="retained", service="composer.set", shapes=(_rows.MethodShape(("0.2", "0.4"), "ComposerSetParams", "ComposerSetResult", False),)),
+        _rows.Method(name=METHOD_COMPOSER_INSERT, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="composer", offer="", terminal="", status="active", parent="retained", service="composer.insert", shapes=(_rows.MethodShape(("0.2", "0.4"), "ComposerInsertParams", "ComposerInsertResult", False),)),
+        _rows.Method(name=METHOD_COMPOSER_HISTORY, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="composer", offer="", terminal="", status="active", parent="retained", service="composer.set_history", shapes=(_rows.MethodShape(("0.2", "0.4"), "ComposerHistoryParams", "ComposerHistoryResult", False),)),
+        _rows.Method(name=METHOD_SHORTCUT_REGISTER, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="shortcuts", offer="", terminal="", status="active", parent="initialize", service="shortcuts.register", shapes=(_rows.MethodShape(("0.2", "0.4"), "ShortcutRegisterParams", "ShortcutRegisterResult", False),)),
+        _rows.Method(name=METHOD_SESSION_APPEND_ENTRY, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="session_entries", offer="", terminal="", status="active", parent="retained", service="session.append_entry", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionAppendEntryParams", "SessionAppendEntryResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SET_NAME, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="session_entries", offer="", terminal="", status="active", parent="retained", service="session.set_name", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionSetNameParams", "SessionSetNameResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SET_LABEL, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="session_entries", offer="", terminal="", status="active", parent="retained", service="session.set_label", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionSetLabelParams", "SessionSetLabelResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SEND_MESSAGE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="message_injection", offer="", terminal="", status="active", parent="retained", service="session.send_message", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionSendMessageParams", "SessionSendMessageResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SEND_USER_MESSAGE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="message_injection", offer="", terminal="", status="active", parent="retained", service="session.send_user_message", shapes=(_rows.MethodShape(("0.2", "0.4"), "SessionSendUserMessageParams", "SessionSendUserMessageResult", False),)),
+        _rows.Method(name=METHOD_TOOLS_SET_ACTIVE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="active_tools", offer="", terminal="", status="active", parent="retained", service="tools.set_active", shapes=(_rows.MethodShape(("0.2", "0.4"), "ToolsSetActiveParams", "ToolsSetActiveResult", False),)),
+        _rows.Method(name=METHOD_TERMINAL_ACQUIRE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="terminal_handoff", offer="", terminal="", status="active", parent="required", service="terminal.acquire", shapes=(_rows.MethodShape(("0.2", "0.4"), "TerminalAcquireParams", "TerminalAcquireResult", False),)),
+        _rows.Method(name=METHOD_TERMINAL_RELEASE, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="terminal_handoff", offer="", terminal="", status="active", parent="required", service="terminal.release", shapes=(_rows.MethodShape(("0.2", "0.4"), "TerminalReleaseParams", "TerminalReleaseResult", False),)),
+        _rows.Method(name=METHOD_UI_AUTOCOMPLETE_REGISTER, versions=("0.2", "0.4"), notification=False, direction="extension_to_host", gate="autocomplete", offer="", terminal="", status="active", parent="none", service="autocomplete.register", shapes=(_rows.MethodShape(("0.2", "0.4"), "UiAutocompleteRegisterParams", "UiAutocompleteRegisterResult", False),)),
+        _rows.Method(name=METHOD_SESSION_WAIT_FOR_IDLE, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.wait_for_idle", shapes=(_rows.MethodShape(("0.4",), "SessionWaitForIdleParams", "SessionWaitForIdleResult", False),)),
+        _rows.Method(name=METHOD_SESSION_CREATE, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.create", shapes=(_rows.MethodShape(("0.4",), "SessionCreateParams", "SessionCreateResult", False),)),
+        _rows.Method(name=METHOD_SESSION_FORK, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.fork", shapes=(_rows.MethodShape(("0.4",), "SessionForkParams", "SessionForkResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SWITCH, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.switch", shapes=(_rows.MethodShape(("0.4",), "SessionSwitchParams", "SessionSwitchResult", False),)),
+        _rows.Method(name=METHOD_SESSION_RELOAD, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.reload", shapes=(_rows.MethodShape(("0.4",), "SessionReloadParams", "SessionReloadResult", False),)),
+        _rows.Method(name=METHOD_SESSION_COMPACT, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_compaction_v1", offer="", terminal="", status="active", parent="settled", service="session.compact", shapes=(_rows.MethodShape(("0.4",), "SessionCompactParams", "SessionCompactResult", False),)),
+        _rows.Method(name=METHOD_UI_OPEN, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.open", shapes=(_rows.MethodShape(("0.4",), "UiOpenParams", "UiOpenResult", False),)),
+        _rows.Method(name=METHOD_UI_CLOSE, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.close", shapes=(_rows.MethodShape(("0.4",), "UiCloseParams", "UiCloseResult", False),)),
+        _rows.Method(name=METHOD_UI_CHROME, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.chrome", shapes=(_rows.MethodShape(("0.4",), "UiChromeParams", "UiChromeResult", False),)),
+        _rows.Method(name=METHOD_UI_FRAME, versions=("0.4",), notification=True, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="owner", service="ui.frame", shapes=(_rows.MethodShape(("0.4",), "UiFrameParams", "", False),)),
     )
 )
 """The method table."""
@@ -1999,17 +9110,19 @@ FEATURE_AGENT_SESSIONS: Final = "agent_sessions"
 FEATURE_AGENT_MODEL_SELECTION_V1: Final = "agent_model_selection_v1"
 """Choosing the model of a child agent."""
 FEATURE_DELEGATION_TELEMETRY_V1: Final = "delegation_telemetry_v1"
-"""Host-side telemetry of delegation."""
+"""Telemetry of delegation that the host keeps; nothing on the wire. A host may demand it beside agent_sessions."""
 FEATURE_AGENT_SESSION_EVENTS_V1: Final = "agent_session_events_v1"
 """Reading the events of a child agent."""
 FEATURE_AGENT_SESSION_LIFETIME_V1: Final = "agent_session_lifetime_v1"
-"""Child agents that outlive their parent request."""
+"""Child agents that outlive their parent request, and stopping them."""
 FEATURE_COMPOSER: Final = "composer"
 """Reading and writing the composer."""
 FEATURE_SHORTCUTS: Final = "shortcuts"
 """Keyboard shortcuts."""
 FEATURE_SESSION_ENTRIES: Final = "session_entries"
-"""Appending entries to the session."""
+"""Appending entries to the session, naming it and labelling entries; on API 0.4 also the hooks around turns and
+compaction.
+"""
 FEATURE_MESSAGE_INJECTION: Final = "message_injection"
 """Sending messages into the session."""
 FEATURE_ACTIVE_TOOLS: Final = "active_tools"
@@ -2019,7 +9132,7 @@ FEATURE_TERMINAL_HANDOFF: Final = "terminal_handoff"
 FEATURE_AUTOCOMPLETE: Final = "autocomplete"
 """Completing what the person types."""
 FEATURE_AUTOCOMPLETE_EDIT_V1: Final = "autocomplete_edit_v1"
-"""Completions that edit."""
+"""Completions that replace text behind the cursor or place the cursor."""
 FEATURE_TOOL_PROMPT_METADATA_V1: Final = "tool_prompt_metadata_v1"
 """Prompt texts of tools."""
 FEATURE_TOOL_COMPOSITION_V1: Final = "tool_composition_v1"
@@ -2031,13 +9144,13 @@ FEATURE_SESSION_COMPACTION_V1: Final = "session_compaction_v1"
 FEATURE_RESOURCE_REFS_V1: Final = "resource_refs_v1"
 """Host-held resources."""
 FEATURE_OPERATION_DESCRIPTORS_V1: Final = "operation_descriptors_v1"
-"""Describing the operation of a tool."""
+"""Describing what a tool does to resources; one that names resources also needs resource_refs_v1."""
 FEATURE_BULK_OBJECTS_V1: Final = "bulk_objects_v1"
 """Large objects by file."""
 FEATURE_REMOTE_UI: Final = "remote_ui"
 """Drawing in the terminal."""
 FEATURE_TERMINAL_INPUT_INTERCEPT_V1: Final = "terminal_input_intercept_v1"
-"""Seeing terminal input first."""
+"""Seeing terminal input first. Later than 0.8.0."""
 FEATURE_RESOURCE_PATHS_V1: Final = "resource_paths_v1"
 """Contributing resource directories."""
 FEATURE_COMPACTION_STRATEGY: Final = "compaction_strategy"
@@ -2123,6 +9236,7 @@ TABLE_MESSAGE_TOKENS: Final[tuple[tuple[str, str], ...]] = (
     ("invalid_request", "invalid_params"),
     ("bounds_exceeded", "invalid_params"),
     ("not_foreground_owner", "not_foreground_owner"),
+    ("resource_busy", "not_foreground_owner"),
 )
 """First words of an error message that carry meaning, with the error they belong to. Columns: token, error."""
 
@@ -2140,3 +9254,201 @@ TABLE_WIRE_ENVIRONMENT: Final[tuple[tuple[str, str], ...]] = (
     ("OCTET_EXTENSION_SCRATCH", "a fresh directory of this process generation"),
 )
 """Variables every extension process gets. Columns: variable, value."""
+
+TABLE_AGENT_REASONING_LABELS: Final[tuple[str, ...]] = (
+    "inherit",
+    "off",
+    "on",
+    "minimal",
+    "low",
+    "medium",
+    "high",
+    "xhigh",
+    "max",
+    "ultra",
+)
+"""Reasoning settings that a model selection of a child agent customarily names. Columns: label."""
+
+TABLE_AGENT_CALLS: Final[tuple[tuple[str, str], ...]] = (
+    ("agent/list", "answered"),
+    ("agent/wait", "answered"),
+    ("agent/spawn", "refused"),
+    ("agent/message", "refused"),
+    ("agent/follow_up", "refused"),
+    ("agent/interrupt", "refused"),
+)
+"""Calls on child agents that stay legal after the run that owns them ended, and those that then fail. Columns:
+method, after_the_run.
+"""
+
+TABLE_UI_KEY_NAMES: Final[tuple[str, ...]] = (
+    "Enter",
+    "Escape",
+    "Tab",
+    "Space",
+    "ArrowUp",
+    "ArrowDown",
+    "ArrowLeft",
+    "ArrowRight",
+)
+"""Names of keys that are no character; a host may send others. Columns: name."""
+
+TABLE_ERROR_USES: Final[tuple[tuple[str, str], ...]] = (
+    ("parse_error", "the line is not JSON"),
+    ("invalid_request", "not a request object"),
+    ("invalid_request", "initialize is not the first request, or comes twice"),
+    ("invalid_request", "the id is still active, or was used before"),
+    ("unknown_method", "the method does not exist"),
+    ("unknown_method", "the method was not negotiated; the message starts with unsupported_feature"),
+    ("unknown_method", "the tool or command does not exist"),
+    ("invalid_params", "parameters are malformed; the message may start with invalid_request"),
+    ("invalid_params", "a bound is exceeded; the message may start with bounds_exceeded"),
+    ("invalid_params", "a change of the catalog conflicts or is malformed"),
+    ("invalid_params", "the catalog epoch is unknown or retired"),
+    ("invalid_params", "the secret is not declared"),
+    ("internal_error", "execution failed"),
+    ("internal_error", "a handler returned something invalid"),
+    ("internal_error", "compaction failed or was vetoed"),
+    ("request_cancelled", "cancellation won; data names the reason"),
+    ("not_foreground_owner", "no active or foreground owner; the message starts with not_foreground_owner"),
+    ("not_foreground_owner", "no service is bound"),
+    ("not_foreground_owner", "an operation on child agents is refused"),
+    ("not_foreground_owner", "the resource is pinned; the message starts with resource_busy"),
+    ("secret_unavailable", "the secret is missing or the broker failed"),
+    ("queue_exhausted", "the queue or the worker of session control is exhausted"),
+    ("server_error", "an error of the extension itself"),
+)
+"""When each error is sent. Columns: error, situation."""
+
+TABLE_SERVICE_ERRORS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("every request", "unknown_method", "feature not negotiated, or sent before the process is ready"),
+    ("every request", "invalid_params", "too many requests outstanding, or too many ids in one generation"),
+    ("confirmation, input", "invalid_params", "malformed"),
+    ("confirmation, input", "not_foreground_owner", "no active parent"),
+    ("artifacts", "invalid_params", "malformed, mismatch of size or digest, or over a bound"),
+    ("artifacts", "not_foreground_owner", "no session that the host owns"),
+    ("policy", "invalid_params", "token without the feature approvals"),
+    ("secrets", "invalid_params", "name not declared or invalid"),
+    ("secrets", "not_foreground_owner", "no active owner or no service"),
+    ("secrets", "secret_unavailable", "no value, or the broker failed"),
+    ("tools", "invalid_params", "malformed, bad schema, duplicate, or a name of somebody else"),
+    ("agents", "invalid_params", "malformed"),
+    ("agents", "not_foreground_owner", "no service or owner, foreign tree, limit, persistence, or not possible in this state"),
+    ("composer, entries, injection, active tools, terminal, remote UI", "unknown_method", "unsupported_feature"),
+    ("composer, entries, injection, active tools, terminal, remote UI", "invalid_params", "invalid_request, or bounds_exceeded"),
+    ("composer, entries, injection, active tools, terminal, remote UI", "not_foreground_owner", "the owner is absent, stale or not in the foreground"),
+    ("terminal", "invalid_params", "a second grant, or released by somebody who holds none"),
+    ("session control", "queue_exhausted", "queue or worker exhausted"),
+    ("session control", "internal_error", "unavailable or failed"),
+    ("session compaction", "invalid_params", "parent still live, or instructions over the bound"),
+    ("session compaction", "not_foreground_owner", "owner not in the foreground"),
+    ("session compaction", "internal_error", "nothing to compact, veto, no consumer, native compaction in use, or failure behind the commit"),
+    ("composition, resources, bulk", "invalid_params", "malformed"),
+    ("composition, resources, bulk", "not_foreground_owner", "no authority"),
+    ("composition, resources, bulk", "internal_error", "execution failed"),
+    ("resources", "not_foreground_owner", "resource_busy: the resource is pinned"),
+)
+"""Which error a service refuses with, and why. Columns: service, error, reason."""
+
+TABLE_OWNER_PRECEDENCE: Final[tuple[tuple[str, str, str, str], ...]] = (
+    ("live", "any or none", "session/compact", "refused: invalid_params, invalid_request"),
+    ("live", "matching or none", "agents with agent_session_lifetime_v1", "runs for the owner of the parent"),
+    ("live", "another one", "agents with agent_session_lifetime_v1", "refused: not_foreground_owner"),
+    ("live", "any or none", "all others", "runs for the owner of the parent as its child; the named owner is ignored"),
+    ("cancelled and still remembered", "any or none", "all", "refused"),
+    ("settled", "of this generation, instance and an issued session", "retained and settled ones", "runs and is answered on its own"),
+    ("settled", "none, foreign, stale or of another generation", "all", "refused: not_foreground_owner"),
+)
+"""Which owner a request with a parent runs for. First row that fits decides. Columns: parent, resource_owner,
+methods, outcome.
+"""
+
+TABLE_PARENT_CALLS: Final[tuple[tuple[str, str], ...]] = (
+    ("agents", "tool/call, command/execute"),
+    ("shortcuts", "initialize"),
+    ("composition", "tool/call"),
+    ("resources", "tool/call"),
+    ("bulk", "tool/call"),
+)
+"""Which host requests can be the parent of a service that does not take every one. Columns: service, parents."""
+
+TABLE_FOREGROUND_SERVICES: Final[tuple[str, ...]] = (
+    "composer",
+    "session entries",
+    "message injection",
+    "active tools",
+    "terminal",
+    "session control",
+    "session compaction",
+    "remote UI",
+)
+"""Services that need the owner of the session in the foreground. Columns: service."""
+
+TABLE_VERSION_DIFFERENCES: Final[tuple[tuple[str, str, str, str], ...]] = (
+    ("status", "frozen", "supported", "current"),
+    ("protocol in initialize", "forbidden", "required", "required"),
+    ("required features", "none", "request_cancellation, content_parts", "request_cancellation, content_parts"),
+    ("content of a tool result", "a string", "parts", "parts"),
+    ("output schema, structured content, media", "no", "yes", "yes"),
+    ("metadata of a tool result", "accepted and dropped", "kept by the host", "kept by the host"),
+    ("cancellation, tombstones, drain", "no", "yes", "yes"),
+    ("progress, artifacts, lifecycle events, policy", "no", "negotiable", "negotiable"),
+    ("resource_owner", "absent", "yes", "yes"),
+    ("parent of confirmation/request", "absent", "required", "required"),
+    ("presentation, menu, input/request", "no", "yes", "yes"),
+    ("flags at initialize", "no", "yes", "yes"),
+    ("secrets in the manifest", "accepted with a warning, never on the wire", "yes", "yes"),
+    ("environment in the manifest", "no", "yes", "yes"),
+    ("hooks", "before_prompt, after_response, before_tool_call, after_tool_call", "and provider_retry, before_persistence, post_mutation", "and model_turn_start, model_turn_end, session_before_compact, session_compact, cache_warming_decision, compaction_strategy, resources_discover"),
+    ("dynamic tools, runtime commands", "no", "negotiable", "negotiable"),
+    ("child agents", "no", "negotiable", "negotiable, with events, stop and retained owners"),
+    ("composer, shortcuts, entries, injection, active tools, terminal, autocomplete", "no", "negotiable", "negotiable"),
+    ("prompt metadata, composition, session control, compaction, resources, bulk, remote UI, completions that edit", "no", "no", "negotiable"),
+    ("requests together", "at most 64, order up to the process", "negotiated", "negotiated"),
+    ("sharing by workspaces", "never", "possible", "possible"),
+    ("installable bundle", "no", "yes", "yes"),
+    ("event bus", "no", "no", "no"),
+)
+"""What the API versions of this wire do not share. Columns: aspect, api_0_1, api_0_2, api_0_4."""
+
+TABLE_FEATURE_GATES: Final[tuple[tuple[str, str], ...]] = (
+    ("request_cancellation", "$/cancelRequest, error request_cancelled, tombstones"),
+    ("content_parts", "parts in tool results, structured content, metadata"),
+    ("progress_decoration", "decoration in $/progress"),
+    ("artifacts", "image and audio parts"),
+    ("lifecycle_events", "lifecycle_events in the answer to initialize"),
+    ("approvals", "approval_token of policy/evaluate"),
+    ("dynamic_tools", "catalog_revision of tool/call; a catalog that differs from the manifest"),
+    ("runtime_commands", "commands that differ from the manifest"),
+    ("agent_model_selection_v1", "model_selection of a policy, resolved_model"),
+    ("delegation_telemetry_v1", "nothing on the wire"),
+    ("agent_session_lifetime_v1", "resource_owner on the calls of child agents"),
+    ("composer", "editor_checkpoint of composer/set, together with remote_ui"),
+    ("session_entries", "hooks model_turn_start, model_turn_end, session_before_compact, session_compact on API 0.4"),
+    ("autocomplete_edit_v1", "replace_after_bytes, cursor_offset_bytes, and line feed, tab and carriage return in prefix and value"),
+    ("tool_prompt_metadata_v1", "prompt_snippet, prompt_guidelines of a tool"),
+    ("tool_composition_v1", "composition of a tool"),
+    ("resource_refs_v1", "ResourceRef, resource_refs_v1 in the offer"),
+    ("operation_descriptors_v1", "operation of a tool; one that names resources needs resource_refs_v1 too"),
+    ("bulk_objects_v1", "BlobRef, bulk_objects_v1 in the offer"),
+    ("resource_paths_v1", "hook resources_discover"),
+    ("compaction_strategy", "hook compaction_strategy"),
+    ("cache_warming_decision", "hook cache_warming_decision"),
+)
+"""What each feature opens besides the methods that name it as their gate. Columns: feature, opens."""
+
+TABLE_RESERVED_NAMES: Final[tuple[tuple[str, str], ...]] = (
+    ("editor_handoff", "feature"),
+    ("ui/terminal-input", "notification from the host"),
+    ("composer/submit", "request; does not exist on purpose"),
+)
+"""Names that are known and have no shape yet: never offered, never sent. Columns: name, kind."""
+
+TABLE_SESSION_CONTROL: Final[tuple[tuple[str, str, str], ...]] = (
+    ("session/wait_for_idle", "none; waits", "active"),
+    ("session/create", "new durable session, not switched to", "new"),
+    ("session/fork", "durable fork at the head, not switched to", "fork"),
+    ("session/switch", "makes the session active", "active"),
+    ("session/reload", "reads the active session again", "active"),
+)
+"""What the session calls do. Columns: method, effect, session_in_the_answer."""

@@ -6,8 +6,8 @@
  * One JSON-RPC 2.0 object a line between a host and an extension process. Version 0.1 is frozen and negotiates nothing; 0.2 and 0.4 negotiate a list of features and a concurrency bound.
  */
 
-import type { JsonObject, JsonValue } from "./json.js";
-import type { ErrorCode, Feature, Limit, Method, RpcId, WireTables } from "./wire.js";
+import type { JsonNumber, JsonObject, JsonValue } from "./json.js";
+import type { ErrorCode, Feature, Limit, Method, OpenString, RpcId, WireTables } from "./wire.js";
 import { Codec } from "./wire.js";
 
 /** The API versions that share these bindings. */
@@ -305,7 +305,7 @@ export interface CommandDefinition {
 /** Name of a command; never contains a slash. (feature 3.2) */
 export type CommandName = string;
 
-/** One tool of the catalog. API 0.2, 0.4. (feature 4.2) */
+/** One tool of the catalog. API 0.2, 0.4. (feature 4.2, op 9) */
 export interface ToolDefinition {
   /** Name the tool is called by. */
   readonly name: ToolName;
@@ -315,6 +315,14 @@ export interface ToolDefinition {
   readonly parameters: JsonObject;
   /** JSON Schema of the structured content. */
   readonly output_schema?: JsonObject | null;
+  /** One line on the use of the tool for the system prompt; needs tool_prompt_metadata_v1. */
+  readonly prompt_snippet?: string | null;
+  /** Advice for the system prompt, none when absent; needs tool_prompt_metadata_v1 unless empty. */
+  readonly prompt_guidelines?: readonly string[];
+  /** Lets the tool call other tools; needs tool_composition_v1. */
+  readonly composition?: ToolComposition;
+  /** Grammar contract for providers, passed on unread. */
+  readonly constrained_sampling?: JsonValue;
 }
 
 /** One tool of the catalog on API 0.1. API 0.1. (feature 4.2) */
@@ -479,9 +487,9 @@ export interface ProgressParams {
 }
 
 /** One progress event. API 0.2, 0.4. (feature 11.6) */
-export type ProgressEvent = ProgressStatus | ProgressOutput;
+export type ProgressEvent = ProgressStatus | ProgressOutput | ProgressDecoration;
 
-/** Where the work stands. API 0.2, 0.4. (feature 11.6) */
+/** Where the work stands. API 0.2, 0.4. (feature 11.6, op 33) */
 export interface ProgressStatus {
   /** Event kind. */
   readonly type: "status";
@@ -539,6 +547,2344 @@ export type ShutdownParams = JsonObject;
 
 /** No members. (feature 8.7) */
 export type ShutdownResult = JsonObject;
+
+/** A SHA-256 digest, 64 lowercase hexadecimal digits. API 0.2, 0.4. (feature 11.8, 12.9) */
+export type Sha256Hex = string;
+
+/** Task or profile name of a child agent. API 0.2, 0.4. (feature 12.1) */
+export type AgentName = string;
+
+/** Tools a child agent may be given. API 0.2, 0.4. (feature 12.1) */
+export type AgentTool =
+  | "read"
+  | "search"
+  | "edit"
+  | "write"
+  | "bash";
+
+/** Which model a child runs on. Each part is inherited unless given; a provider needs a model beside it. Needs agent_model_selection_v1. API 0.2, 0.4. (feature 12.1) */
+export interface AgentModelSelection {
+  /** Provider id; inherit when absent. */
+  readonly provider?: string;
+  /** Model id; inherit when absent. */
+  readonly model?: string;
+  /** Reasoning setting; inherit when absent. */
+  readonly reasoning?: string;
+}
+
+/** The model a child really runs on. API 0.2, 0.4. (feature 12.1) */
+export interface AgentResolvedModel {
+  /** Provider id. */
+  readonly provider: string;
+  /** Model id. */
+  readonly model: string;
+  /** Reasoning configuration as the host writes it, an object with a type. */
+  readonly reasoning: JsonValue;
+}
+
+/** What a child may use. Every ceiling is named, null where it is inherited. API 0.2, 0.4. (feature 12.1) */
+export interface AgentPolicy {
+  /** Tools the child has. */
+  readonly tools: readonly AgentTool[];
+  /** Generations below the root; always 1. */
+  readonly max_depth: number;
+  /** Children at work together. */
+  readonly max_concurrent_children: number;
+  /** Model turns; null inherits the ceiling of the parent. */
+  readonly max_turns: number | null;
+  /** Tokens; null inherits. */
+  readonly max_tokens: number | null;
+  /** Cost in millionths of a dollar; null inherits. */
+  readonly max_cost_microdollars: number | null;
+  /** Bytes of the final output. */
+  readonly max_output_bytes: number;
+  /** Run time; null inherits. */
+  readonly timeout_ms: number | null;
+  /** Model to run on; anything but null needs agent_model_selection_v1. */
+  readonly model_selection?: AgentModelSelection | null;
+}
+
+/** The policy the host enforces, with inherited ceilings resolved; null is no ceiling. API 0.2, 0.4. (feature 12.1) */
+export interface AgentEffectivePolicy {
+  /** Tools the child has. */
+  readonly tools: readonly AgentTool[];
+  /** Generations below the root; always 1. */
+  readonly max_depth: number;
+  /** Children at work together. */
+  readonly max_concurrent_children: number;
+  /** Model turns; null inherits the ceiling of the parent. */
+  readonly max_turns: number | null;
+  /** Tokens; null inherits. */
+  readonly max_tokens: number | null;
+  /** Cost in millionths of a dollar; null inherits. */
+  readonly max_cost_microdollars: number | null;
+  /** Bytes of the final output. */
+  readonly max_output_bytes: number;
+  /** Run time; null inherits. */
+  readonly timeout_ms: number | null;
+  /** Model to run on; anything but null needs agent_model_selection_v1. */
+  readonly model_selection?: AgentModelSelection | null;
+  /** Model in use; present when model selection is negotiated. */
+  readonly resolved_model?: AgentResolvedModel;
+}
+
+/** Not started yet. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentPending {
+  /** State. */
+  readonly state: "pending";
+}
+
+/** At work. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentRunning {
+  /** State. */
+  readonly state: "running";
+}
+
+/** Done, with its final output. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentCompleted {
+  /** State. */
+  readonly state: "completed";
+  /** Final output. */
+  readonly output: string;
+}
+
+/** Interrupted; a follow-up may resume it. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentInterrupted {
+  /** State. */
+  readonly state: "interrupted";
+}
+
+/** Stopped at its deadline. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentTimedOut {
+  /** State. */
+  readonly state: "timed_out";
+}
+
+/** Ended with an error. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentFailed {
+  /** State. */
+  readonly state: "failed";
+  /** What went wrong. */
+  readonly error: string;
+}
+
+/** Shut down for good. API 0.2, 0.4. (feature 12.1, op 28) */
+export interface AgentShutdown {
+  /** State. */
+  readonly state: "shutdown";
+}
+
+/** State of a child agent. API 0.2, 0.4. (feature 12.1, op 28) */
+export type AgentStatus = AgentPending | AgentRunning | AgentCompleted | AgentInterrupted | AgentTimedOut | AgentFailed | AgentShutdown;
+
+/** Starts a child agent with a context of its own. API 0.2, 0.4. (feature 12.1) */
+export interface AgentSpawnParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Name of the task. */
+  readonly task_name: AgentName;
+  /** Name of the profile. */
+  readonly profile?: AgentName;
+  /** Digest of the profile. */
+  readonly fingerprint?: Sha256Hex;
+  /** The task itself. */
+  readonly message: string;
+  /** The same key with the same input gives the same agent. */
+  readonly idempotency_key: string;
+  /** What it may use. */
+  readonly policy: AgentPolicy;
+}
+
+/** The child as created. API 0.2, 0.4. (feature 12.1) */
+export interface AgentSpawnResult {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Path in the tree of agents. */
+  readonly agent_path: string;
+  /** Name of the task. */
+  readonly task_name: AgentName;
+  /** Name of the profile. */
+  readonly profile?: AgentName;
+  /** Digest of the profile. */
+  readonly fingerprint?: Sha256Hex;
+  /** Key as given. */
+  readonly idempotency_key: string;
+  /** State. */
+  readonly status: AgentStatus;
+  /** Policy in force. */
+  readonly policy: AgentEffectivePolicy;
+  /** Creation, Unix milliseconds. */
+  readonly created_at_ms: number;
+  /** Start; null before it. */
+  readonly started_at_ms: number | null;
+  /** End; null before it. */
+  readonly completed_at_ms: number | null;
+  /** Deadline; null for none. */
+  readonly deadline_at_ms: number | null;
+  /** Identity the tree belongs to. */
+  readonly principal: string;
+  /** Durable session owner the tree belongs to. */
+  readonly resource_owner: string;
+  /** Model in use; present when model selection is negotiated. */
+  readonly resolved_model?: AgentResolvedModel;
+}
+
+/** Looks up models a child may run on. Only the owner at the root may ask. API 0.2, 0.4. (feature 12.1) */
+export interface AgentModelsParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Part of a model, provider or display name, in any case. */
+  readonly query?: string | null;
+  /** Models wanted; 50 when absent. */
+  readonly limit?: number | null;
+}
+
+/** One model a child may run on. API 0.2, 0.4. (feature 12.1) */
+export interface AgentModel {
+  /** Model id. */
+  readonly model: string;
+  /** Provider id. */
+  readonly provider: string;
+  /** Name for people. */
+  readonly display_name: string | null;
+  /** Reasoning settings it takes. */
+  readonly reasoning: readonly string[];
+  /** Tokens of context. */
+  readonly context_window: number;
+  /** Tokens of output. */
+  readonly max_output_tokens: number;
+}
+
+/** Models found. API 0.2, 0.4. (feature 12.1) */
+export interface AgentModelsResult {
+  /** The models. */
+  readonly models: readonly AgentModel[];
+  /** More were found than listed. */
+  readonly truncated: boolean;
+}
+
+/** What became of a message. API 0.2, 0.4. (feature 12.1) */
+export type AgentMessageDelivery =
+  | "steering"
+  | "queued";
+
+/** Sends a message to a child. API 0.2, 0.4. (feature 12.1) */
+export interface AgentMessageParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Agent id or path. */
+  readonly target: string;
+  /** The text. */
+  readonly message: string;
+}
+
+/** Where the message went. API 0.2, 0.4. (feature 12.1) */
+export interface AgentMessageResult {
+  /** Agent it went to. */
+  readonly delivered_to: string;
+  /** What became of it. */
+  readonly delivery: AgentMessageDelivery;
+}
+
+/** What became of a follow-up. API 0.2, 0.4. (feature 12.1) */
+export type AgentFollowUpDelivery =
+  | "follow_up"
+  | "new_run";
+
+/** Gives a child more to do once it is done. API 0.2, 0.4. (feature 12.1) */
+export interface AgentFollowUpParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Agent id or path. */
+  readonly target: string;
+  /** The text. */
+  readonly message: string;
+}
+
+/** Where the follow-up went. API 0.2, 0.4. (feature 12.1) */
+export interface AgentFollowUpResult {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Agent path. */
+  readonly agent_path: string;
+  /** What became of it. */
+  readonly delivery: AgentFollowUpDelivery;
+}
+
+/** Lists the children of the owner. API 0.2, 0.4. (feature 12.1) */
+export interface AgentListParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+}
+
+/** Tokens used, in buckets that do not overlap. API 0.2, 0.4. (feature 12.1, op 32) */
+export interface AgentUsage {
+  /** Input read anew. */
+  readonly input_tokens?: number;
+  /** Input read from a cache. */
+  readonly cache_read_tokens?: number;
+  /** Input written to a cache. */
+  readonly cache_write_tokens?: number;
+  /** Output. */
+  readonly output_tokens?: number;
+  /** Output spent on reasoning. */
+  readonly reasoning_tokens?: number;
+}
+
+/** One recent tool run of a child. API 0.2, 0.4. (feature 12.1) */
+export interface AgentToolRun {
+  /** Tool. */
+  readonly name: string;
+  /** Arguments in one line. */
+  readonly args: string;
+  /** Start. */
+  readonly started_at_ms: number;
+  /** End. */
+  readonly finished_at_ms?: number;
+  /** It failed. */
+  readonly error: boolean;
+}
+
+/** One child as listed. API 0.2, 0.4. (feature 12.1, op 28, op 32) */
+export interface AgentRecord {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Agent path. */
+  readonly agent_path: string;
+  /** Agent above it; null below the root. */
+  readonly parent_id: string | null;
+  /** Name of the task. */
+  readonly task_name: AgentName;
+  /** Name of the profile. */
+  readonly profile?: AgentName;
+  /** Key it was spawned with. */
+  readonly idempotency_key: string;
+  /** Digest of the profile. */
+  readonly fingerprint?: Sha256Hex;
+  /** Generations below the root. */
+  readonly depth: number;
+  /** Opaque reference to its session. */
+  readonly session: string;
+  /** State. */
+  readonly status: AgentStatus;
+  /** Policy in force. */
+  readonly policy: AgentEffectivePolicy;
+  /** Creation, Unix milliseconds. */
+  readonly created_at_ms: number;
+  /** Start; null before it. */
+  readonly started_at_ms: number | null;
+  /** End; null before it. */
+  readonly completed_at_ms: number | null;
+  /** Deadline; null for none. */
+  readonly deadline_at_ms: number | null;
+  /** Turns so far. */
+  readonly turn_count: number;
+  /** Tool calls so far. */
+  readonly tool_call_count: number;
+  /** What it does now, opaque. */
+  readonly phase: JsonValue;
+  /** Tool it runs. */
+  readonly tool_name?: string;
+  /** Latest tool runs. */
+  readonly recent_tools: readonly AgentToolRun[];
+  /** Tokens used. */
+  readonly usage: AgentUsage;
+  /** Cost in millionths of a dollar. */
+  readonly cost_microdollars?: number;
+  /** Where the record comes from, opaque. */
+  readonly provenance: JsonValue;
+}
+
+/** The children of the owner. API 0.2, 0.4. (feature 12.1, op 32) */
+export interface AgentListResult {
+  /** Identity the tree belongs to. */
+  readonly principal: string;
+  /** Durable session owner. */
+  readonly resource_owner: string;
+  /** Why the tree could not be stored; null when it was. */
+  readonly persistence_error: string | null;
+  /** The children. */
+  readonly agents: readonly AgentRecord[];
+}
+
+/** Waits until a child needs attention. API 0.2, 0.4. (feature 12.1) */
+export interface AgentWaitParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Longest wait; clamped to 1 to 60000, 30000 when absent. */
+  readonly timeout_ms?: number;
+}
+
+/** The children after the wait. API 0.2, 0.4. (feature 12.1) */
+export interface AgentWaitResult {
+  /** The wait ended without news. */
+  readonly timed_out: boolean;
+  /** The children. */
+  readonly snapshot: AgentListResult;
+}
+
+/** Interrupts a child and all below it. API 0.2, 0.4. (feature 12.1) */
+export interface AgentInterruptParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Agent id or path. */
+  readonly target: string;
+}
+
+/** What the interruption met. API 0.2, 0.4. (feature 12.1) */
+export interface AgentInterruptResult {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Agent path. */
+  readonly agent_path: string;
+  /** State before. */
+  readonly previous_status: AgentStatus;
+  /** An interruption is on its way. */
+  readonly interrupt_requested: boolean;
+}
+
+/** Asks a child to shut down for good. API 0.4. (feature 12.1) */
+export interface AgentStopParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Agent id or path. */
+  readonly target: string;
+}
+
+/** The request was taken; the agent settles later. API 0.4. (feature 12.1) */
+export interface AgentStopResult {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Always true. */
+  readonly shutdown_requested: boolean;
+}
+
+/** Reads the events of a child behind a cursor. API 0.4. (feature 12.1) */
+export interface AgentEventsParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner the host issued on this connection; lets the call go on after its parent settled. Needs agent_session_lifetime_v1. */
+  readonly resource_owner?: ResourceOwner;
+  /** Agent id or path. */
+  readonly target: string;
+  /** Events after this one; 0 for all kept. A cursor that expired or lies ahead is an error. */
+  readonly after_sequence: number;
+  /** Wait for a first event; 0 when absent. */
+  readonly timeout_ms?: number;
+}
+
+/** One event of a child. API 0.4. (feature 12.1, op 28) */
+export interface AgentEventEntry {
+  /** Place in the log. */
+  readonly sequence: number;
+  /** The event, opaque: turns, output, tools, end of a run, or observation_error. */
+  readonly event: JsonObject;
+}
+
+/** Events behind the cursor. Reading takes nothing away. API 0.4. (feature 12.1) */
+export interface AgentEventsResult {
+  /** Agent id. */
+  readonly agent_id: string;
+  /** Its session, once there is one. */
+  readonly session_id: string | null;
+  /** Events in order. */
+  readonly events: readonly AgentEventEntry[];
+  /** Cursor for the next call. */
+  readonly next_sequence: number;
+  /** More events are kept already. */
+  readonly has_more: boolean;
+  /** State. */
+  readonly status: AgentStatus;
+}
+
+/** Text of the composer: no control characters but line feed and tab. API 0.2, 0.4. (feature 12.2) */
+export type ComposerText = string;
+
+/** Id of a surface, an editor or a mount. API 0.4. (feature 12.2, 12.12) */
+export type EditorId = string;
+
+/** Where a remote editor stands when it writes the composer. Later than 0.8.0. API 0.4. (feature 12.2, op 29) */
+export interface EditorCheckpoint {
+  /** Surface of the editor. */
+  readonly surface_id: EditorId;
+  /** Mount of the editor. */
+  readonly mount_id: EditorId;
+  /** Last input the editor has taken in; 0 for the first text. Never goes back, never ahead of the host. */
+  readonly input_revision: number;
+  /** Counts the checkpoints of the mount from 1. */
+  readonly checkpoint_revision: number;
+}
+
+/** Reads the composer. API 0.2, 0.4. (feature 12.2) */
+export interface ComposerGetParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+}
+
+/** What the composer holds. API 0.2, 0.4. (feature 12.2) */
+export interface ComposerGetResult {
+  /** The text. */
+  readonly text: ComposerText;
+}
+
+/** Replaces the whole text of the composer. API 0.2, 0.4. (feature 12.2, op 29) */
+export interface ComposerSetParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The text. */
+  readonly text: ComposerText;
+  /** Given by a remote editor; then an owner is needed as well, and the features remote_ui and composer. Later than 0.8.0. */
+  readonly editor_checkpoint?: EditorCheckpoint;
+}
+
+/** Empty, but for the answer to a checkpoint. API 0.2, 0.4. (feature 12.2, op 29) */
+export interface ComposerSetResult {
+  /** Input revision of the checkpoint. Later than 0.8.0. */
+  readonly input_revision?: number;
+  /** The checkpoint taken. Later than 0.8.0. */
+  readonly checkpoint_revision?: number;
+}
+
+/** Inserts text at the cursor of the composer. API 0.2, 0.4. (feature 12.2) */
+export interface ComposerInsertParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The text. */
+  readonly text: ComposerText;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.2) */
+export type ComposerInsertResult = JsonObject;
+
+/** Replaces what the composer recalls. Later than 0.8.0. API 0.2, 0.4. (feature 12.2, op 29) */
+export interface ComposerHistoryParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process. */
+  readonly resource_owner: ResourceOwner;
+  /** Entries, newest first; together at most 256 KiB. */
+  readonly entries: readonly string[];
+}
+
+/** No members. API 0.2, 0.4. (feature 12.2, op 29) */
+export type ComposerHistoryResult = JsonObject;
+
+/** Asks for a keyboard shortcut. Sent before initialize is answered. API 0.2, 0.4. (feature 12.3) */
+export interface ShortcutRegisterParams {
+  /** Id of the initialize request. */
+  readonly parent_request_id: number;
+  /** Names the shortcut; once per generation. */
+  readonly id: string;
+  /** Key combination. */
+  readonly key: string;
+  /** What it does. */
+  readonly description: string;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.3) */
+export type ShortcutRegisterResult = JsonObject;
+
+/** Appends an entry of the extension to the session. API 0.2, 0.4. (feature 12.4) */
+export interface SessionAppendEntryParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** Type of the entry. */
+  readonly entry_type: string;
+  /** Plain JSON. */
+  readonly data: JsonValue;
+}
+
+/** The entry is durable. API 0.2, 0.4. (feature 12.4) */
+export interface SessionAppendEntryResult {
+  /** Its id. */
+  readonly entry_id: string;
+}
+
+/** Names the session. API 0.2, 0.4. (feature 12.4) */
+export interface SessionSetNameParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The name; empty takes it away. */
+  readonly name: string;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.4) */
+export type SessionSetNameResult = JsonObject;
+
+/** Labels an entry of the session. API 0.2, 0.4. (feature 12.4) */
+export interface SessionSetLabelParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The entry. */
+  readonly entry_id: string;
+  /** The label; empty takes it away. */
+  readonly label: string;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.4) */
+export type SessionSetLabelResult = JsonObject;
+
+/** Whose words an injected message holds; a message of the person has a method of its own. API 0.2, 0.4. (feature 12.5) */
+export type InjectedRole =
+  | "assistant"
+  | "system";
+
+/** Adds a message of the assistant or the system. API 0.2, 0.4. (feature 12.5) */
+export interface SessionSendMessageParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** Whose words. */
+  readonly role: InjectedRole;
+  /** The text. */
+  readonly text: string;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.5) */
+export type SessionSendMessageResult = JsonObject;
+
+/** Sends a message as if the person had. API 0.2, 0.4. (feature 12.5) */
+export interface SessionSendUserMessageParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The text. */
+  readonly text: string;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.5) */
+export type SessionSendUserMessageResult = JsonObject;
+
+/** Chooses the active tools. API 0.2, 0.4. (feature 12.6) */
+export interface ToolsSetActiveParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The complete set. */
+  readonly names: readonly string[];
+}
+
+/** No members. API 0.2, 0.4. (feature 12.6) */
+export type ToolsSetActiveResult = JsonObject;
+
+/** Borrows the terminal. API 0.2, 0.4. (feature 12.6) */
+export interface TerminalAcquireParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+}
+
+/** The terminal is ceded. API 0.2, 0.4. (feature 12.6) */
+export interface TerminalAcquireResult {
+  /** Names the grant. */
+  readonly grant_id: string;
+  /** Width in cells. */
+  readonly columns: number;
+  /** Height in cells. */
+  readonly rows: number;
+}
+
+/** Gives the terminal back. API 0.2, 0.4. (feature 12.6) */
+export interface TerminalReleaseParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+}
+
+/** No members. API 0.2, 0.4. (feature 12.6) */
+export type TerminalReleaseResult = JsonObject;
+
+/** Offers completions. API 0.2, 0.4. (feature 12.7, op 15) */
+export interface UiAutocompleteRegisterParams {
+  /** Revision of the registration. */
+  readonly revision: number;
+  /** Tolerated; the registration belongs to the process. */
+  readonly parent_request_id?: number;
+}
+
+/** The offer is taken. API 0.2, 0.4. (feature 12.7) */
+export interface UiAutocompleteRegisterResult {
+  /** Always true. */
+  readonly accepted: boolean;
+}
+
+/** Asks for completions at the cursor. API 0.2, 0.4. (feature 12.7) */
+export interface UiAutocompleteCompleteParams {
+  /** Text of the editor. */
+  readonly text: string;
+  /** UTF-8 bytes before the cursor, on a character boundary. */
+  readonly cursor: number;
+  /** Revision of the registration asked. */
+  readonly revision: number;
+}
+
+/** One completion. Line feed, tab and carriage return need autocomplete_edit_v1. API 0.4. (feature 12.7) */
+export interface AutocompleteItem {
+  /** Text to put in place. */
+  readonly value: string;
+  /** Text to show. */
+  readonly label: string;
+  /** Second line to show. */
+  readonly description: string | null;
+  /** Bytes behind the cursor that are replaced too; 0 when absent. Needs autocomplete_edit_v1. */
+  readonly replace_after_bytes?: number;
+  /** Where the cursor stands in the value; at its end when absent. Needs autocomplete_edit_v1. */
+  readonly cursor_offset_bytes?: number;
+}
+
+/** Completions; none leaves the text to the next chain. Line feed, tab and carriage return need autocomplete_edit_v1. API 0.4. (feature 12.7) */
+export interface UiAutocompleteCompleteResult {
+  /** What stands right before the cursor and is replaced. */
+  readonly prefix: string;
+  /** The completions. */
+  readonly items: readonly AutocompleteItem[];
+}
+
+/** One completion. API 0.2 has no edits. API 0.2. (feature 12.7) */
+export interface AutocompleteItemV02 {
+  /** Text to put in place. */
+  readonly value: string;
+  /** Text to show. */
+  readonly label: string;
+  /** Second line to show. */
+  readonly description: string | null;
+}
+
+/** Completions; none leaves the text to the next chain. API 0.2 has no edits. API 0.2. (feature 12.7) */
+export interface UiAutocompleteCompleteResultV02 {
+  /** What stands right before the cursor and is replaced. */
+  readonly prefix: string;
+  /** The completions. */
+  readonly items: readonly AutocompleteItemV02[];
+}
+
+/** Waits until the session is idle; changes nothing. API 0.4. (feature 12.10) */
+export interface SessionWaitForIdleParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner | null;
+  /** Null or absent: only session/switch names a session. */
+  readonly session_id?: string | null;
+}
+
+/** Done. API 0.4. (feature 12.10) */
+export interface SessionWaitForIdleResult {
+  /** The active session. */
+  readonly session_id: string;
+}
+
+/** Makes a durable session without switching to it. API 0.4. (feature 12.10) */
+export interface SessionCreateParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner | null;
+  /** Null or absent: only session/switch names a session. */
+  readonly session_id?: string | null;
+}
+
+/** Done. API 0.4. (feature 12.10) */
+export interface SessionCreateResult {
+  /** The new session. */
+  readonly session_id: string;
+}
+
+/** Forks the session at its head without switching. API 0.4. (feature 12.10) */
+export interface SessionForkParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner | null;
+  /** Null or absent: only session/switch names a session. */
+  readonly session_id?: string | null;
+}
+
+/** Done. API 0.4. (feature 12.10) */
+export interface SessionForkResult {
+  /** The fork. */
+  readonly session_id: string;
+}
+
+/** Makes another session of the workspace active. API 0.4. (feature 12.10) */
+export interface SessionSwitchParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner | null;
+  /** An existing session of the workspace. */
+  readonly session_id: string;
+}
+
+/** Done. API 0.4. (feature 12.10) */
+export interface SessionSwitchResult {
+  /** The session now active. */
+  readonly session_id: string;
+}
+
+/** Reads the active session again. API 0.4. (feature 12.10) */
+export interface SessionReloadParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner | null;
+  /** Null or absent: only session/switch names a session. */
+  readonly session_id?: string | null;
+}
+
+/** Done. API 0.4. (feature 12.10) */
+export interface SessionReloadResult {
+  /** The session read. */
+  readonly session_id: string;
+}
+
+/** Compacts the session. Sent once the parent is answered. API 0.4. (feature 12.11) */
+export interface SessionCompactParams {
+  /** The host request this follows, answered already. */
+  readonly parent_request_id: number;
+  /** Owner that request had. */
+  readonly resource_owner: ResourceOwner;
+  /** What to keep; blank is the same as absent. */
+  readonly custom_instructions?: string | null;
+}
+
+/** The checkpoint is durable. API 0.4. (feature 12.11) */
+export interface SessionCompactResult {
+  /** Entry of the checkpoint. */
+  readonly entry_id: string;
+  /** Summary that stands for what went. */
+  readonly summary: string;
+  /** First entry that stays. */
+  readonly first_kept: string;
+}
+
+/** Where a surface is mounted. API 0.4. (feature 12.12) */
+export type UiPlacement =
+  | "fullscreen"
+  | "header"
+  | "footer"
+  | "above_editor"
+  | "below_editor"
+  | "editor";
+
+/** Mounts a surface. API 0.4. (feature 12.12) */
+export interface UiOpenParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** Names the surface. */
+  readonly surface_id: EditorId;
+  /** Its title. */
+  readonly title: string;
+  /** Where; fullscreen when absent. */
+  readonly placement?: UiPlacement;
+  /** Mouse events wanted; false when absent. Fullscreen only. */
+  readonly mouse_capture?: boolean;
+}
+
+/** The surface is mounted. API 0.4. (feature 12.12, op 29) */
+export interface UiOpenResult {
+  /** Width in cells. */
+  readonly columns: number;
+  /** Height in cells. */
+  readonly rows: number;
+  /** Mount, when placed in the editor. Later than 0.8.0. */
+  readonly editor_mount_id?: EditorId;
+}
+
+/** Draws a surface. API 0.4. (feature 12.12) */
+export interface UiFrameParams {
+  /** Owner issued to this process. */
+  readonly resource_owner: ResourceOwner;
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** Grows with every frame of the mount; 0 is legal. */
+  readonly revision: number;
+  /** Width drawn for. */
+  readonly columns: number;
+  /** Height drawn for. */
+  readonly rows: number;
+  /** Lines: printable text and styles (SGR), nothing else; together at most 512 KiB. */
+  readonly lines: readonly string[];
+}
+
+/** Unmounts a surface of the extension. API 0.4. (feature 12.12) */
+export interface UiCloseParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process; lets the call go on after its parent settled. */
+  readonly resource_owner?: ResourceOwner;
+  /** The surface. */
+  readonly surface_id: EditorId;
+}
+
+/** No members. API 0.4. (feature 12.12) */
+export type UiCloseResult = JsonObject;
+
+/** A wish to what surrounds the surfaces. Later than 0.8.0. API 0.4. (feature 12.12, op 25, op 29) */
+export type UiChrome = DesktopNotification | EditorChrome;
+
+/** Shows a notification of the desktop. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface DesktopNotification {
+  /** What is wished. */
+  readonly kind: "desktop_notification";
+  /** Title, without a semicolon. */
+  readonly title: string;
+  /** Text. */
+  readonly body: string;
+}
+
+/** Acts on an editor of the host. Its operations have no settled form, so none may be sent. Later than 0.8.0. API 0.4. (feature 12.12, op 25, op 29) */
+export interface EditorChrome {
+  /** What is wished. */
+  readonly kind: "editor";
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** The editor. */
+  readonly editor_id?: EditorId;
+  /** Mount, when placed in the composer. */
+  readonly mount_id?: EditorId;
+  /** What to do, opaque. */
+  readonly operation: JsonObject;
+}
+
+/** Wishes something of what surrounds the surfaces. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface UiChromeParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Owner issued to this process. */
+  readonly resource_owner: ResourceOwner;
+  /** The wish. */
+  readonly chrome: UiChrome;
+}
+
+/** The wish is taken. Later than 0.8.0. API 0.4. (feature 12.12, op 25) */
+export interface UiChromeResult {
+  /** Tool output is shown in full. */
+  readonly tools_expanded: boolean;
+}
+
+/** Which input of a mount this is. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface EditorInput {
+  /** The mount. */
+  readonly mount_id: EditorId;
+  /** Counts its inputs. */
+  readonly input_revision: number;
+}
+
+/** What a key did. API 0.4. (feature 12.12) */
+export type UiKeyKind =
+  | "press"
+  | "repeat"
+  | "release";
+
+/** Keys held beside. API 0.4. (feature 12.12) */
+export type UiModifier =
+  | "shift"
+  | "alt"
+  | "control"
+  | "super";
+
+/** A key for a surface. API 0.4. (feature 12.12, op 29) */
+export interface UiKeyParams {
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** The key: its character or a name such as Enter. */
+  readonly key: string;
+  /** What it did. */
+  readonly kind: UiKeyKind;
+  /** Keys held beside. */
+  readonly modifiers: readonly UiModifier[];
+  /** For an editor mount. Later than 0.8.0. */
+  readonly editor_input?: EditorInput;
+}
+
+/** What the mouse did. API 0.4. (feature 12.12) */
+export type UiMouseKind =
+  | "press"
+  | "release"
+  | "drag"
+  | "move"
+  | "wheel";
+
+/** Buttons of the mouse. API 0.4. (feature 12.12) */
+export type UiMouseButton =
+  | "left"
+  | "middle"
+  | "right"
+  | "none";
+
+/** The mouse on a surface. API 0.4. (feature 12.12) */
+export interface UiMouseParams {
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** What it did. */
+  readonly kind: UiMouseKind;
+  /** Button. */
+  readonly button: UiMouseButton;
+  /** Column from 0. */
+  readonly x: number;
+  /** Row from 0. */
+  readonly y: number;
+  /** Keys held beside. */
+  readonly modifiers: readonly UiModifier[];
+  /** Steps of the wheel, positive downwards. */
+  readonly wheel_delta: number;
+}
+
+/** A surface has another size. API 0.4. (feature 12.12) */
+export interface UiResizeParams {
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** Width in cells. */
+  readonly columns: number;
+  /** Height in cells. */
+  readonly rows: number;
+}
+
+/** A surface is gone. API 0.4. (feature 12.12) */
+export interface UiClosedParams {
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** Why. */
+  readonly reason: string;
+}
+
+/** Text typed or pasted into an editor. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface UiEditorTextParams {
+  /** The surface. */
+  readonly surface_id: EditorId;
+  /** The text. */
+  readonly text: string;
+  /** It was pasted. */
+  readonly paste: boolean;
+  /** For an editor mount. Later than 0.8.0. */
+  readonly editor_input?: EditorInput;
+  /** The editor of the host changed as well. */
+  readonly native_changed?: boolean;
+}
+
+/** The host state the extension draws for has changed. API 0.4. (feature 12.12) */
+export interface ContextUpdatedParams {
+  /** Owner in force now. */
+  readonly resource_owner: ResourceOwner;
+  /** Host state. */
+  readonly host: HostState;
+}
+
+/** Shows terminal input before the host uses it. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface UiTerminalInputInterceptParams {
+  /** The input. */
+  readonly data: string;
+  /** Owner in force. */
+  readonly resource_owner: ResourceOwner;
+}
+
+/** What the host uses instead. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export interface UiTerminalInputInterceptResult {
+  /** The whole replacement; empty takes the input away. */
+  readonly data: string;
+}
+
+/** Bytes in standard base64 with padding. API 0.2, 0.4. (feature 9.2, 11.8) */
+export type Base64Text = string;
+
+/** Path below the scratch directory, with slashes; neither absolute nor through a parent directory. API 0.2, 0.4. (feature 11.8, 2) */
+export type ArtifactPath = string;
+
+/** Absolute path of a directory or file, not through a parent directory. API 0.4. (feature 9.2) */
+export type ResourcePath = string;
+
+/** An approval that is good for one use. API 0.2, 0.4. (feature 11.9) */
+export type ApprovalToken = string;
+
+/** Identity of a mutation or a resource: lowercase ASCII, opaque, never a path. API 0.2, 0.4. (feature 9.2) */
+export type ResourceIdentity = string;
+
+/** How a composing tool changes what the model sees. API 0.4. (feature 4.2, 12.8) */
+export type CompositionMode =
+  | "on"
+  | "only";
+
+/** What a composing tool asks for. API 0.4. (feature 4.2) */
+export interface ToolComposition {
+  /** What stays visible. */
+  readonly mode: CompositionMode;
+  /** Budget for text inside the answer. */
+  readonly inline_budget: number;
+}
+
+/** Where context goes. (feature 4.3) */
+export type ContextPlacement =
+  | "system_prefix"
+  | "system_suffix"
+  | "prompt_prefix"
+  | "prompt_suffix";
+
+/** Text for the model. (feature 4.3, 11.3, manifest 9.2) */
+export interface ContextContribution {
+  /** Stable name under which people can inspect it. */
+  readonly label: string;
+  /** Plain text. */
+  readonly content: string;
+  /** Where it goes; prompt_suffix when absent. */
+  readonly placement?: ContextPlacement;
+}
+
+/** Text for a surface of the frontend. (feature 4.3, 11.4) */
+export interface StatusContribution {
+  /** Surface. */
+  readonly surface: UiSurface;
+  /** Plain text. */
+  readonly text: string;
+  /** Role that the theme of the host colours. */
+  readonly style_role?: string | null;
+  /** Higher ones are kept first where room is short; 0 when absent. */
+  readonly priority?: number;
+}
+
+/** One run of rendered text. (feature 4.3) */
+export interface ToolRenderSegment {
+  /** Plain text. */
+  readonly text: string;
+  /** Role that the theme of the host colours. */
+  readonly style_role?: string | null;
+}
+
+/** What an extension makes of an operation it may object to. (feature 4.3, 9) */
+export type Disposition = DispositionContinue | DispositionDeny;
+
+/** No objection. (feature 4.3) */
+export interface DispositionContinue {
+  /** The opinion. */
+  readonly action: "continue";
+}
+
+/** The operation should not happen. (feature 4.3) */
+export interface DispositionDeny {
+  /** The opinion. */
+  readonly action: "deny";
+  /** Why; shown to the person and the model. */
+  readonly reason: string;
+}
+
+/** Runs a slash command. API 0.2, 0.4. (feature 8.2) */
+export interface CommandExecuteParams {
+  /** Command without the slash. */
+  readonly name: CommandName;
+  /** Words behind the name. */
+  readonly arguments: readonly string[];
+  /** Where it runs. */
+  readonly context: ExecutionContext;
+}
+
+/** Runs a slash command on API 0.1. API 0.1. (feature 8.2) */
+export interface CommandExecuteParamsV01 {
+  /** Command without the slash. */
+  readonly name: CommandName;
+  /** Words behind the name. */
+  readonly arguments: readonly string[];
+  /** Where it runs. */
+  readonly context: ExecutionContextV01;
+}
+
+/** What a command returned. (feature 8.2) */
+export interface CommandExecuteResult {
+  /** Text for the person. */
+  readonly text: string;
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+}
+
+/** Asks for prompt context. API 0.2, 0.4. (feature 8.3) */
+export interface ContextCollectParams {
+  /** Prompt of the person; null where there is none. */
+  readonly prompt: string | null;
+  /** Where it runs. */
+  readonly context: ExecutionContext;
+}
+
+/** Asks for prompt context on API 0.1. API 0.1. (feature 8.3) */
+export interface ContextCollectParamsV01 {
+  /** Prompt of the person; null where there is none. */
+  readonly prompt: string | null;
+  /** Where it runs. */
+  readonly context: ExecutionContextV01;
+}
+
+/** Asks what a surface should show. API 0.2, 0.4. (feature 8.4) */
+export interface StatusCollectParams {
+  /** Surface. */
+  readonly surface: UiSurface;
+  /** Where it runs. */
+  readonly context: ExecutionContext;
+}
+
+/** Asks what a surface should show on API 0.1. API 0.1. (feature 8.4) */
+export interface StatusCollectParamsV01 {
+  /** Surface. */
+  readonly surface: UiSurface;
+  /** Where it runs. */
+  readonly context: ExecutionContextV01;
+}
+
+/** Asks for the menu. API 0.2, 0.4. (feature 8.5) */
+export interface MenuCollectParams {
+  /** Where it is shown, with the owner. */
+  readonly context: ExecutionContext;
+}
+
+/** The whole menu of an extension. API 0.2, 0.4. (feature 8.5) */
+export interface MenuCollectResult {
+  /** Heading; the name of the extension where there is none. */
+  readonly title?: string | null;
+  /** State of the extension. */
+  readonly status?: PresentationStatus | null;
+  /** Explanation; its first line is the subtitle. */
+  readonly detail?: string | null;
+  /** Items of the top level; all levels together keep to the same bound. */
+  readonly items: readonly MenuItem[];
+}
+
+/** An entry of a menu: a command, or a submenu, which has neither arguments nor the mark of a destructive action. API 0.2, 0.4. (feature 8.5) */
+export interface MenuItem {
+  /** Keeps the selection; unique on its level. */
+  readonly id: string;
+  /** Text of the entry. */
+  readonly label: string;
+  /** Explanation in one line. */
+  readonly description?: string | null;
+  /** Declared command that choosing the entry runs. */
+  readonly command?: CommandName | null;
+  /** Arguments of the command. */
+  readonly arguments?: readonly string[];
+  /** The host asks first. */
+  readonly destructive?: boolean;
+  /** Selected at first; one on a level at most. */
+  readonly recommended?: boolean;
+  /** Entries of the submenu. */
+  readonly items?: readonly MenuItem[] | null;
+  /** Explanation shown with the submenu. */
+  readonly detail?: string | null;
+}
+
+/** Asks for a rendering of a finished tool call. API 0.2, 0.4. (feature 8.6) */
+export interface ToolRenderParams {
+  /** Tool that ran. */
+  readonly name: ToolName;
+  /** Its arguments. */
+  readonly arguments: JsonObject;
+  /** Its output. */
+  readonly output: string;
+  /** It failed. */
+  readonly is_error: boolean;
+  /** Where it runs. */
+  readonly context: ExecutionContext;
+}
+
+/** Asks for a rendering of a finished tool call on API 0.1. API 0.1. (feature 8.6) */
+export interface ToolRenderParamsV01 {
+  /** Tool that ran. */
+  readonly name: ToolName;
+  /** Its arguments. */
+  readonly arguments: JsonObject;
+  /** Its output. */
+  readonly output: string;
+  /** It failed. */
+  readonly is_error: boolean;
+  /** Where it runs. */
+  readonly context: ExecutionContextV01;
+}
+
+/** The rendering. (feature 8.6) */
+export interface ToolRenderResult {
+  /** Text in order. */
+  readonly segments: readonly ToolRenderSegment[];
+}
+
+/** Hooks of this wire. session_start and session_end belong to the canonical wire. (feature 9) */
+export type HookName =
+  | "before_prompt"
+  | "after_response"
+  | "before_tool_call"
+  | "after_tool_call"
+  | "provider_retry"
+  | "before_persistence"
+  | "post_mutation"
+  | "model_turn_start"
+  | "model_turn_end"
+  | "session_before_compact"
+  | "session_compact"
+  | "cache_warming_decision"
+  | "compaction_strategy"
+  | "resources_discover"
+  | OpenString;
+
+/** Runs a hook. The payload follows from its name; hooks of a compaction also carry a snapshot of the session, whose member the sources do not name. API 0.2, 0.4. (feature 9, op 17) */
+export interface HookRunParams {
+  /** Hook; one the manifest declares. */
+  readonly hook: HookName;
+  /** What happened; its own model is judged later. */
+  readonly payload: JsonObject;
+  /** For whom it runs. */
+  readonly context: ExecutionContext;
+  /** Grant to append entries while a session-operation hook runs; opaque. */
+  readonly session_leaf?: JsonValue;
+}
+
+/** Runs a hook on API 0.1. API 0.1. (feature 9) */
+export interface HookRunParamsV01 {
+  /** Hook; one the manifest declares. */
+  readonly hook: HookName;
+  /** What happened; its own model is judged later. */
+  readonly payload: JsonObject;
+  /** Where it runs. */
+  readonly context: ExecutionContextV01;
+}
+
+/** What any hook may answer: the general members and at most one that belongs to the hook. Each hook has a model of its own besides. API 0.2, 0.4. (feature 9) */
+export interface HookRunResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Advice on the retry; none when absent. */
+  readonly provider_retry?: ProviderRetryAdvice;
+  /** Value to store beside the answer. */
+  readonly persistence_metadata?: PersistenceMetadata;
+  /** Whether resources are read again; no when absent. */
+  readonly post_mutation?: PostMutationAnswer;
+  /** Decision on the operation; continue when absent. */
+  readonly session_operation?: SessionOperation;
+  /** Advice; null or absent is no opinion. */
+  readonly cache_warming_decision?: CacheWarmingAction | null;
+  /** PNG images that stand for the text, in order. */
+  readonly compaction_frames?: readonly Base64Text[];
+  /** Contributed paths. */
+  readonly resource_paths?: ResourcePaths;
+}
+
+/** What a hook answers on API 0.1. API 0.1. (feature 9) */
+export interface HookRunResultV01 {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+}
+
+/** The prompt that is about to be sent. (feature 9) */
+export interface BeforePromptPayload {
+  /** Text of the person. */
+  readonly prompt: string;
+}
+
+/** A denial is honoured. (feature 9) */
+export interface BeforePromptHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+}
+
+/** The answer, once it is complete and successful. (feature 9, 9.2) */
+export interface AfterResponsePayload {
+  /** Text of the model. */
+  readonly response: string;
+}
+
+/** A denial is ignored. (feature 9) */
+export interface AfterResponseHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+}
+
+/** The call that is about to run. (feature 9) */
+export interface BeforeToolCallPayload {
+  /** Tool. */
+  readonly name: string;
+  /** Its arguments. */
+  readonly arguments: JsonObject;
+}
+
+/** A denial is honoured. (feature 9) */
+export interface BeforeToolCallHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+}
+
+/** The call that ran. (feature 9) */
+export interface AfterToolCallPayload {
+  /** Tool. */
+  readonly name: string;
+  /** Its arguments. */
+  readonly arguments: JsonObject;
+  /** Its output. */
+  readonly output: string;
+  /** It failed. */
+  readonly is_error: boolean;
+}
+
+/** A denial is ignored. (feature 9) */
+export interface AfterToolCallHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+}
+
+/** Where a request to a provider failed. API 0.2, 0.4. (feature 9.2, seed) */
+export type ProviderRetryKind =
+  | "before_generation"
+  | "stream_start"
+  | "interrupted_inference"
+  | "waiting_for_network"
+  | OpenString;
+
+/** Requests to a provider that are not the main answer. API 0.2, 0.4. (feature 9.2, seed) */
+export type ProviderOperation =
+  | "local_compaction"
+  | "native_compaction"
+  | "terminal_gate"
+  | OpenString;
+
+/** The retry the host proposes. API 0.2, 0.4. (feature 9.2, op 21) */
+export interface ProviderRetryPayload {
+  /** Where it failed. */
+  readonly kind: ProviderRetryKind;
+  /** Attempts in all; null while it waits without end before sending. */
+  readonly max_attempts: number | null;
+  /** What was asked for; null, never absent, for the main answer. */
+  readonly operation: ProviderOperation | null;
+  /** Number of the attempt. */
+  readonly attempt?: number | null;
+  /** Delay the host plans. */
+  readonly delay_ms?: number | null;
+  /** Model that was asked. */
+  readonly model?: string | null;
+}
+
+/** Advice that needs no number. API 0.2, 0.4. (feature 9.2) */
+export type ProviderRetryVerdict =
+  | "retry"
+  | "stop";
+
+/** Advice to wait longer. API 0.2, 0.4. (feature 9.2) */
+export interface ProviderRetryDelay {
+  /** How much longer. */
+  readonly delay: ProviderRetryExtra;
+}
+
+/** Time on top of the delay the host plans. API 0.2, 0.4. (feature 9.2) */
+export interface ProviderRetryExtra {
+  /** Milliseconds; what all advice adds is capped. */
+  readonly additional_delay_ms: number;
+}
+
+/** Advice on a retry: a word, or more delay. API 0.2, 0.4. (feature 9.2) */
+export type ProviderRetryAdvice = ProviderRetryVerdict | ProviderRetryDelay;
+
+/** Advice; it can only decline or delay. API 0.2, 0.4. (feature 9.2) */
+export interface ProviderRetryHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Advice on the retry; none when absent. */
+  readonly provider_retry?: ProviderRetryAdvice;
+}
+
+/** Facts about an answer, without its content. API 0.2, 0.4. (feature 9) */
+export interface BeforePersistencePayload {
+  /** Run. */
+  readonly run_id: string;
+  /** Model. */
+  readonly model: string;
+  /** Protocol of the provider. */
+  readonly protocol: string;
+  /** Why the model stopped. */
+  readonly stop_reason: string;
+  /** Bytes of text. */
+  readonly text_bytes: number;
+  /** Tool calls. */
+  readonly tool_call_count: number;
+  /** Reasoning parts. */
+  readonly reasoning_part_count: number;
+  /** Media parts. */
+  readonly media_part_count: number;
+}
+
+/** A value stored under the namespace of the extension, which the host adds. API 0.2, 0.4. (feature 9.2) */
+export interface PersistenceMetadata {
+  /** The value; no control characters in its keys and strings. */
+  readonly value: JsonValue;
+  /** Exports show it; false when absent. */
+  readonly public?: boolean;
+}
+
+/** Never stops the storing. API 0.2, 0.4. (feature 9) */
+export interface BeforePersistenceHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Value to store beside the answer. */
+  readonly persistence_metadata?: PersistenceMetadata;
+}
+
+/** What was changed. API 0.2, 0.4. (feature 9.2) */
+export type MutationKind =
+  | "configuration"
+  | "resource"
+  | "migration_ingestion";
+
+/** How the change ended. API 0.2, 0.4. (feature 9.2) */
+export type MutationState =
+  | "committed"
+  | "rolled_back";
+
+/** A change that is over. API 0.2, 0.4. (feature 9.2) */
+export interface PostMutationPayload {
+  /** Names the change; delivered once. */
+  readonly mutation_id: ResourceIdentity;
+  /** What was changed. */
+  readonly kind: MutationKind;
+  /** Resources, sorted. */
+  readonly affected_resources: readonly ResourceIdentity[];
+  /** Generation of the resources. */
+  readonly generation: number;
+  /** How it ended. */
+  readonly state: MutationState;
+}
+
+/** Whether resources are read again. API 0.2, 0.4. (feature 9.2) */
+export type PostMutationAnswer = PostMutationNoRescan | PostMutationRequestRescan;
+
+/** Nothing to do. API 0.2, 0.4. (feature 9.2) */
+export interface PostMutationNoRescan {
+  /** The wish. */
+  readonly action: "no_rescan";
+}
+
+/** Some resources should be read again. API 0.2, 0.4. (feature 9.2) */
+export interface PostMutationRequestRescan {
+  /** The wish. */
+  readonly action: "request_rescan";
+  /** Some of the affected resources. */
+  readonly resource_ids: readonly ResourceIdentity[];
+}
+
+/** Never undoes the change. API 0.2, 0.4. (feature 9) */
+export interface PostMutationHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Whether resources are read again; no when absent. */
+  readonly post_mutation?: PostMutationAnswer;
+}
+
+/** Decision on an operation of the session. Replacing a compaction is known by name only. API 0.4. (feature 9.2, op 17) */
+export type SessionOperation = SessionOperationContinue | SessionOperationCancel | SessionOperationReplaceCompaction;
+
+/** The operation goes on. API 0.4. (feature 9.2) */
+export interface SessionOperationContinue {
+  /** The decision. */
+  readonly action: "continue";
+}
+
+/** The operation is refused. API 0.4. (feature 9.2, op 17) */
+export interface SessionOperationCancel {
+  /** The decision. */
+  readonly action: "cancel";
+}
+
+/** The extension compacts itself; not specified. API 0.4. (feature 9.2, op 17) */
+export interface SessionOperationReplaceCompaction {
+  /** The decision. */
+  readonly action: "replace_compaction";
+}
+
+/** An answer of the model is about to be asked for. API 0.4. (feature 9, 9.2) */
+export interface ModelTurnStartPayload {
+  /** Hook name. */
+  readonly kind: "model_turn_start";
+  /** run: and the id of the entry the person began the run with. */
+  readonly run_id: string;
+  /** Answers of the model in this run before this one. */
+  readonly turn_index: number;
+  /** Time of the host, Unix milliseconds. */
+  readonly timestamp_ms: number;
+}
+
+/** An answer of the model and its tool results are stored. API 0.4. (feature 9, 9.2) */
+export interface ModelTurnEndPayload {
+  /** Hook name. */
+  readonly kind: "model_turn_end";
+  /** run: and the id of the entry the person began the run with. */
+  readonly run_id: string;
+  /** Answers of the model in this run before this one. */
+  readonly turn_index: number;
+  /** Time of the host, Unix milliseconds. */
+  readonly timestamp_ms: number;
+  /** The answer. */
+  readonly assistant_entry: StoredEntry;
+  /** Results in the order they were stored. */
+  readonly tool_result_entries: readonly StoredEntry[];
+}
+
+/** Only observes: no denial, no context, no other effect. API 0.4. (feature 9, 9.2) */
+export interface ModelTurnStartHookResult {
+  /** Nothing but continue. */
+  readonly disposition?: DispositionContinue;
+  /** Empty. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Nothing but continue. */
+  readonly session_operation?: SessionOperationContinue;
+}
+
+/** Only observes: no denial, no context, no other effect. API 0.4. (feature 9, 9.2) */
+export interface ModelTurnEndHookResult {
+  /** Nothing but continue. */
+  readonly disposition?: DispositionContinue;
+  /** Empty. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Nothing but continue. */
+  readonly session_operation?: SessionOperationContinue;
+}
+
+/** The compaction that is prepared; the sources name no members. API 0.4. (feature 9, op 17) */
+export type SessionBeforeCompactPayload = JsonObject;
+
+/** May refuse the compaction. API 0.4. (feature 9, op 17) */
+export interface SessionBeforeCompactHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Decision on the operation; continue when absent. */
+  readonly session_operation?: SessionOperation;
+}
+
+/** The compaction that was stored; the sources name no members. API 0.4. (feature 9, op 17) */
+export type SessionCompactPayload = JsonObject;
+
+/** Too late to refuse. API 0.4. (feature 9, op 17) */
+export interface SessionCompactHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Nothing but continue. */
+  readonly session_operation?: SessionOperationContinue;
+}
+
+/** When a refresh falls due. API 0.4. (feature 9.2) */
+export type CacheWarmingPhase =
+  | "streaming"
+  | "idle";
+
+/** Whether the provider cache is refreshed. API 0.4. (feature 9.2) */
+export type CacheWarmingAction =
+  | "warm"
+  | "stop";
+
+/** The decision so far and what it rests on. API 0.4. (feature 9.2) */
+export interface CacheWarmingDecision {
+  /** When it falls due. */
+  readonly phase: CacheWarmingPhase;
+  /** Cost of a refresh in millionths of a dollar. */
+  readonly warm_cost_microdollars: number;
+  /** Cost of a cold cache. */
+  readonly miss_cost_microdollars: number;
+  /** How likely the cache is used. */
+  readonly continuation_probability: JsonNumber;
+  /** Savings to expect; may be negative. */
+  readonly expected_savings_microdollars: number;
+  /** The numbers are known. */
+  readonly economics_available: boolean;
+  /** Decision of the host or of the hook before. */
+  readonly action: CacheWarmingAction;
+}
+
+/** A refresh that is due. API 0.4. (feature 9.2) */
+export interface CacheWarmingDecisionPayload {
+  /** The decision so far. */
+  readonly decision: CacheWarmingDecision;
+  /** Model whose cache it is. */
+  readonly model: string;
+}
+
+/** Advice; the general members have no effect. API 0.4. (feature 9.2) */
+export interface CacheWarmingDecisionHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** Advice; null or absent is no opinion. */
+  readonly cache_warming_decision?: CacheWarmingAction | null;
+}
+
+/** One batch of the text to compact. API 0.4. (feature 9.2, seed) */
+export interface CompactionStrategyPayload {
+  /** Model that will read the images. */
+  readonly model_id: string;
+  /** Text; at most max_compaction_batch_characters Unicode scalar values. */
+  readonly text: string;
+}
+
+/** Images in place of the text. API 0.4. (feature 9.2, S27, op 18) */
+export interface CompactionStrategyHookResult {
+  /** Opinion; continue when absent. */
+  readonly disposition?: Disposition;
+  /** Text for the model; none when absent. */
+  readonly context?: readonly ContextContribution[];
+  /** Messages to the person; none when absent. */
+  readonly notifications?: readonly Notification[];
+  /** PNG images that stand for the text, in order. */
+  readonly compaction_frames: readonly Base64Text[];
+}
+
+/** Why directories are looked up. API 0.4. (feature 9.2) */
+export type ResourcesDiscoverReason =
+  | "startup"
+  | "reload";
+
+/** Resource directories are looked up. API 0.4. (feature 9.2) */
+export interface ResourcesDiscoverPayload {
+  /** Workspace of the host. */
+  readonly cwd: string;
+  /** Why. */
+  readonly reason: ResourcesDiscoverReason;
+}
+
+/** Paths an extension contributes; an absent list is empty. API 0.4. (feature 9.2) */
+export interface ResourcePaths {
+  /** Skills. */
+  readonly skill_paths?: readonly ResourcePath[];
+  /** Prompts. */
+  readonly prompt_paths?: readonly ResourcePath[];
+  /** Themes. */
+  readonly theme_paths?: readonly ResourcePath[];
+  /** A file among theme_paths to prefer in this session. */
+  readonly default_theme?: ResourcePath | null;
+}
+
+/** The paths and nothing else. API 0.4. (feature 9.2) */
+export interface ResourcesDiscoverHookResult {
+  /** Contributed paths. */
+  readonly resource_paths: ResourcePaths;
+}
+
+/** How something ended. API 0.2, 0.4. (feature 10.1) */
+export type SettlementOutcome =
+  | "completed"
+  | "failed"
+  | "cancelled"
+  | "interrupted"
+  | "frontend_disconnected"
+  | "shutdown"
+  | "limit_reached";
+
+/** A session began. API 0.2, 0.4. (feature 10.1, op 22) */
+export interface SessionStartedParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run, where there is one. */
+  readonly run_id?: string;
+  /** Turn, where there is one. */
+  readonly turn_id?: string;
+}
+
+/** A session ended. API 0.2, 0.4. (feature 10.1, op 22) */
+export interface SessionSettledParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run, where there is one. */
+  readonly run_id?: string;
+  /** Turn, where there is one. */
+  readonly turn_id?: string;
+  /** How it ended. */
+  readonly outcome: SettlementOutcome;
+  /** Milliseconds since the start. */
+  readonly duration_ms: number;
+  /** Why, for people. */
+  readonly reason?: string | null;
+}
+
+/** A turn began. API 0.2, 0.4. (feature 10.1) */
+export interface TurnStartedParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Turn. */
+  readonly turn_id: string;
+}
+
+/** A turn ended. API 0.2, 0.4. (feature 10.1) */
+export interface TurnSettledParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Turn. */
+  readonly turn_id: string;
+  /** How it ended. */
+  readonly outcome: SettlementOutcome;
+  /** Milliseconds since the start. */
+  readonly duration_ms: number;
+  /** Why, for people. */
+  readonly reason?: string | null;
+}
+
+/** A tool began. API 0.2, 0.4. (feature 10.1) */
+export interface ToolStartedParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Turn. */
+  readonly turn_id: string;
+  /** Call. */
+  readonly tool_call_id: string;
+  /** Tool. */
+  readonly tool_name: string;
+}
+
+/** A tool ended. API 0.2, 0.4. (feature 10.1) */
+export interface ToolSettledParams {
+  /** Session. */
+  readonly session_id: string;
+  /** Run. */
+  readonly run_id: string;
+  /** Turn. */
+  readonly turn_id: string;
+  /** Call. */
+  readonly tool_call_id: string;
+  /** Tool. */
+  readonly tool_name: string;
+  /** How it ended. */
+  readonly outcome: SettlementOutcome;
+  /** Milliseconds since the start. */
+  readonly duration_ms: number;
+  /** Why, for people. */
+  readonly reason?: string | null;
+}
+
+/** The person pressed a shortcut. API 0.2, 0.4. (feature 10.2) */
+export interface ShortcutTriggerParams {
+  /** Id it was registered under. */
+  readonly id: string;
+}
+
+/** A message of the model begins. API 0.2, 0.4. (feature 10.2, op 23) */
+export interface MessageStartedParams {
+  /** Message. */
+  readonly message_id: string;
+}
+
+/** A message of the model grew; several changes arrive as one. API 0.2, 0.4. (feature 10.2) */
+export interface MessageUpdatedParams {
+  /** Message. */
+  readonly message_id: string;
+  /** Text that was added. */
+  readonly delta: string;
+  /** Changes it stands for. */
+  readonly deltas: number;
+}
+
+/** A message of the model is complete. API 0.2, 0.4. (feature 10.2, op 23) */
+export interface MessageSettledParams {
+  /** Message. */
+  readonly message_id: string;
+}
+
+/** A compaction begins; for information. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type CompactionStartedParams = JsonObject;
+
+/** A compaction is over; for information. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type CompactionSettledParams = JsonObject;
+
+/** A compaction failed. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type CompactionFailedParams = JsonObject;
+
+/** The name or a label of the session changed. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type SessionInfoChangedParams = JsonObject;
+
+/** The host asks the person something. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type DialogStartedParams = JsonObject;
+
+/** The person was asked and is done. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type DialogSettledParams = JsonObject;
+
+/** Another model was chosen. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type ModelSelectedParams = JsonObject;
+
+/** Another reasoning setting was chosen. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type ReasoningSelectedParams = JsonObject;
+
+/** The person ran a shell command. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+export type BashUserParams = JsonObject;
+
+/** The terminal must be left alone at once. API 0.2, 0.4. (feature 10.2, op 23) */
+export interface TerminalGrantLostParams {
+  /** Why. */
+  readonly reason: string;
+  /** Grant that ended. */
+  readonly grant_id?: string;
+}
+
+/** Asks the person to confirm. API 0.2, 0.4. (feature 11.2) */
+export interface ConfirmationRequestParams {
+  /** Id of the active host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Short question. */
+  readonly prompt: string;
+  /** What it is about. */
+  readonly detail?: string | null;
+  /** It may destroy something. */
+  readonly destructive: boolean;
+  /** Answer to suggest. */
+  readonly default: boolean;
+}
+
+/** Asks the person to confirm on API 0.1, which names no parent. API 0.1. (feature 11.2) */
+export interface ConfirmationRequestParamsV01 {
+  /** Short question. */
+  readonly prompt: string;
+  /** What it is about. */
+  readonly detail?: string | null;
+  /** It may destroy something. */
+  readonly destructive: boolean;
+  /** Answer to suggest. */
+  readonly default: boolean;
+}
+
+/** The answer; false also where nobody could be asked. (feature 11.2) */
+export interface ConfirmationRequestResult {
+  /** The person agreed. */
+  readonly confirmed: boolean;
+}
+
+/** State of whatever is shown. API 0.2, 0.4. (feature 11.5) */
+export type PresentationState =
+  | "empty"
+  | "loading"
+  | "pending"
+  | "active"
+  | "running"
+  | "succeeded"
+  | "failed"
+  | "cancelled"
+  | "degraded"
+  | "stopped"
+  | "unavailable";
+
+/** Shows a complete snapshot. A parent or an owner ties it to a session; neither makes it a matter of the process. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationUpdateParams {
+  /** Id of the active host request whose owner it is shown for. */
+  readonly parent_request_id?: number;
+  /** An owner the host issued to this generation. */
+  readonly resource_owner?: ResourceOwner;
+  /** What to show. */
+  readonly snapshot: PresentationSnapshot;
+}
+
+/** Everything an extension has to show, in place of the snapshot before. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationSnapshot {
+  /** Grows with every snapshot of a generation; 0 is legal. */
+  readonly revision: number;
+  /** State in short. */
+  readonly status?: PresentationStatus | null;
+  /** Work in progress; none when absent. */
+  readonly activities?: readonly PresentationActivity[];
+  /** A list or tree. */
+  readonly collection?: PresentationCollection | null;
+  /** What the person can do; none when absent. */
+  readonly actions?: readonly PresentationAction[];
+}
+
+/** State in short. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationStatus {
+  /** State. */
+  readonly state: PresentationState;
+  /** Short text. */
+  readonly label: string;
+  /** Explanation. */
+  readonly detail?: string;
+}
+
+/** One piece of work. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationActivity {
+  /** Stable id. */
+  readonly id: string;
+  /** Kind of work, a word of the extension. */
+  readonly kind: string;
+  /** State. */
+  readonly state: PresentationState;
+  /** Short text. */
+  readonly summary: string;
+  /** Where it comes from. */
+  readonly provenance?: string | null;
+  /** Start, Unix milliseconds. */
+  readonly started_at_ms?: number | null;
+  /** Numbers. */
+  readonly metrics?: PresentationMetrics;
+  /** Things to open; none when absent. */
+  readonly references?: readonly PresentationReference[];
+}
+
+/** Numbers of an activity. The three kinds of input tokens do not overlap. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationMetrics {
+  /** Tool calls. */
+  readonly tool_calls: number;
+  /** Input tokens outside the cache. */
+  readonly input_tokens: number;
+  /** Input tokens read from the cache. */
+  readonly cache_read_tokens: number;
+  /** Input tokens written to the cache. */
+  readonly cache_write_tokens: number;
+  /** Output tokens. */
+  readonly output_tokens: number;
+  /** Output tokens spent on reasoning. */
+  readonly reasoning_tokens: number;
+  /** Cost in millionths of a dollar. */
+  readonly cost_microdollars?: number;
+}
+
+/** Shape of a collection. API 0.2, 0.4. (feature 11.5) */
+export type PresentationCollectionKind =
+  | "list"
+  | "tree";
+
+/** A list or tree of nodes. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationCollection {
+  /** Shape. */
+  readonly kind: PresentationCollectionKind;
+  /** Heading. */
+  readonly title: string;
+  /** Nodes in order. */
+  readonly nodes: readonly PresentationNode[];
+  /** Node to select. */
+  readonly selected_node_id?: string | null;
+  /** Text on the selected node. */
+  readonly detail?: PresentationDetail | null;
+}
+
+/** One node. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationNode {
+  /** Stable id. */
+  readonly id: string;
+  /** Node above; null or absent at the top. */
+  readonly parent_id?: string | null;
+  /** State. */
+  readonly state: PresentationState;
+  /** Short text. */
+  readonly label: string;
+  /** More in short. */
+  readonly secondary?: string | null;
+  /** Actions that apply; none when absent. */
+  readonly action_ids?: readonly string[];
+  /** Things to open; none when absent. */
+  readonly references?: readonly PresentationReference[];
+}
+
+/** Text on the selected node. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationDetail {
+  /** The selected node. */
+  readonly node_id: string | null;
+  /** Heading. */
+  readonly title: string;
+  /** Plain text. */
+  readonly body: string;
+  /** Things to open; none when absent. */
+  readonly references?: readonly PresentationReference[];
+}
+
+/** Runs a command of the extension, when the person chooses it. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationAction {
+  /** Stable id. */
+  readonly id: string;
+  /** Short text. */
+  readonly label: string;
+  /** Command the manifest declares. */
+  readonly command: CommandName;
+  /** Its arguments; none when absent. */
+  readonly arguments?: readonly string[];
+  /** It may destroy something; false when absent. */
+  readonly destructive?: boolean;
+}
+
+/** What a reference points to. API 0.2, 0.4. (feature 11.5) */
+export type PresentationReferenceKind =
+  | "session"
+  | "artifact"
+  | "resource"
+  | "url";
+
+/** Something to open. API 0.2, 0.4. (feature 11.5) */
+export interface PresentationReference {
+  /** What it is. */
+  readonly kind: PresentationReferenceKind;
+  /** Which one; the address itself for url. */
+  readonly id: string;
+  /** Short text. */
+  readonly label?: string;
+}
+
+/** A label that replaces the one before; needs progress_decoration. API 0.2, 0.4. (feature 11.6) */
+export interface ProgressDecoration {
+  /** Event kind. */
+  readonly type: "decoration";
+  /** Short text. */
+  readonly label: string;
+  /** More text. */
+  readonly detail?: string;
+}
+
+/** Asks the person for text. API 0.2, 0.4. (feature 11.7) */
+export interface InputRequestParams {
+  /** Id of the active host request this belongs to. */
+  readonly parent_request_id: number;
+  /** What to ask. */
+  readonly prompt: string;
+  /** Not echoed, not kept. */
+  readonly secret: boolean;
+}
+
+/** The answer. API 0.2, 0.4. (feature 11.7) */
+export interface InputRequestResult {
+  /** Text; null where the person gave none or could not be asked. */
+  readonly value: string | null;
+}
+
+/** Media types of artifacts, in their one spelling. API 0.2, 0.4. (feature 11.8) */
+export type ArtifactMediaType =
+  | "image/png"
+  | "image/jpeg"
+  | "image/gif"
+  | "image/webp"
+  | "audio/wav"
+  | "audio/mpeg"
+  | "audio/flac"
+  | "audio/opus"
+  | "audio/aac"
+  | "audio/mp4";
+
+/** Publishes bytes as an artifact, inline or from the scratch directory. API 0.2, 0.4. (feature 11.8) */
+export interface ArtifactPublishParams {
+  /** Id of the active host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Media type. */
+  readonly mime_type: ArtifactMediaType;
+  /** Bytes, exactly. */
+  readonly size: number;
+  /** Digest of the bytes. */
+  readonly sha256: Sha256Hex;
+  /** The bytes. */
+  readonly data?: ArtifactData;
+  /** A regular file that holds them. */
+  readonly path?: ArtifactPath;
+}
+
+/** Bytes inside the message. API 0.2, 0.4. (feature 11.8) */
+export interface ArtifactData {
+  /** Encoding. */
+  readonly encoding: "base64";
+  /** The bytes. */
+  readonly data: string;
+}
+
+/** The artifact. API 0.2, 0.4. (feature 11.8) */
+export interface ArtifactPublishResult {
+  /** Opaque handle for this owner and generation. */
+  readonly artifact_id: string;
+}
+
+/** Asks whether an effect is allowed. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyEvaluateParams {
+  /** Id of the active host request this belongs to. */
+  readonly parent_request_id: number;
+  /** The effect. */
+  readonly intent: PolicyIntent;
+  /** Approval of the same intent; needs approvals. */
+  readonly approval_token?: ApprovalToken;
+}
+
+/** An effect as the host classifies it. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyIntent {
+  /** Class of the effect. */
+  readonly kind: string;
+  /** What is done. */
+  readonly operation: string;
+  /** To what. */
+  readonly target: JsonObject;
+  /** Classes of data that leave. */
+  readonly data_classes?: readonly string[];
+  /** Hints; they only raise caution. */
+  readonly adapter_hints?: PolicyHints;
+}
+
+/** What the extension thinks of the effect. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyHints {
+  /** Changes nothing. */
+  readonly read_only?: boolean | null;
+  /** May destroy something. */
+  readonly destructive?: boolean | null;
+}
+
+/** The decision of the host. API 0.2, 0.4. (feature 11.9) */
+export type PolicyEvaluateResult = PolicyAllow | PolicyAsk | PolicyDeny;
+
+/** The effect may happen. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyAllow {
+  /** Decision. */
+  readonly decision: "allow";
+}
+
+/** A person must approve; the token tells that one has. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyAsk {
+  /** Decision. */
+  readonly decision: "ask";
+  /** Approval for one more evaluation of the same intent. */
+  readonly approval_token?: ApprovalToken;
+}
+
+/** The effect must not happen. API 0.2, 0.4. (feature 11.9) */
+export interface PolicyDeny {
+  /** Decision. */
+  readonly decision: "deny";
+}
+
+/** Asks for a declared secret. API 0.2, 0.4. (feature 11.10) */
+export interface SecretGetParams {
+  /** Id of the active host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Name as the manifest declares it. */
+  readonly name: ItemName;
+}
+
+/** The secret. API 0.2, 0.4. (feature 11.10) */
+export interface SecretGetResult {
+  /** Value; may be empty. */
+  readonly value: string;
+}
+
+/** Adds tools, or replaces them completely. API 0.2, 0.4. (feature 11.11) */
+export interface ToolsRegisterParams {
+  /** Complete definitions. */
+  readonly tools: readonly ToolDefinition[];
+}
+
+/** The catalog that holds from now on. API 0.2, 0.4. (feature 11.11) */
+export interface ToolsRegisterResult {
+  /** Epoch of the catalog; one more than before. */
+  readonly revision: number;
+  /** Every tool the host accepted. */
+  readonly tools: readonly ToolName[];
+}
+
+/** Removes tools. API 0.2, 0.4. (feature 11.11) */
+export interface ToolsUnregisterParams {
+  /** Tools; unknown ones are ignored. */
+  readonly names: readonly ToolName[];
+}
+
+/** The catalog that holds from now on. API 0.2, 0.4. (feature 11.11) */
+export interface ToolsUnregisterResult {
+  /** Epoch of the catalog; one more than before. */
+  readonly revision: number;
+  /** Every tool the host accepted. */
+  readonly tools: readonly ToolName[];
+}
+
+/** A stored entry of the session. Private metadata of other extensions is left out. API 0.4. (feature 9.2) */
+export interface StoredEntry {
+  /** Entry. */
+  readonly id: string;
+  /** Entry before it; null at the root. */
+  readonly parent: string | null;
+  /** Time it was stored, Unix milliseconds. */
+  readonly timestamp_unix_ms: number;
+  /** Its content. */
+  readonly value: StoredMessage;
+  /** Metadata. */
+  readonly metadata?: JsonObject | null;
+}
+
+/** Content of an entry, in the form the host stores. API 0.4. (feature 9.2) */
+export interface StoredMessage {
+  /** Entry kind. */
+  readonly type: "message";
+  /** An answer of the model. */
+  readonly Assistant?: JsonObject;
+  /** A message of the person, or tool results. */
+  readonly User?: JsonObject;
+}
 
 /** The tables the validator interprets. */
 export const WIRE: WireTables = {
@@ -880,6 +3226,10 @@ export const WIRE: WireTables = {
           { name: "description", required: true, nullable: false, type: { kind: "string", minBytes: 1 } },
           { name: "parameters", required: true, nullable: false, type: { kind: "object" } },
           { name: "output_schema", required: false, nullable: true, type: { kind: "object" } },
+          { name: "prompt_snippet", required: false, nullable: true, type: { kind: "string", maxBytes: 1024, controls: "text" } },
+          { name: "prompt_guidelines", required: false, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 1024, controls: "text" }, maxItems: 16 } },
+          { name: "composition", required: false, nullable: false, type: { kind: "ref", model: "ToolComposition" } },
+          { name: "constrained_sampling", required: false, nullable: true, type: { kind: "json" } },
         ],
       },
     ],
@@ -1091,6 +3441,7 @@ export const WIRE: WireTables = {
         variants: new Map([
           ["status", { model: "ProgressStatus", deferred: false }],
           ["output", { model: "ProgressOutput", deferred: false }],
+          ["decoration", { model: "ProgressDecoration", deferred: false }],
         ]),
       },
     ],
@@ -1163,6 +3514,2778 @@ export const WIRE: WireTables = {
         ],
       },
     ],
+    [
+      "Sha256Hex",
+      { kind: "alias", type: { kind: "string", pattern: new RegExp("^[0-9a-f]{64}$", "u") } },
+    ],
+    [
+      "AgentName",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 48, pattern: new RegExp("^[a-z0-9_-]+$", "u") } },
+    ],
+    [
+      "AgentTool",
+      { kind: "enum", open: false, values: ["read", "search", "edit", "write", "bash"] },
+    ],
+    [
+      "AgentModelSelection",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "provider", required: false, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256, controls: "none" } },
+          { name: "model", required: false, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256, controls: "none" } },
+          { name: "reasoning", required: false, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256, controls: "none" } },
+        ],
+      },
+    ],
+    [
+      "AgentResolvedModel",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "provider", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "model", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "reasoning", required: true, nullable: true, type: { kind: "json" } },
+        ],
+      },
+    ],
+    [
+      "AgentPolicy",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentTool" }, minItems: 1, unique: true } },
+          { name: "max_depth", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 1 } },
+          { name: "max_concurrent_children", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 8 } },
+          { name: "max_turns", required: true, nullable: true, type: { kind: "integer", minimum: 1, maximum: 256 } },
+          { name: "max_tokens", required: true, nullable: true, type: { kind: "integer", minimum: 1000, maximum: 64000 } },
+          { name: "max_cost_microdollars", required: true, nullable: true, type: { kind: "integer", minimum: 1, maximum: 50000000 } },
+          { name: "max_output_bytes", required: true, nullable: false, type: { kind: "integer", minimum: 512, maximum: 16384 } },
+          { name: "timeout_ms", required: true, nullable: true, type: { kind: "integer", minimum: 5000, maximum: 86400000 } },
+          { name: "model_selection", required: false, nullable: true, type: { kind: "ref", model: "AgentModelSelection" } },
+        ],
+      },
+    ],
+    [
+      "AgentEffectivePolicy",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentTool" }, minItems: 1, unique: true } },
+          { name: "max_depth", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_concurrent_children", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_turns", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_tokens", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_cost_microdollars", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_output_bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "timeout_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "model_selection", required: false, nullable: true, type: { kind: "ref", model: "AgentModelSelection" } },
+          { name: "resolved_model", required: false, nullable: false, type: { kind: "ref", model: "AgentResolvedModel" } },
+        ],
+      },
+    ],
+    [
+      "AgentPending",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "pending" } },
+        ],
+      },
+    ],
+    [
+      "AgentRunning",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "running" } },
+        ],
+      },
+    ],
+    [
+      "AgentCompleted",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "completed" } },
+          { name: "output", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "AgentInterrupted",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "interrupted" } },
+        ],
+      },
+    ],
+    [
+      "AgentTimedOut",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "timed_out" } },
+        ],
+      },
+    ],
+    [
+      "AgentFailed",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "failed" } },
+          { name: "error", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "AgentShutdown",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "const", value: "shutdown" } },
+        ],
+      },
+    ],
+    [
+      "AgentStatus",
+      {
+        kind: "union",
+        tag: "state",
+        variants: new Map([
+          ["pending", { model: "AgentPending", deferred: false }],
+          ["running", { model: "AgentRunning", deferred: false }],
+          ["completed", { model: "AgentCompleted", deferred: false }],
+          ["interrupted", { model: "AgentInterrupted", deferred: false }],
+          ["timed_out", { model: "AgentTimedOut", deferred: false }],
+          ["failed", { model: "AgentFailed", deferred: false }],
+          ["shutdown", { model: "AgentShutdown", deferred: false }],
+        ]),
+      },
+    ],
+    [
+      "AgentSpawnParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "task_name", required: true, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "profile", required: false, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "fingerprint", required: false, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+          { name: "message", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 131072 } },
+          { name: "idempotency_key", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256 } },
+          { name: "policy", required: true, nullable: false, type: { kind: "ref", model: "AgentPolicy" } },
+        ],
+      },
+    ],
+    [
+      "AgentSpawnResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "agent_path", required: true, nullable: false, type: { kind: "string" } },
+          { name: "task_name", required: true, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "profile", required: false, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "fingerprint", required: false, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+          { name: "idempotency_key", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256 } },
+          { name: "status", required: true, nullable: false, type: { kind: "ref", model: "AgentStatus" } },
+          { name: "policy", required: true, nullable: false, type: { kind: "ref", model: "AgentEffectivePolicy" } },
+          { name: "created_at_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "started_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "completed_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "deadline_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "principal", required: true, nullable: false, type: { kind: "string" } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "string" } },
+          { name: "resolved_model", required: false, nullable: false, type: { kind: "ref", model: "AgentResolvedModel" } },
+        ],
+      },
+    ],
+    [
+      "AgentModelsParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "query", required: false, nullable: true, type: { kind: "string", maxBytes: 128, controls: "none" } },
+          { name: "limit", required: false, nullable: true, type: { kind: "integer", minimum: 1, maximum: 100 } },
+        ],
+      },
+    ],
+    [
+      "AgentModel",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "model", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "provider", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "display_name", required: true, nullable: true, type: { kind: "string", maxBytes: 512 } },
+          { name: "reasoning", required: true, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 256 }, maxItems: 32 } },
+          { name: "context_window", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_output_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "AgentModelsResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "models", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentModel" }, maxItems: 100 } },
+          { name: "truncated", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "AgentMessageDelivery",
+      { kind: "enum", open: false, values: ["steering", "queued"] },
+    ],
+    [
+      "AgentMessageParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "target", required: true, nullable: false, type: { kind: "string" } },
+          { name: "message", required: true, nullable: false, type: { kind: "string", maxBytes: 131072 } },
+        ],
+      },
+    ],
+    [
+      "AgentMessageResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "delivered_to", required: true, nullable: false, type: { kind: "string" } },
+          { name: "delivery", required: true, nullable: false, type: { kind: "ref", model: "AgentMessageDelivery" } },
+        ],
+      },
+    ],
+    [
+      "AgentFollowUpDelivery",
+      { kind: "enum", open: false, values: ["follow_up", "new_run"] },
+    ],
+    [
+      "AgentFollowUpParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "target", required: true, nullable: false, type: { kind: "string" } },
+          { name: "message", required: true, nullable: false, type: { kind: "string", maxBytes: 131072 } },
+        ],
+      },
+    ],
+    [
+      "AgentFollowUpResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "agent_path", required: true, nullable: false, type: { kind: "string" } },
+          { name: "delivery", required: true, nullable: false, type: { kind: "ref", model: "AgentFollowUpDelivery" } },
+        ],
+      },
+    ],
+    [
+      "AgentListParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+        ],
+      },
+    ],
+    [
+      "AgentUsage",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "input_tokens", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "cache_read_tokens", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "cache_write_tokens", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "output_tokens", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reasoning_tokens", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "AgentToolRun",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "string" } },
+          { name: "args", required: true, nullable: false, type: { kind: "string", maxBytes: 160, controls: "none" } },
+          { name: "started_at_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "finished_at_ms", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "error", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "AgentRecord",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "agent_path", required: true, nullable: false, type: { kind: "string" } },
+          { name: "parent_id", required: true, nullable: true, type: { kind: "string" } },
+          { name: "task_name", required: true, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "profile", required: false, nullable: false, type: { kind: "ref", model: "AgentName" } },
+          { name: "idempotency_key", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256 } },
+          { name: "fingerprint", required: false, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+          { name: "depth", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "session", required: true, nullable: false, type: { kind: "string", pattern: new RegExp("^agent-session:[^\\x00-\\x1f\\x7f]+$", "u") } },
+          { name: "status", required: true, nullable: false, type: { kind: "ref", model: "AgentStatus" } },
+          { name: "policy", required: true, nullable: false, type: { kind: "ref", model: "AgentEffectivePolicy" } },
+          { name: "created_at_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "started_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "completed_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "deadline_at_ms", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "turn_count", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "tool_call_count", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "phase", required: true, nullable: true, type: { kind: "json" } },
+          { name: "tool_name", required: false, nullable: false, type: { kind: "string" } },
+          { name: "recent_tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentToolRun" }, maxItems: 6 } },
+          { name: "usage", required: true, nullable: false, type: { kind: "ref", model: "AgentUsage" } },
+          { name: "cost_microdollars", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "provenance", required: true, nullable: true, type: { kind: "json" } },
+        ],
+      },
+    ],
+    [
+      "AgentListResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "principal", required: true, nullable: false, type: { kind: "string" } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "string" } },
+          { name: "persistence_error", required: true, nullable: true, type: { kind: "string" } },
+          { name: "agents", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentRecord" } } },
+        ],
+      },
+    ],
+    [
+      "AgentWaitParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "timeout_ms", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "AgentWaitResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "timed_out", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "snapshot", required: true, nullable: false, type: { kind: "ref", model: "AgentListResult" } },
+        ],
+      },
+    ],
+    [
+      "AgentInterruptParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "target", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "AgentInterruptResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "agent_path", required: true, nullable: false, type: { kind: "string" } },
+          { name: "previous_status", required: true, nullable: false, type: { kind: "ref", model: "AgentStatus" } },
+          { name: "interrupt_requested", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "AgentStopParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "target", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "AgentStopResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "shutdown_requested", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "AgentEventsParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "target", required: true, nullable: false, type: { kind: "string" } },
+          { name: "after_sequence", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "timeout_ms", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 25000 } },
+        ],
+      },
+    ],
+    [
+      "AgentEventEntry",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "sequence", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "event", required: true, nullable: false, type: { kind: "object", maxEncodedBytes: 262144 } },
+        ],
+      },
+    ],
+    [
+      "AgentEventsResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "agent_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "session_id", required: true, nullable: true, type: { kind: "string" } },
+          { name: "events", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AgentEventEntry" }, maxItems: 256, maxEncodedBytes: 524288 } },
+          { name: "next_sequence", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "has_more", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "status", required: true, nullable: false, type: { kind: "ref", model: "AgentStatus" } },
+        ],
+      },
+    ],
+    [
+      "ComposerText",
+      { kind: "alias", type: { kind: "string", maxBytes: 262144, controls: "text" } },
+    ],
+    [
+      "EditorId",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 64, pattern: new RegExp("^[A-Za-z0-9_.-]+$", "u") } },
+    ],
+    [
+      "EditorCheckpoint",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "mount_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "input_revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "checkpoint_revision", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "ComposerGetParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+        ],
+      },
+    ],
+    [
+      "ComposerGetResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "text", required: true, nullable: false, type: { kind: "ref", model: "ComposerText" } },
+        ],
+      },
+    ],
+    [
+      "ComposerSetParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "text", required: true, nullable: false, type: { kind: "ref", model: "ComposerText" } },
+          { name: "editor_checkpoint", required: false, nullable: false, type: { kind: "ref", model: "EditorCheckpoint" } },
+        ],
+      },
+    ],
+    [
+      "ComposerSetResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "input_revision", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "checkpoint_revision", required: false, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "ComposerInsertParams",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["editor_checkpoint"],
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "text", required: true, nullable: false, type: { kind: "ref", model: "ComposerText" } },
+        ],
+      },
+    ],
+    [
+      "ComposerInsertResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ComposerHistoryParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "entries", required: true, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 262144, controls: "text" }, maxItems: 100 } },
+        ],
+      },
+    ],
+    [
+      "ComposerHistoryResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ShortcutRegisterParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 128 } },
+          { name: "key", required: true, nullable: false, type: { kind: "string", maxBytes: 128 } },
+          { name: "description", required: true, nullable: false, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "ShortcutRegisterResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionAppendEntryParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "entry_type", required: true, nullable: false, type: { kind: "string", maxBytes: 128 } },
+          { name: "data", required: true, nullable: true, type: { kind: "json", maxEncodedBytes: 65536 } },
+        ],
+      },
+    ],
+    [
+      "SessionAppendEntryResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "entry_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionSetNameParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "name", required: true, nullable: false, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "SessionSetNameResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionSetLabelParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "entry_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "SessionSetLabelResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "InjectedRole",
+      { kind: "enum", open: false, values: ["assistant", "system"] },
+    ],
+    [
+      "SessionSendMessageParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "role", required: true, nullable: false, type: { kind: "ref", model: "InjectedRole" } },
+          { name: "text", required: true, nullable: false, type: { kind: "string", maxBytes: 262144 } },
+        ],
+      },
+    ],
+    [
+      "SessionSendMessageResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionSendUserMessageParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "text", required: true, nullable: false, type: { kind: "string", maxBytes: 262144 } },
+        ],
+      },
+    ],
+    [
+      "SessionSendUserMessageResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ToolsSetActiveParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "names", required: true, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 128 }, maxItems: 256 } },
+        ],
+      },
+    ],
+    [
+      "ToolsSetActiveResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "TerminalAcquireParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "TerminalAcquireResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "grant_id", required: true, nullable: false, type: { kind: "string", maxBytes: 128 } },
+          { name: "columns", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+          { name: "rows", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+        ],
+      },
+    ],
+    [
+      "TerminalReleaseParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "TerminalReleaseResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "UiAutocompleteRegisterParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "parent_request_id", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "UiAutocompleteRegisterResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "accepted", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "UiAutocompleteCompleteParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "text", required: true, nullable: false, type: { kind: "string", maxBytes: 262144 } },
+          { name: "cursor", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 262144 } },
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "AutocompleteItem",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "value", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "edit" } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+          { name: "description", required: true, nullable: true, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+          { name: "replace_after_bytes", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 262144 } },
+          { name: "cursor_offset_bytes", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 1024 } },
+        ],
+      },
+    ],
+    [
+      "UiAutocompleteCompleteResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "prefix", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "edit" } },
+          { name: "items", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AutocompleteItem" }, maxItems: 32 } },
+        ],
+      },
+    ],
+    [
+      "AutocompleteItemV02",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["replace_after_bytes", "cursor_offset_bytes"],
+        fields: [
+          { name: "value", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+          { name: "description", required: true, nullable: true, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+        ],
+      },
+    ],
+    [
+      "UiAutocompleteCompleteResultV02",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "prefix", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "none" } },
+          { name: "items", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "AutocompleteItemV02" }, maxItems: 32 } },
+        ],
+      },
+    ],
+    [
+      "SessionWaitForIdleParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+        ],
+      },
+    ],
+    [
+      "SessionWaitForIdleResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionCreateParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+        ],
+      },
+    ],
+    [
+      "SessionCreateResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionForkParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+        ],
+      },
+    ],
+    [
+      "SessionForkResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionSwitchParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionSwitchResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionReloadParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+        ],
+      },
+    ],
+    [
+      "SessionReloadResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "SessionCompactParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "custom_instructions", required: false, nullable: true, type: { kind: "string", maxBytes: 16384, controls: "text" } },
+        ],
+      },
+    ],
+    [
+      "SessionCompactResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "entry_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "summary", required: true, nullable: false, type: { kind: "string" } },
+          { name: "first_kept", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "UiPlacement",
+      { kind: "enum", open: false, values: ["fullscreen", "header", "footer", "above_editor", "below_editor", "editor"] },
+    ],
+    [
+      "UiOpenParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "title", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 128 } },
+          { name: "placement", required: false, nullable: false, type: { kind: "ref", model: "UiPlacement" } },
+          { name: "mouse_capture", required: false, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "UiOpenResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "columns", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+          { name: "rows", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+          { name: "editor_mount_id", required: false, nullable: false, type: { kind: "ref", model: "EditorId" } },
+        ],
+      },
+    ],
+    [
+      "UiFrameParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "columns", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 65535 } },
+          { name: "rows", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 65535 } },
+          { name: "lines", required: true, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 16384, pattern: new RegExp("^[^\\x00-\\x1f\\x7f-\\x9f]*(?:\\x1b\\[[0-9;:]*m[^\\x00-\\x1f\\x7f-\\x9f]*)*$", "u") }, maxItems: 256 } },
+        ],
+      },
+    ],
+    [
+      "UiCloseParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+        ],
+      },
+    ],
+    [
+      "UiCloseResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "UiChrome",
+      {
+        kind: "union",
+        tag: "kind",
+        variants: new Map([
+          ["desktop_notification", { model: "DesktopNotification", deferred: false }],
+          ["editor", { model: "EditorChrome", deferred: true }],
+        ]),
+      },
+    ],
+    [
+      "DesktopNotification",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "const", value: "desktop_notification" } },
+          { name: "title", required: true, nullable: false, type: { kind: "string", maxBytes: 1024, controls: "none", pattern: new RegExp("^[^;]*$", "u") } },
+          { name: "body", required: true, nullable: false, type: { kind: "string", maxBytes: 4096, controls: "none" } },
+        ],
+      },
+    ],
+    [
+      "EditorChrome",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "const", value: "editor" } },
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "editor_id", required: false, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "mount_id", required: false, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "operation", required: true, nullable: false, type: { kind: "object" } },
+        ],
+      },
+    ],
+    [
+      "UiChromeParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "chrome", required: true, nullable: false, type: { kind: "ref", model: "UiChrome" } },
+        ],
+      },
+    ],
+    [
+      "UiChromeResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "tools_expanded", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "EditorInput",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "mount_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "input_revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "UiKeyKind",
+      { kind: "enum", open: false, values: ["press", "repeat", "release"] },
+    ],
+    [
+      "UiModifier",
+      { kind: "enum", open: false, values: ["shift", "alt", "control", "super"] },
+    ],
+    [
+      "UiKeyParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "key", required: true, nullable: false, type: { kind: "string", minBytes: 1 } },
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "UiKeyKind" } },
+          { name: "modifiers", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "UiModifier" } } },
+          { name: "editor_input", required: false, nullable: false, type: { kind: "ref", model: "EditorInput" } },
+        ],
+      },
+    ],
+    [
+      "UiMouseKind",
+      { kind: "enum", open: false, values: ["press", "release", "drag", "move", "wheel"] },
+    ],
+    [
+      "UiMouseButton",
+      { kind: "enum", open: false, values: ["left", "middle", "right", "none"] },
+    ],
+    [
+      "UiMouseParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "UiMouseKind" } },
+          { name: "button", required: true, nullable: false, type: { kind: "ref", model: "UiMouseButton" } },
+          { name: "x", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "y", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "modifiers", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "UiModifier" } } },
+          { name: "wheel_delta", required: true, nullable: false, type: { kind: "integer", minimum: -9007199254740991, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "UiResizeParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "columns", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+          { name: "rows", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 65535 } },
+        ],
+      },
+    ],
+    [
+      "UiClosedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "reason", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "UiEditorTextParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface_id", required: true, nullable: false, type: { kind: "ref", model: "EditorId" } },
+          { name: "text", required: true, nullable: false, type: { kind: "string" } },
+          { name: "paste", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "editor_input", required: false, nullable: false, type: { kind: "ref", model: "EditorInput" } },
+          { name: "native_changed", required: false, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "ContextUpdatedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "host", required: true, nullable: false, type: { kind: "ref", model: "HostState" } },
+        ],
+      },
+    ],
+    [
+      "UiTerminalInputInterceptParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "data", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "resource_owner", required: true, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+        ],
+      },
+    ],
+    [
+      "UiTerminalInputInterceptResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "data", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+        ],
+      },
+    ],
+    [
+      "Base64Text",
+      { kind: "alias", type: { kind: "string", pattern: new RegExp("^[A-Za-z0-9+/]*={0,2}$", "u") } },
+    ],
+    [
+      "ArtifactPath",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 4096, pattern: new RegExp("^(?:[^/.][^/]*|\\.(?:[^/.][^/]*)?|\\.\\.[^/]+)(?:/+(?:[^/.][^/]*|\\.(?:[^/.][^/]*)?|\\.\\.[^/]+)){0,63}/*$", "u") } },
+    ],
+    [
+      "ResourcePath",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 4096, controls: "none", pattern: new RegExp("^(?:/|[A-Za-z]:[/\\\\]|\\\\\\\\)(?:(?:[^/\\\\.][^/\\\\]*|\\.(?:[^/\\\\.][^/\\\\]*)?|\\.\\.[^/\\\\]+)?[/\\\\])*(?:[^/\\\\.][^/\\\\]*|\\.(?:[^/\\\\.][^/\\\\]*)?|\\.\\.[^/\\\\]+)?$", "u") } },
+    ],
+    [
+      "ApprovalToken",
+      { kind: "alias", type: { kind: "string", minBytes: 64, maxBytes: 64, pattern: new RegExp("^[0-9a-f]{64}$", "u") } },
+    ],
+    [
+      "ResourceIdentity",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 128, pattern: new RegExp("^[!-@\\[-~]+$", "u") } },
+    ],
+    [
+      "CompositionMode",
+      { kind: "enum", open: false, values: ["on", "only"] },
+    ],
+    [
+      "ToolComposition",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "mode", required: true, nullable: false, type: { kind: "ref", model: "CompositionMode" } },
+          { name: "inline_budget", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 16000 } },
+        ],
+      },
+    ],
+    [
+      "ContextPlacement",
+      { kind: "enum", open: false, values: ["system_prefix", "system_suffix", "prompt_prefix", "prompt_suffix"] },
+    ],
+    [
+      "ContextContribution",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "content", required: true, nullable: false, type: { kind: "string" } },
+          { name: "placement", required: false, nullable: false, type: { kind: "ref", model: "ContextPlacement" } },
+        ],
+      },
+    ],
+    [
+      "StatusContribution",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface", required: true, nullable: false, type: { kind: "ref", model: "UiSurface" } },
+          { name: "text", required: true, nullable: false, type: { kind: "string" } },
+          { name: "style_role", required: false, nullable: true, type: { kind: "string" } },
+          { name: "priority", required: false, nullable: false, type: { kind: "integer", minimum: -9007199254740991, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "ToolRenderSegment",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "text", required: true, nullable: false, type: { kind: "string" } },
+          { name: "style_role", required: false, nullable: true, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "Disposition",
+      {
+        kind: "union",
+        tag: "action",
+        variants: new Map([
+          ["continue", { model: "DispositionContinue", deferred: false }],
+          ["deny", { model: "DispositionDeny", deferred: false }],
+        ]),
+      },
+    ],
+    [
+      "DispositionContinue",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "continue" } },
+        ],
+      },
+    ],
+    [
+      "DispositionDeny",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "deny" } },
+          { name: "reason", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "CommandExecuteParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "ref", model: "CommandName" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "array", element: { kind: "string" } } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+        ],
+      },
+    ],
+    [
+      "CommandExecuteParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "ref", model: "CommandName" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "array", element: { kind: "string" } } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContextV01" } },
+        ],
+      },
+    ],
+    [
+      "CommandExecuteResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "text", required: true, nullable: false, type: { kind: "string" } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+        ],
+      },
+    ],
+    [
+      "ContextCollectParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "prompt", required: true, nullable: true, type: { kind: "string" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+        ],
+      },
+    ],
+    [
+      "ContextCollectParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "prompt", required: true, nullable: true, type: { kind: "string" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContextV01" } },
+        ],
+      },
+    ],
+    [
+      "StatusCollectParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface", required: true, nullable: false, type: { kind: "ref", model: "UiSurface" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+        ],
+      },
+    ],
+    [
+      "StatusCollectParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "surface", required: true, nullable: false, type: { kind: "ref", model: "UiSurface" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContextV01" } },
+        ],
+      },
+    ],
+    [
+      "MenuCollectParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+        ],
+      },
+    ],
+    [
+      "MenuCollectResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "title", required: false, nullable: true, type: { kind: "string", maxBytes: 256 } },
+          { name: "status", required: false, nullable: true, type: { kind: "ref", model: "PresentationStatus" } },
+          { name: "detail", required: false, nullable: true, type: { kind: "string", maxBytes: 16384 } },
+          { name: "items", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "MenuItem" }, maxItems: 256, uniqueBy: "id" } },
+        ],
+      },
+    ],
+    [
+      "MenuItem",
+      {
+        kind: "record",
+        closed: false,
+        exactlyOne: ["command", "items"],
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 256 } },
+          { name: "description", required: false, nullable: true, type: { kind: "string", maxBytes: 2048 } },
+          { name: "command", required: false, nullable: true, type: { kind: "ref", model: "CommandName" } },
+          { name: "arguments", required: false, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 4096 }, maxItems: 32 } },
+          { name: "destructive", required: false, nullable: false, type: { kind: "boolean" } },
+          { name: "recommended", required: false, nullable: false, type: { kind: "boolean" } },
+          { name: "items", required: false, nullable: true, type: { kind: "array", element: { kind: "ref", model: "MenuItem" }, maxItems: 256, uniqueBy: "id" } },
+          { name: "detail", required: false, nullable: true, type: { kind: "string", maxBytes: 16384 } },
+        ],
+      },
+    ],
+    [
+      "ToolRenderParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "ref", model: "ToolName" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "object" } },
+          { name: "output", required: true, nullable: false, type: { kind: "string" } },
+          { name: "is_error", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+        ],
+      },
+    ],
+    [
+      "ToolRenderParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "ref", model: "ToolName" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "object" } },
+          { name: "output", required: true, nullable: false, type: { kind: "string" } },
+          { name: "is_error", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContextV01" } },
+        ],
+      },
+    ],
+    [
+      "ToolRenderResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "segments", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ToolRenderSegment" } } },
+        ],
+      },
+    ],
+    [
+      "HookName",
+      { kind: "enum", open: true, values: ["before_prompt", "after_response", "before_tool_call", "after_tool_call", "provider_retry", "before_persistence", "post_mutation", "model_turn_start", "model_turn_end", "session_before_compact", "session_compact", "cache_warming_decision", "compaction_strategy", "resources_discover"] },
+    ],
+    [
+      "HookRunParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "hook", required: true, nullable: false, type: { kind: "ref", model: "HookName" } },
+          { name: "payload", required: true, nullable: false, type: { kind: "object" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContext" } },
+          { name: "session_leaf", required: false, nullable: true, type: { kind: "json" } },
+        ],
+      },
+    ],
+    [
+      "HookRunParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "hook", required: true, nullable: false, type: { kind: "ref", model: "HookName" } },
+          { name: "payload", required: true, nullable: false, type: { kind: "object" } },
+          { name: "context", required: true, nullable: false, type: { kind: "ref", model: "ExecutionContextV01" } },
+        ],
+      },
+    ],
+    [
+      "HookRunResult",
+      {
+        kind: "record",
+        closed: false,
+        atMostOne: ["provider_retry", "persistence_metadata", "post_mutation", "session_operation", "cache_warming_decision", "compaction_frames", "resource_paths"],
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "provider_retry", required: false, nullable: false, type: { kind: "ref", model: "ProviderRetryAdvice" } },
+          { name: "persistence_metadata", required: false, nullable: false, type: { kind: "ref", model: "PersistenceMetadata" } },
+          { name: "post_mutation", required: false, nullable: false, type: { kind: "ref", model: "PostMutationAnswer" } },
+          { name: "session_operation", required: false, nullable: false, type: { kind: "ref", model: "SessionOperation" } },
+          { name: "cache_warming_decision", required: false, nullable: true, type: { kind: "ref", model: "CacheWarmingAction" } },
+          { name: "compaction_frames", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Base64Text" }, maxItems: 32 } },
+          { name: "resource_paths", required: false, nullable: false, type: { kind: "ref", model: "ResourcePaths" } },
+        ],
+      },
+    ],
+    [
+      "HookRunResultV01",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+        ],
+      },
+    ],
+    [
+      "BeforePromptPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "prompt", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "BeforePromptHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+        ],
+      },
+    ],
+    [
+      "AfterResponsePayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "response", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "AfterResponseHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+        ],
+      },
+    ],
+    [
+      "BeforeToolCallPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "string" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "object" } },
+        ],
+      },
+    ],
+    [
+      "BeforeToolCallHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+        ],
+      },
+    ],
+    [
+      "AfterToolCallPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "string" } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "object" } },
+          { name: "output", required: true, nullable: false, type: { kind: "string" } },
+          { name: "is_error", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "AfterToolCallHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+        ],
+      },
+    ],
+    [
+      "ProviderRetryKind",
+      { kind: "enum", open: true, values: ["before_generation", "stream_start", "interrupted_inference", "waiting_for_network"] },
+    ],
+    [
+      "ProviderOperation",
+      { kind: "enum", open: true, values: ["local_compaction", "native_compaction", "terminal_gate"] },
+    ],
+    [
+      "ProviderRetryPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "ProviderRetryKind" } },
+          { name: "max_attempts", required: true, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "operation", required: true, nullable: true, type: { kind: "ref", model: "ProviderOperation" } },
+          { name: "attempt", required: false, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "delay_ms", required: false, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "model", required: false, nullable: true, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "ProviderRetryVerdict",
+      { kind: "enum", open: false, values: ["retry", "stop"] },
+    ],
+    [
+      "ProviderRetryDelay",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "delay", required: true, nullable: false, type: { kind: "ref", model: "ProviderRetryExtra" } },
+        ],
+      },
+    ],
+    [
+      "ProviderRetryExtra",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "additional_delay_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "ProviderRetryAdvice",
+      { kind: "choice", word: "ProviderRetryVerdict", object: "ProviderRetryDelay" },
+    ],
+    [
+      "ProviderRetryHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "provider_retry", required: false, nullable: false, type: { kind: "ref", model: "ProviderRetryAdvice" } },
+        ],
+      },
+    ],
+    [
+      "BeforePersistencePayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "run_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "model", required: true, nullable: false, type: { kind: "string" } },
+          { name: "protocol", required: true, nullable: false, type: { kind: "string" } },
+          { name: "stop_reason", required: true, nullable: false, type: { kind: "string" } },
+          { name: "text_bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "tool_call_count", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reasoning_part_count", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "media_part_count", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "PersistenceMetadata",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["namespace", "provenance"],
+        fields: [
+          { name: "value", required: true, nullable: true, type: { kind: "json", maxEncodedBytes: 16384 } },
+          { name: "public", required: false, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "BeforePersistenceHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "persistence_metadata", required: false, nullable: false, type: { kind: "ref", model: "PersistenceMetadata" } },
+        ],
+      },
+    ],
+    [
+      "MutationKind",
+      { kind: "enum", open: false, values: ["configuration", "resource", "migration_ingestion"] },
+    ],
+    [
+      "MutationState",
+      { kind: "enum", open: false, values: ["committed", "rolled_back"] },
+    ],
+    [
+      "PostMutationPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "mutation_id", required: true, nullable: false, type: { kind: "ref", model: "ResourceIdentity" } },
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "MutationKind" } },
+          { name: "affected_resources", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourceIdentity" }, maxItems: 32, unique: true } },
+          { name: "generation", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "state", required: true, nullable: false, type: { kind: "ref", model: "MutationState" } },
+        ],
+      },
+    ],
+    [
+      "PostMutationAnswer",
+      {
+        kind: "union",
+        tag: "action",
+        variants: new Map([
+          ["no_rescan", { model: "PostMutationNoRescan", deferred: false }],
+          ["request_rescan", { model: "PostMutationRequestRescan", deferred: false }],
+        ]),
+      },
+    ],
+    [
+      "PostMutationNoRescan",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "no_rescan" } },
+        ],
+      },
+    ],
+    [
+      "PostMutationRequestRescan",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "request_rescan" } },
+          { name: "resource_ids", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourceIdentity" }, minItems: 1, maxItems: 32, unique: true } },
+        ],
+      },
+    ],
+    [
+      "PostMutationHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "post_mutation", required: false, nullable: false, type: { kind: "ref", model: "PostMutationAnswer" } },
+        ],
+      },
+    ],
+    [
+      "SessionOperation",
+      {
+        kind: "union",
+        tag: "action",
+        variants: new Map([
+          ["continue", { model: "SessionOperationContinue", deferred: false }],
+          ["cancel", { model: "SessionOperationCancel", deferred: false }],
+          ["replace_compaction", { model: "SessionOperationReplaceCompaction", deferred: true }],
+        ]),
+      },
+    ],
+    [
+      "SessionOperationContinue",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "continue" } },
+        ],
+      },
+    ],
+    [
+      "SessionOperationCancel",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "cancel" } },
+        ],
+      },
+    ],
+    [
+      "SessionOperationReplaceCompaction",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "action", required: true, nullable: false, type: { kind: "const", value: "replace_compaction" } },
+        ],
+      },
+    ],
+    [
+      "ModelTurnStartPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "const", value: "model_turn_start" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string", pattern: new RegExp("^run:[^\\x00-\\x1f]+$", "u") } },
+          { name: "turn_index", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "timestamp_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "ModelTurnEndPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "const", value: "model_turn_end" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string", pattern: new RegExp("^run:[^\\x00-\\x1f]+$", "u") } },
+          { name: "turn_index", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "timestamp_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "assistant_entry", required: true, nullable: false, type: { kind: "ref", model: "StoredEntry" } },
+          { name: "tool_result_entries", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "StoredEntry" } } },
+        ],
+      },
+    ],
+    [
+      "ModelTurnStartHookResult",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"],
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "DispositionContinue" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "session_operation", required: false, nullable: false, type: { kind: "ref", model: "SessionOperationContinue" } },
+        ],
+      },
+    ],
+    [
+      "ModelTurnEndHookResult",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["provider_retry", "persistence_metadata", "post_mutation", "cache_warming_decision", "compaction_frames", "resource_paths"],
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "DispositionContinue" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "session_operation", required: false, nullable: false, type: { kind: "ref", model: "SessionOperationContinue" } },
+        ],
+      },
+    ],
+    [
+      "SessionBeforeCompactPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionBeforeCompactHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "session_operation", required: false, nullable: false, type: { kind: "ref", model: "SessionOperation" } },
+        ],
+      },
+    ],
+    [
+      "SessionCompactPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionCompactHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "session_operation", required: false, nullable: false, type: { kind: "ref", model: "SessionOperationContinue" } },
+        ],
+      },
+    ],
+    [
+      "CacheWarmingPhase",
+      { kind: "enum", open: false, values: ["streaming", "idle"] },
+    ],
+    [
+      "CacheWarmingAction",
+      { kind: "enum", open: false, values: ["warm", "stop"] },
+    ],
+    [
+      "CacheWarmingDecision",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "phase", required: true, nullable: false, type: { kind: "ref", model: "CacheWarmingPhase" } },
+          { name: "warm_cost_microdollars", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "miss_cost_microdollars", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "continuation_probability", required: true, nullable: false, type: { kind: "number" } },
+          { name: "expected_savings_microdollars", required: true, nullable: false, type: { kind: "integer", minimum: -9007199254740991, maximum: 9007199254740991 } },
+          { name: "economics_available", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "action", required: true, nullable: false, type: { kind: "ref", model: "CacheWarmingAction" } },
+        ],
+      },
+    ],
+    [
+      "CacheWarmingDecisionPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "decision", required: true, nullable: false, type: { kind: "ref", model: "CacheWarmingDecision" } },
+          { name: "model", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "CacheWarmingDecisionHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "cache_warming_decision", required: false, nullable: true, type: { kind: "ref", model: "CacheWarmingAction" } },
+        ],
+      },
+    ],
+    [
+      "CompactionStrategyPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "model_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "text", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "CompactionStrategyHookResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "disposition", required: false, nullable: false, type: { kind: "ref", model: "Disposition" } },
+          { name: "context", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ContextContribution" } } },
+          { name: "notifications", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Notification" } } },
+          { name: "compaction_frames", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Base64Text" }, maxItems: 32 } },
+        ],
+      },
+    ],
+    [
+      "ResourcesDiscoverReason",
+      { kind: "enum", open: false, values: ["startup", "reload"] },
+    ],
+    [
+      "ResourcesDiscoverPayload",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "cwd", required: true, nullable: false, type: { kind: "string" } },
+          { name: "reason", required: true, nullable: false, type: { kind: "ref", model: "ResourcesDiscoverReason" } },
+        ],
+      },
+    ],
+    [
+      "ResourcePaths",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "skill_paths", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourcePath" }, maxItems: 64 } },
+          { name: "prompt_paths", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourcePath" }, maxItems: 64 } },
+          { name: "theme_paths", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourcePath" }, maxItems: 64 } },
+          { name: "default_theme", required: false, nullable: true, type: { kind: "ref", model: "ResourcePath" } },
+        ],
+      },
+    ],
+    [
+      "ResourcesDiscoverHookResult",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "resource_paths", required: true, nullable: false, type: { kind: "ref", model: "ResourcePaths" } },
+        ],
+      },
+    ],
+    [
+      "SettlementOutcome",
+      { kind: "enum", open: false, values: ["completed", "failed", "cancelled", "interrupted", "frontend_disconnected", "shutdown", "limit_reached"] },
+    ],
+    [
+      "SessionStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: false, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: false, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "SessionSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: false, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: false, nullable: false, type: { kind: "string" } },
+          { name: "outcome", required: true, nullable: false, type: { kind: "ref", model: "SettlementOutcome" } },
+          { name: "duration_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reason", required: false, nullable: true, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "TurnStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "TurnSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "outcome", required: true, nullable: false, type: { kind: "ref", model: "SettlementOutcome" } },
+          { name: "duration_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reason", required: false, nullable: true, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "ToolStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "tool_call_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "tool_name", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "ToolSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "session_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "run_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "turn_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "tool_call_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "tool_name", required: true, nullable: false, type: { kind: "string" } },
+          { name: "outcome", required: true, nullable: false, type: { kind: "ref", model: "SettlementOutcome" } },
+          { name: "duration_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reason", required: false, nullable: true, type: { kind: "string", maxBytes: 4096 } },
+        ],
+      },
+    ],
+    [
+      "ShortcutTriggerParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 128 } },
+        ],
+      },
+    ],
+    [
+      "MessageStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "message_id", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "MessageUpdatedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "message_id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "delta", required: true, nullable: false, type: { kind: "string" } },
+          { name: "deltas", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "MessageSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "message_id", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "CompactionStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "CompactionSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "CompactionFailedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "SessionInfoChangedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "DialogStartedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "DialogSettledParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ModelSelectedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ReasoningSelectedParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "BashUserParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "TerminalGrantLostParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "reason", required: true, nullable: false, type: { kind: "string" } },
+          { name: "grant_id", required: false, nullable: false, type: { kind: "string", maxBytes: 128 } },
+        ],
+      },
+    ],
+    [
+      "ConfirmationRequestParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "prompt", required: true, nullable: false, type: { kind: "string" } },
+          { name: "detail", required: false, nullable: true, type: { kind: "string" } },
+          { name: "destructive", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "default", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "ConfirmationRequestParamsV01",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["parent_request_id"],
+        fields: [
+          { name: "prompt", required: true, nullable: false, type: { kind: "string" } },
+          { name: "detail", required: false, nullable: true, type: { kind: "string" } },
+          { name: "destructive", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "default", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "ConfirmationRequestResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "confirmed", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "PresentationState",
+      { kind: "enum", open: false, values: ["empty", "loading", "pending", "active", "running", "succeeded", "failed", "cancelled", "degraded", "stopped", "unavailable"] },
+    ],
+    [
+      "PresentationUpdateParams",
+      {
+        kind: "record",
+        closed: false,
+        atMostOne: ["parent_request_id", "resource_owner"],
+        fields: [
+          { name: "parent_request_id", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource_owner", required: false, nullable: false, type: { kind: "ref", model: "ResourceOwner" } },
+          { name: "snapshot", required: true, nullable: false, type: { kind: "ref", model: "PresentationSnapshot" } },
+        ],
+      },
+    ],
+    [
+      "PresentationSnapshot",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "status", required: false, nullable: true, type: { kind: "ref", model: "PresentationStatus" } },
+          { name: "activities", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationActivity" }, maxItems: 128, uniqueBy: "id" } },
+          { name: "collection", required: false, nullable: true, type: { kind: "ref", model: "PresentationCollection" } },
+          { name: "actions", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationAction" }, maxItems: 64, uniqueBy: "id" } },
+        ],
+      },
+    ],
+    [
+      "PresentationStatus",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "state", required: true, nullable: false, type: { kind: "ref", model: "PresentationState" } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "detail", required: false, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "PresentationActivity",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "kind", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "state", required: true, nullable: false, type: { kind: "ref", model: "PresentationState" } },
+          { name: "summary", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "provenance", required: false, nullable: true, type: { kind: "string", maxBytes: 1024 } },
+          { name: "started_at_ms", required: false, nullable: true, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "metrics", required: false, nullable: false, type: { kind: "ref", model: "PresentationMetrics" } },
+          { name: "references", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationReference" }, maxItems: 8 } },
+        ],
+      },
+    ],
+    [
+      "PresentationMetrics",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "tool_calls", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "input_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "cache_read_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "cache_write_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "output_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "reasoning_tokens", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "cost_microdollars", required: false, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "PresentationCollectionKind",
+      { kind: "enum", open: false, values: ["list", "tree"] },
+    ],
+    [
+      "PresentationCollection",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "PresentationCollectionKind" } },
+          { name: "title", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "nodes", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationNode" }, maxItems: 256, uniqueBy: "id" } },
+          { name: "selected_node_id", required: false, nullable: true, type: { kind: "string", maxBytes: 1024 } },
+          { name: "detail", required: false, nullable: true, type: { kind: "ref", model: "PresentationDetail" } },
+        ],
+      },
+    ],
+    [
+      "PresentationNode",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "parent_id", required: false, nullable: true, type: { kind: "string", maxBytes: 1024 } },
+          { name: "state", required: true, nullable: false, type: { kind: "ref", model: "PresentationState" } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "secondary", required: false, nullable: true, type: { kind: "string", maxBytes: 1024 } },
+          { name: "action_ids", required: false, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 1024 } } },
+          { name: "references", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationReference" }, maxItems: 8 } },
+        ],
+      },
+    ],
+    [
+      "PresentationDetail",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "node_id", required: true, nullable: true, type: { kind: "string", maxBytes: 1024 } },
+          { name: "title", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "body", required: true, nullable: false, type: { kind: "string", maxBytes: 65536 } },
+          { name: "references", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "PresentationReference" }, maxItems: 8 } },
+        ],
+      },
+    ],
+    [
+      "PresentationAction",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "command", required: true, nullable: false, type: { kind: "ref", model: "CommandName" } },
+          { name: "arguments", required: false, nullable: false, type: { kind: "array", element: { kind: "string" } } },
+          { name: "destructive", required: false, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "PresentationReferenceKind",
+      { kind: "enum", open: false, values: ["session", "artifact", "resource", "url"] },
+    ],
+    [
+      "PresentationReference",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "ref", model: "PresentationReferenceKind" } },
+          { name: "id", required: true, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+          { name: "label", required: false, nullable: false, type: { kind: "string", maxBytes: 1024 } },
+        ],
+      },
+    ],
+    [
+      "ProgressDecoration",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "type", required: true, nullable: false, type: { kind: "const", value: "decoration" } },
+          { name: "label", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 256, controls: "none" } },
+          { name: "detail", required: false, nullable: false, type: { kind: "string", maxBytes: 4096, controls: "none" } },
+        ],
+      },
+    ],
+    [
+      "InputRequestParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "prompt", required: true, nullable: false, type: { kind: "string", maxBytes: 16384, notBlank: true } },
+          { name: "secret", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "InputRequestResult",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "value", required: true, nullable: true, type: { kind: "string", maxBytes: 262144 } },
+        ],
+      },
+    ],
+    [
+      "ArtifactMediaType",
+      { kind: "enum", open: false, values: ["image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/flac", "audio/opus", "audio/aac", "audio/mp4"] },
+    ],
+    [
+      "ArtifactPublishParams",
+      {
+        kind: "record",
+        closed: false,
+        exactlyOne: ["data", "path"],
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "mime_type", required: true, nullable: false, type: { kind: "ref", model: "ArtifactMediaType" } },
+          { name: "size", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 20971520 } },
+          { name: "sha256", required: true, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+          { name: "data", required: false, nullable: false, type: { kind: "ref", model: "ArtifactData" } },
+          { name: "path", required: false, nullable: false, type: { kind: "ref", model: "ArtifactPath" } },
+        ],
+      },
+    ],
+    [
+      "ArtifactData",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "encoding", required: true, nullable: false, type: { kind: "const", value: "base64" } },
+          { name: "data", required: true, nullable: false, type: { kind: "string", maxBytes: 349528, pattern: new RegExp("^[A-Za-z0-9+/]*={0,2}$", "u") } },
+        ],
+      },
+    ],
+    [
+      "ArtifactPublishResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "artifact_id", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "PolicyEvaluateParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "intent", required: true, nullable: false, type: { kind: "ref", model: "PolicyIntent" } },
+          { name: "approval_token", required: false, nullable: false, type: { kind: "ref", model: "ApprovalToken" } },
+        ],
+      },
+    ],
+    [
+      "PolicyIntent",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "kind", required: true, nullable: false, type: { kind: "string", notBlank: true } },
+          { name: "operation", required: true, nullable: false, type: { kind: "string", notBlank: true } },
+          { name: "target", required: true, nullable: false, type: { kind: "object" } },
+          { name: "data_classes", required: false, nullable: false, type: { kind: "array", element: { kind: "string" } } },
+          { name: "adapter_hints", required: false, nullable: false, type: { kind: "ref", model: "PolicyHints" } },
+        ],
+      },
+    ],
+    [
+      "PolicyHints",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "read_only", required: false, nullable: true, type: { kind: "boolean" } },
+          { name: "destructive", required: false, nullable: true, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "PolicyEvaluateResult",
+      {
+        kind: "union",
+        tag: "decision",
+        variants: new Map([
+          ["allow", { model: "PolicyAllow", deferred: false }],
+          ["ask", { model: "PolicyAsk", deferred: false }],
+          ["deny", { model: "PolicyDeny", deferred: false }],
+        ]),
+      },
+    ],
+    [
+      "PolicyAllow",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["approval_token"],
+        fields: [
+          { name: "decision", required: true, nullable: false, type: { kind: "const", value: "allow" } },
+        ],
+      },
+    ],
+    [
+      "PolicyAsk",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "decision", required: true, nullable: false, type: { kind: "const", value: "ask" } },
+          { name: "approval_token", required: false, nullable: false, type: { kind: "ref", model: "ApprovalToken" } },
+        ],
+      },
+    ],
+    [
+      "PolicyDeny",
+      {
+        kind: "record",
+        closed: false,
+        forbidden: ["approval_token"],
+        fields: [
+          { name: "decision", required: true, nullable: false, type: { kind: "const", value: "deny" } },
+        ],
+      },
+    ],
+    [
+      "SecretGetParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "name", required: true, nullable: false, type: { kind: "ref", model: "ItemName" } },
+        ],
+      },
+    ],
+    [
+      "SecretGetResult",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "value", required: true, nullable: false, type: { kind: "string", maxBytes: 65536 } },
+        ],
+      },
+    ],
+    [
+      "ToolsRegisterParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ToolDefinition" }, maxItems: 256, uniqueBy: "name" } },
+        ],
+      },
+    ],
+    [
+      "ToolsRegisterResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ToolName" }, maxItems: 256, unique: true } },
+        ],
+      },
+    ],
+    [
+      "ToolsUnregisterParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "names", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ToolName" }, maxItems: 256, unique: true } },
+        ],
+      },
+    ],
+    [
+      "ToolsUnregisterResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "revision", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "tools", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ToolName" }, maxItems: 256, unique: true } },
+        ],
+      },
+    ],
+    [
+      "StoredEntry",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "parent", required: true, nullable: true, type: { kind: "string" } },
+          { name: "timestamp_unix_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "value", required: true, nullable: false, type: { kind: "ref", model: "StoredMessage" } },
+          { name: "metadata", required: false, nullable: true, type: { kind: "object" } },
+        ],
+      },
+    ],
+    [
+      "StoredMessage",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "type", required: true, nullable: false, type: { kind: "const", value: "message" } },
+          { name: "Assistant", required: false, nullable: false, type: { kind: "object" } },
+          { name: "User", required: false, nullable: false, type: { kind: "object" } },
+        ],
+      },
+    ],
   ]),
 };
 
@@ -1224,6 +6347,259 @@ export const MODELS = {
   Notification: new Codec<Notification>(WIRE, "Notification"),
   ShutdownParams: new Codec<ShutdownParams>(WIRE, "ShutdownParams"),
   ShutdownResult: new Codec<ShutdownResult>(WIRE, "ShutdownResult"),
+  Sha256Hex: new Codec<Sha256Hex>(WIRE, "Sha256Hex"),
+  AgentName: new Codec<AgentName>(WIRE, "AgentName"),
+  AgentTool: new Codec<AgentTool>(WIRE, "AgentTool"),
+  AgentModelSelection: new Codec<AgentModelSelection>(WIRE, "AgentModelSelection"),
+  AgentResolvedModel: new Codec<AgentResolvedModel>(WIRE, "AgentResolvedModel"),
+  AgentPolicy: new Codec<AgentPolicy>(WIRE, "AgentPolicy"),
+  AgentEffectivePolicy: new Codec<AgentEffectivePolicy>(WIRE, "AgentEffectivePolicy"),
+  AgentPending: new Codec<AgentPending>(WIRE, "AgentPending"),
+  AgentRunning: new Codec<AgentRunning>(WIRE, "AgentRunning"),
+  AgentCompleted: new Codec<AgentCompleted>(WIRE, "AgentCompleted"),
+  AgentInterrupted: new Codec<AgentInterrupted>(WIRE, "AgentInterrupted"),
+  AgentTimedOut: new Codec<AgentTimedOut>(WIRE, "AgentTimedOut"),
+  AgentFailed: new Codec<AgentFailed>(WIRE, "AgentFailed"),
+  AgentShutdown: new Codec<AgentShutdown>(WIRE, "AgentShutdown"),
+  AgentStatus: new Codec<AgentStatus>(WIRE, "AgentStatus"),
+  AgentSpawnParams: new Codec<AgentSpawnParams>(WIRE, "AgentSpawnParams"),
+  AgentSpawnResult: new Codec<AgentSpawnResult>(WIRE, "AgentSpawnResult"),
+  AgentModelsParams: new Codec<AgentModelsParams>(WIRE, "AgentModelsParams"),
+  AgentModel: new Codec<AgentModel>(WIRE, "AgentModel"),
+  AgentModelsResult: new Codec<AgentModelsResult>(WIRE, "AgentModelsResult"),
+  AgentMessageDelivery: new Codec<AgentMessageDelivery>(WIRE, "AgentMessageDelivery"),
+  AgentMessageParams: new Codec<AgentMessageParams>(WIRE, "AgentMessageParams"),
+  AgentMessageResult: new Codec<AgentMessageResult>(WIRE, "AgentMessageResult"),
+  AgentFollowUpDelivery: new Codec<AgentFollowUpDelivery>(WIRE, "AgentFollowUpDelivery"),
+  AgentFollowUpParams: new Codec<AgentFollowUpParams>(WIRE, "AgentFollowUpParams"),
+  AgentFollowUpResult: new Codec<AgentFollowUpResult>(WIRE, "AgentFollowUpResult"),
+  AgentListParams: new Codec<AgentListParams>(WIRE, "AgentListParams"),
+  AgentUsage: new Codec<AgentUsage>(WIRE, "AgentUsage"),
+  AgentToolRun: new Codec<AgentToolRun>(WIRE, "AgentToolRun"),
+  AgentRecord: new Codec<AgentRecord>(WIRE, "AgentRecord"),
+  AgentListResult: new Codec<AgentListResult>(WIRE, "AgentListResult"),
+  AgentWaitParams: new Codec<AgentWaitParams>(WIRE, "AgentWaitParams"),
+  AgentWaitResult: new Codec<AgentWaitResult>(WIRE, "AgentWaitResult"),
+  AgentInterruptParams: new Codec<AgentInterruptParams>(WIRE, "AgentInterruptParams"),
+  AgentInterruptResult: new Codec<AgentInterruptResult>(WIRE, "AgentInterruptResult"),
+  AgentStopParams: new Codec<AgentStopParams>(WIRE, "AgentStopParams"),
+  AgentStopResult: new Codec<AgentStopResult>(WIRE, "AgentStopResult"),
+  AgentEventsParams: new Codec<AgentEventsParams>(WIRE, "AgentEventsParams"),
+  AgentEventEntry: new Codec<AgentEventEntry>(WIRE, "AgentEventEntry"),
+  AgentEventsResult: new Codec<AgentEventsResult>(WIRE, "AgentEventsResult"),
+  ComposerText: new Codec<ComposerText>(WIRE, "ComposerText"),
+  EditorId: new Codec<EditorId>(WIRE, "EditorId"),
+  EditorCheckpoint: new Codec<EditorCheckpoint>(WIRE, "EditorCheckpoint"),
+  ComposerGetParams: new Codec<ComposerGetParams>(WIRE, "ComposerGetParams"),
+  ComposerGetResult: new Codec<ComposerGetResult>(WIRE, "ComposerGetResult"),
+  ComposerSetParams: new Codec<ComposerSetParams>(WIRE, "ComposerSetParams"),
+  ComposerSetResult: new Codec<ComposerSetResult>(WIRE, "ComposerSetResult"),
+  ComposerInsertParams: new Codec<ComposerInsertParams>(WIRE, "ComposerInsertParams"),
+  ComposerInsertResult: new Codec<ComposerInsertResult>(WIRE, "ComposerInsertResult"),
+  ComposerHistoryParams: new Codec<ComposerHistoryParams>(WIRE, "ComposerHistoryParams"),
+  ComposerHistoryResult: new Codec<ComposerHistoryResult>(WIRE, "ComposerHistoryResult"),
+  ShortcutRegisterParams: new Codec<ShortcutRegisterParams>(WIRE, "ShortcutRegisterParams"),
+  ShortcutRegisterResult: new Codec<ShortcutRegisterResult>(WIRE, "ShortcutRegisterResult"),
+  SessionAppendEntryParams: new Codec<SessionAppendEntryParams>(WIRE, "SessionAppendEntryParams"),
+  SessionAppendEntryResult: new Codec<SessionAppendEntryResult>(WIRE, "SessionAppendEntryResult"),
+  SessionSetNameParams: new Codec<SessionSetNameParams>(WIRE, "SessionSetNameParams"),
+  SessionSetNameResult: new Codec<SessionSetNameResult>(WIRE, "SessionSetNameResult"),
+  SessionSetLabelParams: new Codec<SessionSetLabelParams>(WIRE, "SessionSetLabelParams"),
+  SessionSetLabelResult: new Codec<SessionSetLabelResult>(WIRE, "SessionSetLabelResult"),
+  InjectedRole: new Codec<InjectedRole>(WIRE, "InjectedRole"),
+  SessionSendMessageParams: new Codec<SessionSendMessageParams>(WIRE, "SessionSendMessageParams"),
+  SessionSendMessageResult: new Codec<SessionSendMessageResult>(WIRE, "SessionSendMessageResult"),
+  SessionSendUserMessageParams: new Codec<SessionSendUserMessageParams>(WIRE, "SessionSendUserMessageParams"),
+  SessionSendUserMessageResult: new Codec<SessionSendUserMessageResult>(WIRE, "SessionSendUserMessageResult"),
+  ToolsSetActiveParams: new Codec<ToolsSetActiveParams>(WIRE, "ToolsSetActiveParams"),
+  ToolsSetActiveResult: new Codec<ToolsSetActiveResult>(WIRE, "ToolsSetActiveResult"),
+  TerminalAcquireParams: new Codec<TerminalAcquireParams>(WIRE, "TerminalAcquireParams"),
+  TerminalAcquireResult: new Codec<TerminalAcquireResult>(WIRE, "TerminalAcquireResult"),
+  TerminalReleaseParams: new Codec<TerminalReleaseParams>(WIRE, "TerminalReleaseParams"),
+  TerminalReleaseResult: new Codec<TerminalReleaseResult>(WIRE, "TerminalReleaseResult"),
+  UiAutocompleteRegisterParams: new Codec<UiAutocompleteRegisterParams>(WIRE, "UiAutocompleteRegisterParams"),
+  UiAutocompleteRegisterResult: new Codec<UiAutocompleteRegisterResult>(WIRE, "UiAutocompleteRegisterResult"),
+  UiAutocompleteCompleteParams: new Codec<UiAutocompleteCompleteParams>(WIRE, "UiAutocompleteCompleteParams"),
+  AutocompleteItem: new Codec<AutocompleteItem>(WIRE, "AutocompleteItem"),
+  UiAutocompleteCompleteResult: new Codec<UiAutocompleteCompleteResult>(WIRE, "UiAutocompleteCompleteResult"),
+  AutocompleteItemV02: new Codec<AutocompleteItemV02>(WIRE, "AutocompleteItemV02"),
+  UiAutocompleteCompleteResultV02: new Codec<UiAutocompleteCompleteResultV02>(WIRE, "UiAutocompleteCompleteResultV02"),
+  SessionWaitForIdleParams: new Codec<SessionWaitForIdleParams>(WIRE, "SessionWaitForIdleParams"),
+  SessionWaitForIdleResult: new Codec<SessionWaitForIdleResult>(WIRE, "SessionWaitForIdleResult"),
+  SessionCreateParams: new Codec<SessionCreateParams>(WIRE, "SessionCreateParams"),
+  SessionCreateResult: new Codec<SessionCreateResult>(WIRE, "SessionCreateResult"),
+  SessionForkParams: new Codec<SessionForkParams>(WIRE, "SessionForkParams"),
+  SessionForkResult: new Codec<SessionForkResult>(WIRE, "SessionForkResult"),
+  SessionSwitchParams: new Codec<SessionSwitchParams>(WIRE, "SessionSwitchParams"),
+  SessionSwitchResult: new Codec<SessionSwitchResult>(WIRE, "SessionSwitchResult"),
+  SessionReloadParams: new Codec<SessionReloadParams>(WIRE, "SessionReloadParams"),
+  SessionReloadResult: new Codec<SessionReloadResult>(WIRE, "SessionReloadResult"),
+  SessionCompactParams: new Codec<SessionCompactParams>(WIRE, "SessionCompactParams"),
+  SessionCompactResult: new Codec<SessionCompactResult>(WIRE, "SessionCompactResult"),
+  UiPlacement: new Codec<UiPlacement>(WIRE, "UiPlacement"),
+  UiOpenParams: new Codec<UiOpenParams>(WIRE, "UiOpenParams"),
+  UiOpenResult: new Codec<UiOpenResult>(WIRE, "UiOpenResult"),
+  UiFrameParams: new Codec<UiFrameParams>(WIRE, "UiFrameParams"),
+  UiCloseParams: new Codec<UiCloseParams>(WIRE, "UiCloseParams"),
+  UiCloseResult: new Codec<UiCloseResult>(WIRE, "UiCloseResult"),
+  UiChrome: new Codec<UiChrome>(WIRE, "UiChrome"),
+  DesktopNotification: new Codec<DesktopNotification>(WIRE, "DesktopNotification"),
+  EditorChrome: new Codec<EditorChrome>(WIRE, "EditorChrome"),
+  UiChromeParams: new Codec<UiChromeParams>(WIRE, "UiChromeParams"),
+  UiChromeResult: new Codec<UiChromeResult>(WIRE, "UiChromeResult"),
+  EditorInput: new Codec<EditorInput>(WIRE, "EditorInput"),
+  UiKeyKind: new Codec<UiKeyKind>(WIRE, "UiKeyKind"),
+  UiModifier: new Codec<UiModifier>(WIRE, "UiModifier"),
+  UiKeyParams: new Codec<UiKeyParams>(WIRE, "UiKeyParams"),
+  UiMouseKind: new Codec<UiMouseKind>(WIRE, "UiMouseKind"),
+  UiMouseButton: new Codec<UiMouseButton>(WIRE, "UiMouseButton"),
+  UiMouseParams: new Codec<UiMouseParams>(WIRE, "UiMouseParams"),
+  UiResizeParams: new Codec<UiResizeParams>(WIRE, "UiResizeParams"),
+  UiClosedParams: new Codec<UiClosedParams>(WIRE, "UiClosedParams"),
+  UiEditorTextParams: new Codec<UiEditorTextParams>(WIRE, "UiEditorTextParams"),
+  ContextUpdatedParams: new Codec<ContextUpdatedParams>(WIRE, "ContextUpdatedParams"),
+  UiTerminalInputInterceptParams: new Codec<UiTerminalInputInterceptParams>(WIRE, "UiTerminalInputInterceptParams"),
+  UiTerminalInputInterceptResult: new Codec<UiTerminalInputInterceptResult>(WIRE, "UiTerminalInputInterceptResult"),
+  Base64Text: new Codec<Base64Text>(WIRE, "Base64Text"),
+  ArtifactPath: new Codec<ArtifactPath>(WIRE, "ArtifactPath"),
+  ResourcePath: new Codec<ResourcePath>(WIRE, "ResourcePath"),
+  ApprovalToken: new Codec<ApprovalToken>(WIRE, "ApprovalToken"),
+  ResourceIdentity: new Codec<ResourceIdentity>(WIRE, "ResourceIdentity"),
+  CompositionMode: new Codec<CompositionMode>(WIRE, "CompositionMode"),
+  ToolComposition: new Codec<ToolComposition>(WIRE, "ToolComposition"),
+  ContextPlacement: new Codec<ContextPlacement>(WIRE, "ContextPlacement"),
+  ContextContribution: new Codec<ContextContribution>(WIRE, "ContextContribution"),
+  StatusContribution: new Codec<StatusContribution>(WIRE, "StatusContribution"),
+  ToolRenderSegment: new Codec<ToolRenderSegment>(WIRE, "ToolRenderSegment"),
+  Disposition: new Codec<Disposition>(WIRE, "Disposition"),
+  DispositionContinue: new Codec<DispositionContinue>(WIRE, "DispositionContinue"),
+  DispositionDeny: new Codec<DispositionDeny>(WIRE, "DispositionDeny"),
+  CommandExecuteParams: new Codec<CommandExecuteParams>(WIRE, "CommandExecuteParams"),
+  CommandExecuteParamsV01: new Codec<CommandExecuteParamsV01>(WIRE, "CommandExecuteParamsV01"),
+  CommandExecuteResult: new Codec<CommandExecuteResult>(WIRE, "CommandExecuteResult"),
+  ContextCollectParams: new Codec<ContextCollectParams>(WIRE, "ContextCollectParams"),
+  ContextCollectParamsV01: new Codec<ContextCollectParamsV01>(WIRE, "ContextCollectParamsV01"),
+  StatusCollectParams: new Codec<StatusCollectParams>(WIRE, "StatusCollectParams"),
+  StatusCollectParamsV01: new Codec<StatusCollectParamsV01>(WIRE, "StatusCollectParamsV01"),
+  MenuCollectParams: new Codec<MenuCollectParams>(WIRE, "MenuCollectParams"),
+  MenuCollectResult: new Codec<MenuCollectResult>(WIRE, "MenuCollectResult"),
+  MenuItem: new Codec<MenuItem>(WIRE, "MenuItem"),
+  ToolRenderParams: new Codec<ToolRenderParams>(WIRE, "ToolRenderParams"),
+  ToolRenderParamsV01: new Codec<ToolRenderParamsV01>(WIRE, "ToolRenderParamsV01"),
+  ToolRenderResult: new Codec<ToolRenderResult>(WIRE, "ToolRenderResult"),
+  HookName: new Codec<HookName>(WIRE, "HookName"),
+  HookRunParams: new Codec<HookRunParams>(WIRE, "HookRunParams"),
+  HookRunParamsV01: new Codec<HookRunParamsV01>(WIRE, "HookRunParamsV01"),
+  HookRunResult: new Codec<HookRunResult>(WIRE, "HookRunResult"),
+  HookRunResultV01: new Codec<HookRunResultV01>(WIRE, "HookRunResultV01"),
+  BeforePromptPayload: new Codec<BeforePromptPayload>(WIRE, "BeforePromptPayload"),
+  BeforePromptHookResult: new Codec<BeforePromptHookResult>(WIRE, "BeforePromptHookResult"),
+  AfterResponsePayload: new Codec<AfterResponsePayload>(WIRE, "AfterResponsePayload"),
+  AfterResponseHookResult: new Codec<AfterResponseHookResult>(WIRE, "AfterResponseHookResult"),
+  BeforeToolCallPayload: new Codec<BeforeToolCallPayload>(WIRE, "BeforeToolCallPayload"),
+  BeforeToolCallHookResult: new Codec<BeforeToolCallHookResult>(WIRE, "BeforeToolCallHookResult"),
+  AfterToolCallPayload: new Codec<AfterToolCallPayload>(WIRE, "AfterToolCallPayload"),
+  AfterToolCallHookResult: new Codec<AfterToolCallHookResult>(WIRE, "AfterToolCallHookResult"),
+  ProviderRetryKind: new Codec<ProviderRetryKind>(WIRE, "ProviderRetryKind"),
+  ProviderOperation: new Codec<ProviderOperation>(WIRE, "ProviderOperation"),
+  ProviderRetryPayload: new Codec<ProviderRetryPayload>(WIRE, "ProviderRetryPayload"),
+  ProviderRetryVerdict: new Codec<ProviderRetryVerdict>(WIRE, "ProviderRetryVerdict"),
+  ProviderRetryDelay: new Codec<ProviderRetryDelay>(WIRE, "ProviderRetryDelay"),
+  ProviderRetryExtra: new Codec<ProviderRetryExtra>(WIRE, "ProviderRetryExtra"),
+  ProviderRetryAdvice: new Codec<ProviderRetryAdvice>(WIRE, "ProviderRetryAdvice"),
+  ProviderRetryHookResult: new Codec<ProviderRetryHookResult>(WIRE, "ProviderRetryHookResult"),
+  BeforePersistencePayload: new Codec<BeforePersistencePayload>(WIRE, "BeforePersistencePayload"),
+  PersistenceMetadata: new Codec<PersistenceMetadata>(WIRE, "PersistenceMetadata"),
+  BeforePersistenceHookResult: new Codec<BeforePersistenceHookResult>(WIRE, "BeforePersistenceHookResult"),
+  MutationKind: new Codec<MutationKind>(WIRE, "MutationKind"),
+  MutationState: new Codec<MutationState>(WIRE, "MutationState"),
+  PostMutationPayload: new Codec<PostMutationPayload>(WIRE, "PostMutationPayload"),
+  PostMutationAnswer: new Codec<PostMutationAnswer>(WIRE, "PostMutationAnswer"),
+  PostMutationNoRescan: new Codec<PostMutationNoRescan>(WIRE, "PostMutationNoRescan"),
+  PostMutationRequestRescan: new Codec<PostMutationRequestRescan>(WIRE, "PostMutationRequestRescan"),
+  PostMutationHookResult: new Codec<PostMutationHookResult>(WIRE, "PostMutationHookResult"),
+  SessionOperation: new Codec<SessionOperation>(WIRE, "SessionOperation"),
+  SessionOperationContinue: new Codec<SessionOperationContinue>(WIRE, "SessionOperationContinue"),
+  SessionOperationCancel: new Codec<SessionOperationCancel>(WIRE, "SessionOperationCancel"),
+  SessionOperationReplaceCompaction: new Codec<SessionOperationReplaceCompaction>(WIRE, "SessionOperationReplaceCompaction"),
+  ModelTurnStartPayload: new Codec<ModelTurnStartPayload>(WIRE, "ModelTurnStartPayload"),
+  ModelTurnEndPayload: new Codec<ModelTurnEndPayload>(WIRE, "ModelTurnEndPayload"),
+  ModelTurnStartHookResult: new Codec<ModelTurnStartHookResult>(WIRE, "ModelTurnStartHookResult"),
+  ModelTurnEndHookResult: new Codec<ModelTurnEndHookResult>(WIRE, "ModelTurnEndHookResult"),
+  SessionBeforeCompactPayload: new Codec<SessionBeforeCompactPayload>(WIRE, "SessionBeforeCompactPayload"),
+  SessionBeforeCompactHookResult: new Codec<SessionBeforeCompactHookResult>(WIRE, "SessionBeforeCompactHookResult"),
+  SessionCompactPayload: new Codec<SessionCompactPayload>(WIRE, "SessionCompactPayload"),
+  SessionCompactHookResult: new Codec<SessionCompactHookResult>(WIRE, "SessionCompactHookResult"),
+  CacheWarmingPhase: new Codec<CacheWarmingPhase>(WIRE, "CacheWarmingPhase"),
+  CacheWarmingAction: new Codec<CacheWarmingAction>(WIRE, "CacheWarmingAction"),
+  CacheWarmingDecision: new Codec<CacheWarmingDecision>(WIRE, "CacheWarmingDecision"),
+  CacheWarmingDecisionPayload: new Codec<CacheWarmingDecisionPayload>(WIRE, "CacheWarmingDecisionPayload"),
+  CacheWarmingDecisionHookResult: new Codec<CacheWarmingDecisionHookResult>(WIRE, "CacheWarmingDecisionHookResult"),
+  CompactionStrategyPayload: new Codec<CompactionStrategyPayload>(WIRE, "CompactionStrategyPayload"),
+  CompactionStrategyHookResult: new Codec<CompactionStrategyHookResult>(WIRE, "CompactionStrategyHookResult"),
+  ResourcesDiscoverReason: new Codec<ResourcesDiscoverReason>(WIRE, "ResourcesDiscoverReason"),
+  ResourcesDiscoverPayload: new Codec<ResourcesDiscoverPayload>(WIRE, "ResourcesDiscoverPayload"),
+  ResourcePaths: new Codec<ResourcePaths>(WIRE, "ResourcePaths"),
+  ResourcesDiscoverHookResult: new Codec<ResourcesDiscoverHookResult>(WIRE, "ResourcesDiscoverHookResult"),
+  SettlementOutcome: new Codec<SettlementOutcome>(WIRE, "SettlementOutcome"),
+  SessionStartedParams: new Codec<SessionStartedParams>(WIRE, "SessionStartedParams"),
+  SessionSettledParams: new Codec<SessionSettledParams>(WIRE, "SessionSettledParams"),
+  TurnStartedParams: new Codec<TurnStartedParams>(WIRE, "TurnStartedParams"),
+  TurnSettledParams: new Codec<TurnSettledParams>(WIRE, "TurnSettledParams"),
+  ToolStartedParams: new Codec<ToolStartedParams>(WIRE, "ToolStartedParams"),
+  ToolSettledParams: new Codec<ToolSettledParams>(WIRE, "ToolSettledParams"),
+  ShortcutTriggerParams: new Codec<ShortcutTriggerParams>(WIRE, "ShortcutTriggerParams"),
+  MessageStartedParams: new Codec<MessageStartedParams>(WIRE, "MessageStartedParams"),
+  MessageUpdatedParams: new Codec<MessageUpdatedParams>(WIRE, "MessageUpdatedParams"),
+  MessageSettledParams: new Codec<MessageSettledParams>(WIRE, "MessageSettledParams"),
+  CompactionStartedParams: new Codec<CompactionStartedParams>(WIRE, "CompactionStartedParams"),
+  CompactionSettledParams: new Codec<CompactionSettledParams>(WIRE, "CompactionSettledParams"),
+  CompactionFailedParams: new Codec<CompactionFailedParams>(WIRE, "CompactionFailedParams"),
+  SessionInfoChangedParams: new Codec<SessionInfoChangedParams>(WIRE, "SessionInfoChangedParams"),
+  DialogStartedParams: new Codec<DialogStartedParams>(WIRE, "DialogStartedParams"),
+  DialogSettledParams: new Codec<DialogSettledParams>(WIRE, "DialogSettledParams"),
+  ModelSelectedParams: new Codec<ModelSelectedParams>(WIRE, "ModelSelectedParams"),
+  ReasoningSelectedParams: new Codec<ReasoningSelectedParams>(WIRE, "ReasoningSelectedParams"),
+  BashUserParams: new Codec<BashUserParams>(WIRE, "BashUserParams"),
+  TerminalGrantLostParams: new Codec<TerminalGrantLostParams>(WIRE, "TerminalGrantLostParams"),
+  ConfirmationRequestParams: new Codec<ConfirmationRequestParams>(WIRE, "ConfirmationRequestParams"),
+  ConfirmationRequestParamsV01: new Codec<ConfirmationRequestParamsV01>(WIRE, "ConfirmationRequestParamsV01"),
+  ConfirmationRequestResult: new Codec<ConfirmationRequestResult>(WIRE, "ConfirmationRequestResult"),
+  PresentationState: new Codec<PresentationState>(WIRE, "PresentationState"),
+  PresentationUpdateParams: new Codec<PresentationUpdateParams>(WIRE, "PresentationUpdateParams"),
+  PresentationSnapshot: new Codec<PresentationSnapshot>(WIRE, "PresentationSnapshot"),
+  PresentationStatus: new Codec<PresentationStatus>(WIRE, "PresentationStatus"),
+  PresentationActivity: new Codec<PresentationActivity>(WIRE, "PresentationActivity"),
+  PresentationMetrics: new Codec<PresentationMetrics>(WIRE, "PresentationMetrics"),
+  PresentationCollectionKind: new Codec<PresentationCollectionKind>(WIRE, "PresentationCollectionKind"),
+  PresentationCollection: new Codec<PresentationCollection>(WIRE, "PresentationCollection"),
+  PresentationNode: new Codec<PresentationNode>(WIRE, "PresentationNode"),
+  PresentationDetail: new Codec<PresentationDetail>(WIRE, "PresentationDetail"),
+  PresentationAction: new Codec<PresentationAction>(WIRE, "PresentationAction"),
+  PresentationReferenceKind: new Codec<PresentationReferenceKind>(WIRE, "PresentationReferenceKind"),
+  PresentationReference: new Codec<PresentationReference>(WIRE, "PresentationReference"),
+  ProgressDecoration: new Codec<ProgressDecoration>(WIRE, "ProgressDecoration"),
+  InputRequestParams: new Codec<InputRequestParams>(WIRE, "InputRequestParams"),
+  InputRequestResult: new Codec<InputRequestResult>(WIRE, "InputRequestResult"),
+  ArtifactMediaType: new Codec<ArtifactMediaType>(WIRE, "ArtifactMediaType"),
+  ArtifactPublishParams: new Codec<ArtifactPublishParams>(WIRE, "ArtifactPublishParams"),
+  ArtifactData: new Codec<ArtifactData>(WIRE, "ArtifactData"),
+  ArtifactPublishResult: new Codec<ArtifactPublishResult>(WIRE, "ArtifactPublishResult"),
+  PolicyEvaluateParams: new Codec<PolicyEvaluateParams>(WIRE, "PolicyEvaluateParams"),
+  PolicyIntent: new Codec<PolicyIntent>(WIRE, "PolicyIntent"),
+  PolicyHints: new Codec<PolicyHints>(WIRE, "PolicyHints"),
+  PolicyEvaluateResult: new Codec<PolicyEvaluateResult>(WIRE, "PolicyEvaluateResult"),
+  PolicyAllow: new Codec<PolicyAllow>(WIRE, "PolicyAllow"),
+  PolicyAsk: new Codec<PolicyAsk>(WIRE, "PolicyAsk"),
+  PolicyDeny: new Codec<PolicyDeny>(WIRE, "PolicyDeny"),
+  SecretGetParams: new Codec<SecretGetParams>(WIRE, "SecretGetParams"),
+  SecretGetResult: new Codec<SecretGetResult>(WIRE, "SecretGetResult"),
+  ToolsRegisterParams: new Codec<ToolsRegisterParams>(WIRE, "ToolsRegisterParams"),
+  ToolsRegisterResult: new Codec<ToolsRegisterResult>(WIRE, "ToolsRegisterResult"),
+  ToolsUnregisterParams: new Codec<ToolsUnregisterParams>(WIRE, "ToolsUnregisterParams"),
+  ToolsUnregisterResult: new Codec<ToolsUnregisterResult>(WIRE, "ToolsUnregisterResult"),
+  StoredEntry: new Codec<StoredEntry>(WIRE, "StoredEntry"),
+  StoredMessage: new Codec<StoredMessage>(WIRE, "StoredMessage"),
 } as const;
 
 /** Reads {@link JsonRpcRequest}. Throws JsonSyntaxError or Violation. */
@@ -1786,11 +7162,2559 @@ export function encodeShutdownResult(value: ShutdownResult): string {
   return MODELS.ShutdownResult.encode(value);
 }
 
+/** Reads {@link Sha256Hex}. Throws JsonSyntaxError or Violation. */
+export function decodeSha256Hex(text: string | Uint8Array): Sha256Hex {
+  return MODELS.Sha256Hex.decode(text);
+}
+
+/** Writes {@link Sha256Hex} in its canonical spelling. Throws Violation. */
+export function encodeSha256Hex(value: Sha256Hex): string {
+  return MODELS.Sha256Hex.encode(value);
+}
+
+/** Reads {@link AgentName}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentName(text: string | Uint8Array): AgentName {
+  return MODELS.AgentName.decode(text);
+}
+
+/** Writes {@link AgentName} in its canonical spelling. Throws Violation. */
+export function encodeAgentName(value: AgentName): string {
+  return MODELS.AgentName.encode(value);
+}
+
+/** Reads {@link AgentTool}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentTool(text: string | Uint8Array): AgentTool {
+  return MODELS.AgentTool.decode(text);
+}
+
+/** Writes {@link AgentTool} in its canonical spelling. Throws Violation. */
+export function encodeAgentTool(value: AgentTool): string {
+  return MODELS.AgentTool.encode(value);
+}
+
+/** Reads {@link AgentModelSelection}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentModelSelection(text: string | Uint8Array): AgentModelSelection {
+  return MODELS.AgentModelSelection.decode(text);
+}
+
+/** Writes {@link AgentModelSelection} in its canonical spelling. Throws Violation. */
+export function encodeAgentModelSelection(value: AgentModelSelection): string {
+  return MODELS.AgentModelSelection.encode(value);
+}
+
+/** Reads {@link AgentResolvedModel}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentResolvedModel(text: string | Uint8Array): AgentResolvedModel {
+  return MODELS.AgentResolvedModel.decode(text);
+}
+
+/** Writes {@link AgentResolvedModel} in its canonical spelling. Throws Violation. */
+export function encodeAgentResolvedModel(value: AgentResolvedModel): string {
+  return MODELS.AgentResolvedModel.encode(value);
+}
+
+/** Reads {@link AgentPolicy}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentPolicy(text: string | Uint8Array): AgentPolicy {
+  return MODELS.AgentPolicy.decode(text);
+}
+
+/** Writes {@link AgentPolicy} in its canonical spelling. Throws Violation. */
+export function encodeAgentPolicy(value: AgentPolicy): string {
+  return MODELS.AgentPolicy.encode(value);
+}
+
+/** Reads {@link AgentEffectivePolicy}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentEffectivePolicy(text: string | Uint8Array): AgentEffectivePolicy {
+  return MODELS.AgentEffectivePolicy.decode(text);
+}
+
+/** Writes {@link AgentEffectivePolicy} in its canonical spelling. Throws Violation. */
+export function encodeAgentEffectivePolicy(value: AgentEffectivePolicy): string {
+  return MODELS.AgentEffectivePolicy.encode(value);
+}
+
+/** Reads {@link AgentPending}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentPending(text: string | Uint8Array): AgentPending {
+  return MODELS.AgentPending.decode(text);
+}
+
+/** Writes {@link AgentPending} in its canonical spelling. Throws Violation. */
+export function encodeAgentPending(value: AgentPending): string {
+  return MODELS.AgentPending.encode(value);
+}
+
+/** Reads {@link AgentRunning}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentRunning(text: string | Uint8Array): AgentRunning {
+  return MODELS.AgentRunning.decode(text);
+}
+
+/** Writes {@link AgentRunning} in its canonical spelling. Throws Violation. */
+export function encodeAgentRunning(value: AgentRunning): string {
+  return MODELS.AgentRunning.encode(value);
+}
+
+/** Reads {@link AgentCompleted}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentCompleted(text: string | Uint8Array): AgentCompleted {
+  return MODELS.AgentCompleted.decode(text);
+}
+
+/** Writes {@link AgentCompleted} in its canonical spelling. Throws Violation. */
+export function encodeAgentCompleted(value: AgentCompleted): string {
+  return MODELS.AgentCompleted.encode(value);
+}
+
+/** Reads {@link AgentInterrupted}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentInterrupted(text: string | Uint8Array): AgentInterrupted {
+  return MODELS.AgentInterrupted.decode(text);
+}
+
+/** Writes {@link AgentInterrupted} in its canonical spelling. Throws Violation. */
+export function encodeAgentInterrupted(value: AgentInterrupted): string {
+  return MODELS.AgentInterrupted.encode(value);
+}
+
+/** Reads {@link AgentTimedOut}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentTimedOut(text: string | Uint8Array): AgentTimedOut {
+  return MODELS.AgentTimedOut.decode(text);
+}
+
+/** Writes {@link AgentTimedOut} in its canonical spelling. Throws Violation. */
+export function encodeAgentTimedOut(value: AgentTimedOut): string {
+  return MODELS.AgentTimedOut.encode(value);
+}
+
+/** Reads {@link AgentFailed}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentFailed(text: string | Uint8Array): AgentFailed {
+  return MODELS.AgentFailed.decode(text);
+}
+
+/** Writes {@link AgentFailed} in its canonical spelling. Throws Violation. */
+export function encodeAgentFailed(value: AgentFailed): string {
+  return MODELS.AgentFailed.encode(value);
+}
+
+/** Reads {@link AgentShutdown}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentShutdown(text: string | Uint8Array): AgentShutdown {
+  return MODELS.AgentShutdown.decode(text);
+}
+
+/** Writes {@link AgentShutdown} in its canonical spelling. Throws Violation. */
+export function encodeAgentShutdown(value: AgentShutdown): string {
+  return MODELS.AgentShutdown.encode(value);
+}
+
+/** Reads {@link AgentStatus}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentStatus(text: string | Uint8Array): AgentStatus {
+  return MODELS.AgentStatus.decode(text);
+}
+
+/** Writes {@link AgentStatus} in its canonical spelling. Throws Violation. */
+export function encodeAgentStatus(value: AgentStatus): string {
+  return MODELS.AgentStatus.encode(value);
+}
+
+/** Reads {@link AgentSpawnParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentSpawnParams(text: string | Uint8Array): AgentSpawnParams {
+  return MODELS.AgentSpawnParams.decode(text);
+}
+
+/** Writes {@link AgentSpawnParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentSpawnParams(value: AgentSpawnParams): string {
+  return MODELS.AgentSpawnParams.encode(value);
+}
+
+/** Reads {@link AgentSpawnResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentSpawnResult(text: string | Uint8Array): AgentSpawnResult {
+  return MODELS.AgentSpawnResult.decode(text);
+}
+
+/** Writes {@link AgentSpawnResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentSpawnResult(value: AgentSpawnResult): string {
+  return MODELS.AgentSpawnResult.encode(value);
+}
+
+/** Reads {@link AgentModelsParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentModelsParams(text: string | Uint8Array): AgentModelsParams {
+  return MODELS.AgentModelsParams.decode(text);
+}
+
+/** Writes {@link AgentModelsParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentModelsParams(value: AgentModelsParams): string {
+  return MODELS.AgentModelsParams.encode(value);
+}
+
+/** Reads {@link AgentModel}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentModel(text: string | Uint8Array): AgentModel {
+  return MODELS.AgentModel.decode(text);
+}
+
+/** Writes {@link AgentModel} in its canonical spelling. Throws Violation. */
+export function encodeAgentModel(value: AgentModel): string {
+  return MODELS.AgentModel.encode(value);
+}
+
+/** Reads {@link AgentModelsResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentModelsResult(text: string | Uint8Array): AgentModelsResult {
+  return MODELS.AgentModelsResult.decode(text);
+}
+
+/** Writes {@link AgentModelsResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentModelsResult(value: AgentModelsResult): string {
+  return MODELS.AgentModelsResult.encode(value);
+}
+
+/** Reads {@link AgentMessageDelivery}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentMessageDelivery(text: string | Uint8Array): AgentMessageDelivery {
+  return MODELS.AgentMessageDelivery.decode(text);
+}
+
+/** Writes {@link AgentMessageDelivery} in its canonical spelling. Throws Violation. */
+export function encodeAgentMessageDelivery(value: AgentMessageDelivery): string {
+  return MODELS.AgentMessageDelivery.encode(value);
+}
+
+/** Reads {@link AgentMessageParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentMessageParams(text: string | Uint8Array): AgentMessageParams {
+  return MODELS.AgentMessageParams.decode(text);
+}
+
+/** Writes {@link AgentMessageParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentMessageParams(value: AgentMessageParams): string {
+  return MODELS.AgentMessageParams.encode(value);
+}
+
+/** Reads {@link AgentMessageResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentMessageResult(text: string | Uint8Array): AgentMessageResult {
+  return MODELS.AgentMessageResult.decode(text);
+}
+
+/** Writes {@link AgentMessageResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentMessageResult(value: AgentMessageResult): string {
+  return MODELS.AgentMessageResult.encode(value);
+}
+
+/** Reads {@link AgentFollowUpDelivery}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentFollowUpDelivery(text: string | Uint8Array): AgentFollowUpDelivery {
+  return MODELS.AgentFollowUpDelivery.decode(text);
+}
+
+/** Writes {@link AgentFollowUpDelivery} in its canonical spelling. Throws Violation. */
+export function encodeAgentFollowUpDelivery(value: AgentFollowUpDelivery): string {
+  return MODELS.AgentFollowUpDelivery.encode(value);
+}
+
+/** Reads {@link AgentFollowUpParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentFollowUpParams(text: string | Uint8Array): AgentFollowUpParams {
+  return MODELS.AgentFollowUpParams.decode(text);
+}
+
+/** Writes {@link AgentFollowUpParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentFollowUpParams(value: AgentFollowUpParams): string {
+  return MODELS.AgentFollowUpParams.encode(value);
+}
+
+/** Reads {@link AgentFollowUpResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentFollowUpResult(text: string | Uint8Array): AgentFollowUpResult {
+  return MODELS.AgentFollowUpResult.decode(text);
+}
+
+/** Writes {@link AgentFollowUpResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentFollowUpResult(value: AgentFollowUpResult): string {
+  return MODELS.AgentFollowUpResult.encode(value);
+}
+
+/** Reads {@link AgentListParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentListParams(text: string | Uint8Array): AgentListParams {
+  return MODELS.AgentListParams.decode(text);
+}
+
+/** Writes {@link AgentListParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentListParams(value: AgentListParams): string {
+  return MODELS.AgentListParams.encode(value);
+}
+
+/** Reads {@link AgentUsage}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentUsage(text: string | Uint8Array): AgentUsage {
+  return MODELS.AgentUsage.decode(text);
+}
+
+/** Writes {@link AgentUsage} in its canonical spelling. Throws Violation. */
+export function encodeAgentUsage(value: AgentUsage): string {
+  return MODELS.AgentUsage.encode(value);
+}
+
+/** Reads {@link AgentToolRun}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentToolRun(text: string | Uint8Array): AgentToolRun {
+  return MODELS.AgentToolRun.decode(text);
+}
+
+/** Writes {@link AgentToolRun} in its canonical spelling. Throws Violation. */
+export function encodeAgentToolRun(value: AgentToolRun): string {
+  return MODELS.AgentToolRun.encode(value);
+}
+
+/** Reads {@link AgentRecord}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentRecord(text: string | Uint8Array): AgentRecord {
+  return MODELS.AgentRecord.decode(text);
+}
+
+/** Writes {@link AgentRecord} in its canonical spelling. Throws Violation. */
+export function encodeAgentRecord(value: AgentRecord): string {
+  return MODELS.AgentRecord.encode(value);
+}
+
+/** Reads {@link AgentListResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentListResult(text: string | Uint8Array): AgentListResult {
+  return MODELS.AgentListResult.decode(text);
+}
+
+/** Writes {@link AgentListResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentListResult(value: AgentListResult): string {
+  return MODELS.AgentListResult.encode(value);
+}
+
+/** Reads {@link AgentWaitParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentWaitParams(text: string | Uint8Array): AgentWaitParams {
+  return MODELS.AgentWaitParams.decode(text);
+}
+
+/** Writes {@link AgentWaitParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentWaitParams(value: AgentWaitParams): string {
+  return MODELS.AgentWaitParams.encode(value);
+}
+
+/** Reads {@link AgentWaitResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentWaitResult(text: string | Uint8Array): AgentWaitResult {
+  return MODELS.AgentWaitResult.decode(text);
+}
+
+/** Writes {@link AgentWaitResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentWaitResult(value: AgentWaitResult): string {
+  return MODELS.AgentWaitResult.encode(value);
+}
+
+/** Reads {@link AgentInterruptParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentInterruptParams(text: string | Uint8Array): AgentInterruptParams {
+  return MODELS.AgentInterruptParams.decode(text);
+}
+
+/** Writes {@link AgentInterruptParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentInterruptParams(value: AgentInterruptParams): string {
+  return MODELS.AgentInterruptParams.encode(value);
+}
+
+/** Reads {@link AgentInterruptResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentInterruptResult(text: string | Uint8Array): AgentInterruptResult {
+  return MODELS.AgentInterruptResult.decode(text);
+}
+
+/** Writes {@link AgentInterruptResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentInterruptResult(value: AgentInterruptResult): string {
+  return MODELS.AgentInterruptResult.encode(value);
+}
+
+/** Reads {@link AgentStopParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentStopParams(text: string | Uint8Array): AgentStopParams {
+  return MODELS.AgentStopParams.decode(text);
+}
+
+/** Writes {@link AgentStopParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentStopParams(value: AgentStopParams): string {
+  return MODELS.AgentStopParams.encode(value);
+}
+
+/** Reads {@link AgentStopResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentStopResult(text: string | Uint8Array): AgentStopResult {
+  return MODELS.AgentStopResult.decode(text);
+}
+
+/** Writes {@link AgentStopResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentStopResult(value: AgentStopResult): string {
+  return MODELS.AgentStopResult.encode(value);
+}
+
+/** Reads {@link AgentEventsParams}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentEventsParams(text: string | Uint8Array): AgentEventsParams {
+  return MODELS.AgentEventsParams.decode(text);
+}
+
+/** Writes {@link AgentEventsParams} in its canonical spelling. Throws Violation. */
+export function encodeAgentEventsParams(value: AgentEventsParams): string {
+  return MODELS.AgentEventsParams.encode(value);
+}
+
+/** Reads {@link AgentEventEntry}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentEventEntry(text: string | Uint8Array): AgentEventEntry {
+  return MODELS.AgentEventEntry.decode(text);
+}
+
+/** Writes {@link AgentEventEntry} in its canonical spelling. Throws Violation. */
+export function encodeAgentEventEntry(value: AgentEventEntry): string {
+  return MODELS.AgentEventEntry.encode(value);
+}
+
+/** Reads {@link AgentEventsResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAgentEventsResult(text: string | Uint8Array): AgentEventsResult {
+  return MODELS.AgentEventsResult.decode(text);
+}
+
+/** Writes {@link AgentEventsResult} in its canonical spelling. Throws Violation. */
+export function encodeAgentEventsResult(value: AgentEventsResult): string {
+  return MODELS.AgentEventsResult.encode(value);
+}
+
+/** Reads {@link ComposerText}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerText(text: string | Uint8Array): ComposerText {
+  return MODELS.ComposerText.decode(text);
+}
+
+/** Writes {@link ComposerText} in its canonical spelling. Throws Violation. */
+export function encodeComposerText(value: ComposerText): string {
+  return MODELS.ComposerText.encode(value);
+}
+
+/** Reads {@link EditorId}. Throws JsonSyntaxError or Violation. */
+export function decodeEditorId(text: string | Uint8Array): EditorId {
+  return MODELS.EditorId.decode(text);
+}
+
+/** Writes {@link EditorId} in its canonical spelling. Throws Violation. */
+export function encodeEditorId(value: EditorId): string {
+  return MODELS.EditorId.encode(value);
+}
+
+/** Reads {@link EditorCheckpoint}. Throws JsonSyntaxError or Violation. */
+export function decodeEditorCheckpoint(text: string | Uint8Array): EditorCheckpoint {
+  return MODELS.EditorCheckpoint.decode(text);
+}
+
+/** Writes {@link EditorCheckpoint} in its canonical spelling. Throws Violation. */
+export function encodeEditorCheckpoint(value: EditorCheckpoint): string {
+  return MODELS.EditorCheckpoint.encode(value);
+}
+
+/** Reads {@link ComposerGetParams}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerGetParams(text: string | Uint8Array): ComposerGetParams {
+  return MODELS.ComposerGetParams.decode(text);
+}
+
+/** Writes {@link ComposerGetParams} in its canonical spelling. Throws Violation. */
+export function encodeComposerGetParams(value: ComposerGetParams): string {
+  return MODELS.ComposerGetParams.encode(value);
+}
+
+/** Reads {@link ComposerGetResult}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerGetResult(text: string | Uint8Array): ComposerGetResult {
+  return MODELS.ComposerGetResult.decode(text);
+}
+
+/** Writes {@link ComposerGetResult} in its canonical spelling. Throws Violation. */
+export function encodeComposerGetResult(value: ComposerGetResult): string {
+  return MODELS.ComposerGetResult.encode(value);
+}
+
+/** Reads {@link ComposerSetParams}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerSetParams(text: string | Uint8Array): ComposerSetParams {
+  return MODELS.ComposerSetParams.decode(text);
+}
+
+/** Writes {@link ComposerSetParams} in its canonical spelling. Throws Violation. */
+export function encodeComposerSetParams(value: ComposerSetParams): string {
+  return MODELS.ComposerSetParams.encode(value);
+}
+
+/** Reads {@link ComposerSetResult}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerSetResult(text: string | Uint8Array): ComposerSetResult {
+  return MODELS.ComposerSetResult.decode(text);
+}
+
+/** Writes {@link ComposerSetResult} in its canonical spelling. Throws Violation. */
+export function encodeComposerSetResult(value: ComposerSetResult): string {
+  return MODELS.ComposerSetResult.encode(value);
+}
+
+/** Reads {@link ComposerInsertParams}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerInsertParams(text: string | Uint8Array): ComposerInsertParams {
+  return MODELS.ComposerInsertParams.decode(text);
+}
+
+/** Writes {@link ComposerInsertParams} in its canonical spelling. Throws Violation. */
+export function encodeComposerInsertParams(value: ComposerInsertParams): string {
+  return MODELS.ComposerInsertParams.encode(value);
+}
+
+/** Reads {@link ComposerInsertResult}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerInsertResult(text: string | Uint8Array): ComposerInsertResult {
+  return MODELS.ComposerInsertResult.decode(text);
+}
+
+/** Writes {@link ComposerInsertResult} in its canonical spelling. Throws Violation. */
+export function encodeComposerInsertResult(value: ComposerInsertResult): string {
+  return MODELS.ComposerInsertResult.encode(value);
+}
+
+/** Reads {@link ComposerHistoryParams}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerHistoryParams(text: string | Uint8Array): ComposerHistoryParams {
+  return MODELS.ComposerHistoryParams.decode(text);
+}
+
+/** Writes {@link ComposerHistoryParams} in its canonical spelling. Throws Violation. */
+export function encodeComposerHistoryParams(value: ComposerHistoryParams): string {
+  return MODELS.ComposerHistoryParams.encode(value);
+}
+
+/** Reads {@link ComposerHistoryResult}. Throws JsonSyntaxError or Violation. */
+export function decodeComposerHistoryResult(text: string | Uint8Array): ComposerHistoryResult {
+  return MODELS.ComposerHistoryResult.decode(text);
+}
+
+/** Writes {@link ComposerHistoryResult} in its canonical spelling. Throws Violation. */
+export function encodeComposerHistoryResult(value: ComposerHistoryResult): string {
+  return MODELS.ComposerHistoryResult.encode(value);
+}
+
+/** Reads {@link ShortcutRegisterParams}. Throws JsonSyntaxError or Violation. */
+export function decodeShortcutRegisterParams(text: string | Uint8Array): ShortcutRegisterParams {
+  return MODELS.ShortcutRegisterParams.decode(text);
+}
+
+/** Writes {@link ShortcutRegisterParams} in its canonical spelling. Throws Violation. */
+export function encodeShortcutRegisterParams(value: ShortcutRegisterParams): string {
+  return MODELS.ShortcutRegisterParams.encode(value);
+}
+
+/** Reads {@link ShortcutRegisterResult}. Throws JsonSyntaxError or Violation. */
+export function decodeShortcutRegisterResult(text: string | Uint8Array): ShortcutRegisterResult {
+  return MODELS.ShortcutRegisterResult.decode(text);
+}
+
+/** Writes {@link ShortcutRegisterResult} in its canonical spelling. Throws Violation. */
+export function encodeShortcutRegisterResult(value: ShortcutRegisterResult): string {
+  return MODELS.ShortcutRegisterResult.encode(value);
+}
+
+/** Reads {@link SessionAppendEntryParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionAppendEntryParams(text: string | Uint8Array): SessionAppendEntryParams {
+  return MODELS.SessionAppendEntryParams.decode(text);
+}
+
+/** Writes {@link SessionAppendEntryParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionAppendEntryParams(value: SessionAppendEntryParams): string {
+  return MODELS.SessionAppendEntryParams.encode(value);
+}
+
+/** Reads {@link SessionAppendEntryResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionAppendEntryResult(text: string | Uint8Array): SessionAppendEntryResult {
+  return MODELS.SessionAppendEntryResult.decode(text);
+}
+
+/** Writes {@link SessionAppendEntryResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionAppendEntryResult(value: SessionAppendEntryResult): string {
+  return MODELS.SessionAppendEntryResult.encode(value);
+}
+
+/** Reads {@link SessionSetNameParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSetNameParams(text: string | Uint8Array): SessionSetNameParams {
+  return MODELS.SessionSetNameParams.decode(text);
+}
+
+/** Writes {@link SessionSetNameParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSetNameParams(value: SessionSetNameParams): string {
+  return MODELS.SessionSetNameParams.encode(value);
+}
+
+/** Reads {@link SessionSetNameResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSetNameResult(text: string | Uint8Array): SessionSetNameResult {
+  return MODELS.SessionSetNameResult.decode(text);
+}
+
+/** Writes {@link SessionSetNameResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionSetNameResult(value: SessionSetNameResult): string {
+  return MODELS.SessionSetNameResult.encode(value);
+}
+
+/** Reads {@link SessionSetLabelParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSetLabelParams(text: string | Uint8Array): SessionSetLabelParams {
+  return MODELS.SessionSetLabelParams.decode(text);
+}
+
+/** Writes {@link SessionSetLabelParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSetLabelParams(value: SessionSetLabelParams): string {
+  return MODELS.SessionSetLabelParams.encode(value);
+}
+
+/** Reads {@link SessionSetLabelResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSetLabelResult(text: string | Uint8Array): SessionSetLabelResult {
+  return MODELS.SessionSetLabelResult.decode(text);
+}
+
+/** Writes {@link SessionSetLabelResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionSetLabelResult(value: SessionSetLabelResult): string {
+  return MODELS.SessionSetLabelResult.encode(value);
+}
+
+/** Reads {@link InjectedRole}. Throws JsonSyntaxError or Violation. */
+export function decodeInjectedRole(text: string | Uint8Array): InjectedRole {
+  return MODELS.InjectedRole.decode(text);
+}
+
+/** Writes {@link InjectedRole} in its canonical spelling. Throws Violation. */
+export function encodeInjectedRole(value: InjectedRole): string {
+  return MODELS.InjectedRole.encode(value);
+}
+
+/** Reads {@link SessionSendMessageParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSendMessageParams(text: string | Uint8Array): SessionSendMessageParams {
+  return MODELS.SessionSendMessageParams.decode(text);
+}
+
+/** Writes {@link SessionSendMessageParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSendMessageParams(value: SessionSendMessageParams): string {
+  return MODELS.SessionSendMessageParams.encode(value);
+}
+
+/** Reads {@link SessionSendMessageResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSendMessageResult(text: string | Uint8Array): SessionSendMessageResult {
+  return MODELS.SessionSendMessageResult.decode(text);
+}
+
+/** Writes {@link SessionSendMessageResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionSendMessageResult(value: SessionSendMessageResult): string {
+  return MODELS.SessionSendMessageResult.encode(value);
+}
+
+/** Reads {@link SessionSendUserMessageParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSendUserMessageParams(text: string | Uint8Array): SessionSendUserMessageParams {
+  return MODELS.SessionSendUserMessageParams.decode(text);
+}
+
+/** Writes {@link SessionSendUserMessageParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSendUserMessageParams(value: SessionSendUserMessageParams): string {
+  return MODELS.SessionSendUserMessageParams.encode(value);
+}
+
+/** Reads {@link SessionSendUserMessageResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSendUserMessageResult(text: string | Uint8Array): SessionSendUserMessageResult {
+  return MODELS.SessionSendUserMessageResult.decode(text);
+}
+
+/** Writes {@link SessionSendUserMessageResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionSendUserMessageResult(value: SessionSendUserMessageResult): string {
+  return MODELS.SessionSendUserMessageResult.encode(value);
+}
+
+/** Reads {@link ToolsSetActiveParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsSetActiveParams(text: string | Uint8Array): ToolsSetActiveParams {
+  return MODELS.ToolsSetActiveParams.decode(text);
+}
+
+/** Writes {@link ToolsSetActiveParams} in its canonical spelling. Throws Violation. */
+export function encodeToolsSetActiveParams(value: ToolsSetActiveParams): string {
+  return MODELS.ToolsSetActiveParams.encode(value);
+}
+
+/** Reads {@link ToolsSetActiveResult}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsSetActiveResult(text: string | Uint8Array): ToolsSetActiveResult {
+  return MODELS.ToolsSetActiveResult.decode(text);
+}
+
+/** Writes {@link ToolsSetActiveResult} in its canonical spelling. Throws Violation. */
+export function encodeToolsSetActiveResult(value: ToolsSetActiveResult): string {
+  return MODELS.ToolsSetActiveResult.encode(value);
+}
+
+/** Reads {@link TerminalAcquireParams}. Throws JsonSyntaxError or Violation. */
+export function decodeTerminalAcquireParams(text: string | Uint8Array): TerminalAcquireParams {
+  return MODELS.TerminalAcquireParams.decode(text);
+}
+
+/** Writes {@link TerminalAcquireParams} in its canonical spelling. Throws Violation. */
+export function encodeTerminalAcquireParams(value: TerminalAcquireParams): string {
+  return MODELS.TerminalAcquireParams.encode(value);
+}
+
+/** Reads {@link TerminalAcquireResult}. Throws JsonSyntaxError or Violation. */
+export function decodeTerminalAcquireResult(text: string | Uint8Array): TerminalAcquireResult {
+  return MODELS.TerminalAcquireResult.decode(text);
+}
+
+/** Writes {@link TerminalAcquireResult} in its canonical spelling. Throws Violation. */
+export function encodeTerminalAcquireResult(value: TerminalAcquireResult): string {
+  return MODELS.TerminalAcquireResult.encode(value);
+}
+
+/** Reads {@link TerminalReleaseParams}. Throws JsonSyntaxError or Violation. */
+export function decodeTerminalReleaseParams(text: string | Uint8Array): TerminalReleaseParams {
+  return MODELS.TerminalReleaseParams.decode(text);
+}
+
+/** Writes {@link TerminalReleaseParams} in its canonical spelling. Throws Violation. */
+export function encodeTerminalReleaseParams(value: TerminalReleaseParams): string {
+  return MODELS.TerminalReleaseParams.encode(value);
+}
+
+/** Reads {@link TerminalReleaseResult}. Throws JsonSyntaxError or Violation. */
+export function decodeTerminalReleaseResult(text: string | Uint8Array): TerminalReleaseResult {
+  return MODELS.TerminalReleaseResult.decode(text);
+}
+
+/** Writes {@link TerminalReleaseResult} in its canonical spelling. Throws Violation. */
+export function encodeTerminalReleaseResult(value: TerminalReleaseResult): string {
+  return MODELS.TerminalReleaseResult.encode(value);
+}
+
+/** Reads {@link UiAutocompleteRegisterParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiAutocompleteRegisterParams(text: string | Uint8Array): UiAutocompleteRegisterParams {
+  return MODELS.UiAutocompleteRegisterParams.decode(text);
+}
+
+/** Writes {@link UiAutocompleteRegisterParams} in its canonical spelling. Throws Violation. */
+export function encodeUiAutocompleteRegisterParams(value: UiAutocompleteRegisterParams): string {
+  return MODELS.UiAutocompleteRegisterParams.encode(value);
+}
+
+/** Reads {@link UiAutocompleteRegisterResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiAutocompleteRegisterResult(text: string | Uint8Array): UiAutocompleteRegisterResult {
+  return MODELS.UiAutocompleteRegisterResult.decode(text);
+}
+
+/** Writes {@link UiAutocompleteRegisterResult} in its canonical spelling. Throws Violation. */
+export function encodeUiAutocompleteRegisterResult(value: UiAutocompleteRegisterResult): string {
+  return MODELS.UiAutocompleteRegisterResult.encode(value);
+}
+
+/** Reads {@link UiAutocompleteCompleteParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiAutocompleteCompleteParams(text: string | Uint8Array): UiAutocompleteCompleteParams {
+  return MODELS.UiAutocompleteCompleteParams.decode(text);
+}
+
+/** Writes {@link UiAutocompleteCompleteParams} in its canonical spelling. Throws Violation. */
+export function encodeUiAutocompleteCompleteParams(value: UiAutocompleteCompleteParams): string {
+  return MODELS.UiAutocompleteCompleteParams.encode(value);
+}
+
+/** Reads {@link AutocompleteItem}. Throws JsonSyntaxError or Violation. */
+export function decodeAutocompleteItem(text: string | Uint8Array): AutocompleteItem {
+  return MODELS.AutocompleteItem.decode(text);
+}
+
+/** Writes {@link AutocompleteItem} in its canonical spelling. Throws Violation. */
+export function encodeAutocompleteItem(value: AutocompleteItem): string {
+  return MODELS.AutocompleteItem.encode(value);
+}
+
+/** Reads {@link UiAutocompleteCompleteResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiAutocompleteCompleteResult(text: string | Uint8Array): UiAutocompleteCompleteResult {
+  return MODELS.UiAutocompleteCompleteResult.decode(text);
+}
+
+/** Writes {@link UiAutocompleteCompleteResult} in its canonical spelling. Throws Violation. */
+export function encodeUiAutocompleteCompleteResult(value: UiAutocompleteCompleteResult): string {
+  return MODELS.UiAutocompleteCompleteResult.encode(value);
+}
+
+/** Reads {@link AutocompleteItemV02}. Throws JsonSyntaxError or Violation. */
+export function decodeAutocompleteItemV02(text: string | Uint8Array): AutocompleteItemV02 {
+  return MODELS.AutocompleteItemV02.decode(text);
+}
+
+/** Writes {@link AutocompleteItemV02} in its canonical spelling. Throws Violation. */
+export function encodeAutocompleteItemV02(value: AutocompleteItemV02): string {
+  return MODELS.AutocompleteItemV02.encode(value);
+}
+
+/** Reads {@link UiAutocompleteCompleteResultV02}. Throws JsonSyntaxError or Violation. */
+export function decodeUiAutocompleteCompleteResultV02(text: string | Uint8Array): UiAutocompleteCompleteResultV02 {
+  return MODELS.UiAutocompleteCompleteResultV02.decode(text);
+}
+
+/** Writes {@link UiAutocompleteCompleteResultV02} in its canonical spelling. Throws Violation. */
+export function encodeUiAutocompleteCompleteResultV02(value: UiAutocompleteCompleteResultV02): string {
+  return MODELS.UiAutocompleteCompleteResultV02.encode(value);
+}
+
+/** Reads {@link SessionWaitForIdleParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionWaitForIdleParams(text: string | Uint8Array): SessionWaitForIdleParams {
+  return MODELS.SessionWaitForIdleParams.decode(text);
+}
+
+/** Writes {@link SessionWaitForIdleParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionWaitForIdleParams(value: SessionWaitForIdleParams): string {
+  return MODELS.SessionWaitForIdleParams.encode(value);
+}
+
+/** Reads {@link SessionWaitForIdleResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionWaitForIdleResult(text: string | Uint8Array): SessionWaitForIdleResult {
+  return MODELS.SessionWaitForIdleResult.decode(text);
+}
+
+/** Writes {@link SessionWaitForIdleResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionWaitForIdleResult(value: SessionWaitForIdleResult): string {
+  return MODELS.SessionWaitForIdleResult.encode(value);
+}
+
+/** Reads {@link SessionCreateParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCreateParams(text: string | Uint8Array): SessionCreateParams {
+  return MODELS.SessionCreateParams.decode(text);
+}
+
+/** Writes {@link SessionCreateParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionCreateParams(value: SessionCreateParams): string {
+  return MODELS.SessionCreateParams.encode(value);
+}
+
+/** Reads {@link SessionCreateResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCreateResult(text: string | Uint8Array): SessionCreateResult {
+  return MODELS.SessionCreateResult.decode(text);
+}
+
+/** Writes {@link SessionCreateResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionCreateResult(value: SessionCreateResult): string {
+  return MODELS.SessionCreateResult.encode(value);
+}
+
+/** Reads {@link SessionForkParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionForkParams(text: string | Uint8Array): SessionForkParams {
+  return MODELS.SessionForkParams.decode(text);
+}
+
+/** Writes {@link SessionForkParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionForkParams(value: SessionForkParams): string {
+  return MODELS.SessionForkParams.encode(value);
+}
+
+/** Reads {@link SessionForkResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionForkResult(text: string | Uint8Array): SessionForkResult {
+  return MODELS.SessionForkResult.decode(text);
+}
+
+/** Writes {@link SessionForkResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionForkResult(value: SessionForkResult): string {
+  return MODELS.SessionForkResult.encode(value);
+}
+
+/** Reads {@link SessionSwitchParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSwitchParams(text: string | Uint8Array): SessionSwitchParams {
+  return MODELS.SessionSwitchParams.decode(text);
+}
+
+/** Writes {@link SessionSwitchParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSwitchParams(value: SessionSwitchParams): string {
+  return MODELS.SessionSwitchParams.encode(value);
+}
+
+/** Reads {@link SessionSwitchResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSwitchResult(text: string | Uint8Array): SessionSwitchResult {
+  return MODELS.SessionSwitchResult.decode(text);
+}
+
+/** Writes {@link SessionSwitchResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionSwitchResult(value: SessionSwitchResult): string {
+  return MODELS.SessionSwitchResult.encode(value);
+}
+
+/** Reads {@link SessionReloadParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionReloadParams(text: string | Uint8Array): SessionReloadParams {
+  return MODELS.SessionReloadParams.decode(text);
+}
+
+/** Writes {@link SessionReloadParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionReloadParams(value: SessionReloadParams): string {
+  return MODELS.SessionReloadParams.encode(value);
+}
+
+/** Reads {@link SessionReloadResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionReloadResult(text: string | Uint8Array): SessionReloadResult {
+  return MODELS.SessionReloadResult.decode(text);
+}
+
+/** Writes {@link SessionReloadResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionReloadResult(value: SessionReloadResult): string {
+  return MODELS.SessionReloadResult.encode(value);
+}
+
+/** Reads {@link SessionCompactParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCompactParams(text: string | Uint8Array): SessionCompactParams {
+  return MODELS.SessionCompactParams.decode(text);
+}
+
+/** Writes {@link SessionCompactParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionCompactParams(value: SessionCompactParams): string {
+  return MODELS.SessionCompactParams.encode(value);
+}
+
+/** Reads {@link SessionCompactResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCompactResult(text: string | Uint8Array): SessionCompactResult {
+  return MODELS.SessionCompactResult.decode(text);
+}
+
+/** Writes {@link SessionCompactResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionCompactResult(value: SessionCompactResult): string {
+  return MODELS.SessionCompactResult.encode(value);
+}
+
+/** Reads {@link UiPlacement}. Throws JsonSyntaxError or Violation. */
+export function decodeUiPlacement(text: string | Uint8Array): UiPlacement {
+  return MODELS.UiPlacement.decode(text);
+}
+
+/** Writes {@link UiPlacement} in its canonical spelling. Throws Violation. */
+export function encodeUiPlacement(value: UiPlacement): string {
+  return MODELS.UiPlacement.encode(value);
+}
+
+/** Reads {@link UiOpenParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiOpenParams(text: string | Uint8Array): UiOpenParams {
+  return MODELS.UiOpenParams.decode(text);
+}
+
+/** Writes {@link UiOpenParams} in its canonical spelling. Throws Violation. */
+export function encodeUiOpenParams(value: UiOpenParams): string {
+  return MODELS.UiOpenParams.encode(value);
+}
+
+/** Reads {@link UiOpenResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiOpenResult(text: string | Uint8Array): UiOpenResult {
+  return MODELS.UiOpenResult.decode(text);
+}
+
+/** Writes {@link UiOpenResult} in its canonical spelling. Throws Violation. */
+export function encodeUiOpenResult(value: UiOpenResult): string {
+  return MODELS.UiOpenResult.encode(value);
+}
+
+/** Reads {@link UiFrameParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiFrameParams(text: string | Uint8Array): UiFrameParams {
+  return MODELS.UiFrameParams.decode(text);
+}
+
+/** Writes {@link UiFrameParams} in its canonical spelling. Throws Violation. */
+export function encodeUiFrameParams(value: UiFrameParams): string {
+  return MODELS.UiFrameParams.encode(value);
+}
+
+/** Reads {@link UiCloseParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiCloseParams(text: string | Uint8Array): UiCloseParams {
+  return MODELS.UiCloseParams.decode(text);
+}
+
+/** Writes {@link UiCloseParams} in its canonical spelling. Throws Violation. */
+export function encodeUiCloseParams(value: UiCloseParams): string {
+  return MODELS.UiCloseParams.encode(value);
+}
+
+/** Reads {@link UiCloseResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiCloseResult(text: string | Uint8Array): UiCloseResult {
+  return MODELS.UiCloseResult.decode(text);
+}
+
+/** Writes {@link UiCloseResult} in its canonical spelling. Throws Violation. */
+export function encodeUiCloseResult(value: UiCloseResult): string {
+  return MODELS.UiCloseResult.encode(value);
+}
+
+/** Reads {@link UiChrome}. Throws JsonSyntaxError or Violation. */
+export function decodeUiChrome(text: string | Uint8Array): UiChrome {
+  return MODELS.UiChrome.decode(text);
+}
+
+/** Writes {@link UiChrome} in its canonical spelling. Throws Violation. */
+export function encodeUiChrome(value: UiChrome): string {
+  return MODELS.UiChrome.encode(value);
+}
+
+/** Reads {@link DesktopNotification}. Throws JsonSyntaxError or Violation. */
+export function decodeDesktopNotification(text: string | Uint8Array): DesktopNotification {
+  return MODELS.DesktopNotification.decode(text);
+}
+
+/** Writes {@link DesktopNotification} in its canonical spelling. Throws Violation. */
+export function encodeDesktopNotification(value: DesktopNotification): string {
+  return MODELS.DesktopNotification.encode(value);
+}
+
+/** Reads {@link EditorChrome}. Throws JsonSyntaxError or Violation. */
+export function decodeEditorChrome(text: string | Uint8Array): EditorChrome {
+  return MODELS.EditorChrome.decode(text);
+}
+
+/** Writes {@link EditorChrome} in its canonical spelling. Throws Violation. */
+export function encodeEditorChrome(value: EditorChrome): string {
+  return MODELS.EditorChrome.encode(value);
+}
+
+/** Reads {@link UiChromeParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiChromeParams(text: string | Uint8Array): UiChromeParams {
+  return MODELS.UiChromeParams.decode(text);
+}
+
+/** Writes {@link UiChromeParams} in its canonical spelling. Throws Violation. */
+export function encodeUiChromeParams(value: UiChromeParams): string {
+  return MODELS.UiChromeParams.encode(value);
+}
+
+/** Reads {@link UiChromeResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiChromeResult(text: string | Uint8Array): UiChromeResult {
+  return MODELS.UiChromeResult.decode(text);
+}
+
+/** Writes {@link UiChromeResult} in its canonical spelling. Throws Violation. */
+export function encodeUiChromeResult(value: UiChromeResult): string {
+  return MODELS.UiChromeResult.encode(value);
+}
+
+/** Reads {@link EditorInput}. Throws JsonSyntaxError or Violation. */
+export function decodeEditorInput(text: string | Uint8Array): EditorInput {
+  return MODELS.EditorInput.decode(text);
+}
+
+/** Writes {@link EditorInput} in its canonical spelling. Throws Violation. */
+export function encodeEditorInput(value: EditorInput): string {
+  return MODELS.EditorInput.encode(value);
+}
+
+/** Reads {@link UiKeyKind}. Throws JsonSyntaxError or Violation. */
+export function decodeUiKeyKind(text: string | Uint8Array): UiKeyKind {
+  return MODELS.UiKeyKind.decode(text);
+}
+
+/** Writes {@link UiKeyKind} in its canonical spelling. Throws Violation. */
+export function encodeUiKeyKind(value: UiKeyKind): string {
+  return MODELS.UiKeyKind.encode(value);
+}
+
+/** Reads {@link UiModifier}. Throws JsonSyntaxError or Violation. */
+export function decodeUiModifier(text: string | Uint8Array): UiModifier {
+  return MODELS.UiModifier.decode(text);
+}
+
+/** Writes {@link UiModifier} in its canonical spelling. Throws Violation. */
+export function encodeUiModifier(value: UiModifier): string {
+  return MODELS.UiModifier.encode(value);
+}
+
+/** Reads {@link UiKeyParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiKeyParams(text: string | Uint8Array): UiKeyParams {
+  return MODELS.UiKeyParams.decode(text);
+}
+
+/** Writes {@link UiKeyParams} in its canonical spelling. Throws Violation. */
+export function encodeUiKeyParams(value: UiKeyParams): string {
+  return MODELS.UiKeyParams.encode(value);
+}
+
+/** Reads {@link UiMouseKind}. Throws JsonSyntaxError or Violation. */
+export function decodeUiMouseKind(text: string | Uint8Array): UiMouseKind {
+  return MODELS.UiMouseKind.decode(text);
+}
+
+/** Writes {@link UiMouseKind} in its canonical spelling. Throws Violation. */
+export function encodeUiMouseKind(value: UiMouseKind): string {
+  return MODELS.UiMouseKind.encode(value);
+}
+
+/** Reads {@link UiMouseButton}. Throws JsonSyntaxError or Violation. */
+export function decodeUiMouseButton(text: string | Uint8Array): UiMouseButton {
+  return MODELS.UiMouseButton.decode(text);
+}
+
+/** Writes {@link UiMouseButton} in its canonical spelling. Throws Violation. */
+export function encodeUiMouseButton(value: UiMouseButton): string {
+  return MODELS.UiMouseButton.encode(value);
+}
+
+/** Reads {@link UiMouseParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiMouseParams(text: string | Uint8Array): UiMouseParams {
+  return MODELS.UiMouseParams.decode(text);
+}
+
+/** Writes {@link UiMouseParams} in its canonical spelling. Throws Violation. */
+export function encodeUiMouseParams(value: UiMouseParams): string {
+  return MODELS.UiMouseParams.encode(value);
+}
+
+/** Reads {@link UiResizeParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiResizeParams(text: string | Uint8Array): UiResizeParams {
+  return MODELS.UiResizeParams.decode(text);
+}
+
+/** Writes {@link UiResizeParams} in its canonical spelling. Throws Violation. */
+export function encodeUiResizeParams(value: UiResizeParams): string {
+  return MODELS.UiResizeParams.encode(value);
+}
+
+/** Reads {@link UiClosedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiClosedParams(text: string | Uint8Array): UiClosedParams {
+  return MODELS.UiClosedParams.decode(text);
+}
+
+/** Writes {@link UiClosedParams} in its canonical spelling. Throws Violation. */
+export function encodeUiClosedParams(value: UiClosedParams): string {
+  return MODELS.UiClosedParams.encode(value);
+}
+
+/** Reads {@link UiEditorTextParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiEditorTextParams(text: string | Uint8Array): UiEditorTextParams {
+  return MODELS.UiEditorTextParams.decode(text);
+}
+
+/** Writes {@link UiEditorTextParams} in its canonical spelling. Throws Violation. */
+export function encodeUiEditorTextParams(value: UiEditorTextParams): string {
+  return MODELS.UiEditorTextParams.encode(value);
+}
+
+/** Reads {@link ContextUpdatedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeContextUpdatedParams(text: string | Uint8Array): ContextUpdatedParams {
+  return MODELS.ContextUpdatedParams.decode(text);
+}
+
+/** Writes {@link ContextUpdatedParams} in its canonical spelling. Throws Violation. */
+export function encodeContextUpdatedParams(value: ContextUpdatedParams): string {
+  return MODELS.ContextUpdatedParams.encode(value);
+}
+
+/** Reads {@link UiTerminalInputInterceptParams}. Throws JsonSyntaxError or Violation. */
+export function decodeUiTerminalInputInterceptParams(text: string | Uint8Array): UiTerminalInputInterceptParams {
+  return MODELS.UiTerminalInputInterceptParams.decode(text);
+}
+
+/** Writes {@link UiTerminalInputInterceptParams} in its canonical spelling. Throws Violation. */
+export function encodeUiTerminalInputInterceptParams(value: UiTerminalInputInterceptParams): string {
+  return MODELS.UiTerminalInputInterceptParams.encode(value);
+}
+
+/** Reads {@link UiTerminalInputInterceptResult}. Throws JsonSyntaxError or Violation. */
+export function decodeUiTerminalInputInterceptResult(text: string | Uint8Array): UiTerminalInputInterceptResult {
+  return MODELS.UiTerminalInputInterceptResult.decode(text);
+}
+
+/** Writes {@link UiTerminalInputInterceptResult} in its canonical spelling. Throws Violation. */
+export function encodeUiTerminalInputInterceptResult(value: UiTerminalInputInterceptResult): string {
+  return MODELS.UiTerminalInputInterceptResult.encode(value);
+}
+
+/** Reads {@link Base64Text}. Throws JsonSyntaxError or Violation. */
+export function decodeBase64Text(text: string | Uint8Array): Base64Text {
+  return MODELS.Base64Text.decode(text);
+}
+
+/** Writes {@link Base64Text} in its canonical spelling. Throws Violation. */
+export function encodeBase64Text(value: Base64Text): string {
+  return MODELS.Base64Text.encode(value);
+}
+
+/** Reads {@link ArtifactPath}. Throws JsonSyntaxError or Violation. */
+export function decodeArtifactPath(text: string | Uint8Array): ArtifactPath {
+  return MODELS.ArtifactPath.decode(text);
+}
+
+/** Writes {@link ArtifactPath} in its canonical spelling. Throws Violation. */
+export function encodeArtifactPath(value: ArtifactPath): string {
+  return MODELS.ArtifactPath.encode(value);
+}
+
+/** Reads {@link ResourcePath}. Throws JsonSyntaxError or Violation. */
+export function decodeResourcePath(text: string | Uint8Array): ResourcePath {
+  return MODELS.ResourcePath.decode(text);
+}
+
+/** Writes {@link ResourcePath} in its canonical spelling. Throws Violation. */
+export function encodeResourcePath(value: ResourcePath): string {
+  return MODELS.ResourcePath.encode(value);
+}
+
+/** Reads {@link ApprovalToken}. Throws JsonSyntaxError or Violation. */
+export function decodeApprovalToken(text: string | Uint8Array): ApprovalToken {
+  return MODELS.ApprovalToken.decode(text);
+}
+
+/** Writes {@link ApprovalToken} in its canonical spelling. Throws Violation. */
+export function encodeApprovalToken(value: ApprovalToken): string {
+  return MODELS.ApprovalToken.encode(value);
+}
+
+/** Reads {@link ResourceIdentity}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceIdentity(text: string | Uint8Array): ResourceIdentity {
+  return MODELS.ResourceIdentity.decode(text);
+}
+
+/** Writes {@link ResourceIdentity} in its canonical spelling. Throws Violation. */
+export function encodeResourceIdentity(value: ResourceIdentity): string {
+  return MODELS.ResourceIdentity.encode(value);
+}
+
+/** Reads {@link CompositionMode}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionMode(text: string | Uint8Array): CompositionMode {
+  return MODELS.CompositionMode.decode(text);
+}
+
+/** Writes {@link CompositionMode} in its canonical spelling. Throws Violation. */
+export function encodeCompositionMode(value: CompositionMode): string {
+  return MODELS.CompositionMode.encode(value);
+}
+
+/** Reads {@link ToolComposition}. Throws JsonSyntaxError or Violation. */
+export function decodeToolComposition(text: string | Uint8Array): ToolComposition {
+  return MODELS.ToolComposition.decode(text);
+}
+
+/** Writes {@link ToolComposition} in its canonical spelling. Throws Violation. */
+export function encodeToolComposition(value: ToolComposition): string {
+  return MODELS.ToolComposition.encode(value);
+}
+
+/** Reads {@link ContextPlacement}. Throws JsonSyntaxError or Violation. */
+export function decodeContextPlacement(text: string | Uint8Array): ContextPlacement {
+  return MODELS.ContextPlacement.decode(text);
+}
+
+/** Writes {@link ContextPlacement} in its canonical spelling. Throws Violation. */
+export function encodeContextPlacement(value: ContextPlacement): string {
+  return MODELS.ContextPlacement.encode(value);
+}
+
+/** Reads {@link ContextContribution}. Throws JsonSyntaxError or Violation. */
+export function decodeContextContribution(text: string | Uint8Array): ContextContribution {
+  return MODELS.ContextContribution.decode(text);
+}
+
+/** Writes {@link ContextContribution} in its canonical spelling. Throws Violation. */
+export function encodeContextContribution(value: ContextContribution): string {
+  return MODELS.ContextContribution.encode(value);
+}
+
+/** Reads {@link StatusContribution}. Throws JsonSyntaxError or Violation. */
+export function decodeStatusContribution(text: string | Uint8Array): StatusContribution {
+  return MODELS.StatusContribution.decode(text);
+}
+
+/** Writes {@link StatusContribution} in its canonical spelling. Throws Violation. */
+export function encodeStatusContribution(value: StatusContribution): string {
+  return MODELS.StatusContribution.encode(value);
+}
+
+/** Reads {@link ToolRenderSegment}. Throws JsonSyntaxError or Violation. */
+export function decodeToolRenderSegment(text: string | Uint8Array): ToolRenderSegment {
+  return MODELS.ToolRenderSegment.decode(text);
+}
+
+/** Writes {@link ToolRenderSegment} in its canonical spelling. Throws Violation. */
+export function encodeToolRenderSegment(value: ToolRenderSegment): string {
+  return MODELS.ToolRenderSegment.encode(value);
+}
+
+/** Reads {@link Disposition}. Throws JsonSyntaxError or Violation. */
+export function decodeDisposition(text: string | Uint8Array): Disposition {
+  return MODELS.Disposition.decode(text);
+}
+
+/** Writes {@link Disposition} in its canonical spelling. Throws Violation. */
+export function encodeDisposition(value: Disposition): string {
+  return MODELS.Disposition.encode(value);
+}
+
+/** Reads {@link DispositionContinue}. Throws JsonSyntaxError or Violation. */
+export function decodeDispositionContinue(text: string | Uint8Array): DispositionContinue {
+  return MODELS.DispositionContinue.decode(text);
+}
+
+/** Writes {@link DispositionContinue} in its canonical spelling. Throws Violation. */
+export function encodeDispositionContinue(value: DispositionContinue): string {
+  return MODELS.DispositionContinue.encode(value);
+}
+
+/** Reads {@link DispositionDeny}. Throws JsonSyntaxError or Violation. */
+export function decodeDispositionDeny(text: string | Uint8Array): DispositionDeny {
+  return MODELS.DispositionDeny.decode(text);
+}
+
+/** Writes {@link DispositionDeny} in its canonical spelling. Throws Violation. */
+export function encodeDispositionDeny(value: DispositionDeny): string {
+  return MODELS.DispositionDeny.encode(value);
+}
+
+/** Reads {@link CommandExecuteParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCommandExecuteParams(text: string | Uint8Array): CommandExecuteParams {
+  return MODELS.CommandExecuteParams.decode(text);
+}
+
+/** Writes {@link CommandExecuteParams} in its canonical spelling. Throws Violation. */
+export function encodeCommandExecuteParams(value: CommandExecuteParams): string {
+  return MODELS.CommandExecuteParams.encode(value);
+}
+
+/** Reads {@link CommandExecuteParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeCommandExecuteParamsV01(text: string | Uint8Array): CommandExecuteParamsV01 {
+  return MODELS.CommandExecuteParamsV01.decode(text);
+}
+
+/** Writes {@link CommandExecuteParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeCommandExecuteParamsV01(value: CommandExecuteParamsV01): string {
+  return MODELS.CommandExecuteParamsV01.encode(value);
+}
+
+/** Reads {@link CommandExecuteResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCommandExecuteResult(text: string | Uint8Array): CommandExecuteResult {
+  return MODELS.CommandExecuteResult.decode(text);
+}
+
+/** Writes {@link CommandExecuteResult} in its canonical spelling. Throws Violation. */
+export function encodeCommandExecuteResult(value: CommandExecuteResult): string {
+  return MODELS.CommandExecuteResult.encode(value);
+}
+
+/** Reads {@link ContextCollectParams}. Throws JsonSyntaxError or Violation. */
+export function decodeContextCollectParams(text: string | Uint8Array): ContextCollectParams {
+  return MODELS.ContextCollectParams.decode(text);
+}
+
+/** Writes {@link ContextCollectParams} in its canonical spelling. Throws Violation. */
+export function encodeContextCollectParams(value: ContextCollectParams): string {
+  return MODELS.ContextCollectParams.encode(value);
+}
+
+/** Reads {@link ContextCollectParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeContextCollectParamsV01(text: string | Uint8Array): ContextCollectParamsV01 {
+  return MODELS.ContextCollectParamsV01.decode(text);
+}
+
+/** Writes {@link ContextCollectParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeContextCollectParamsV01(value: ContextCollectParamsV01): string {
+  return MODELS.ContextCollectParamsV01.encode(value);
+}
+
+/** Reads {@link StatusCollectParams}. Throws JsonSyntaxError or Violation. */
+export function decodeStatusCollectParams(text: string | Uint8Array): StatusCollectParams {
+  return MODELS.StatusCollectParams.decode(text);
+}
+
+/** Writes {@link StatusCollectParams} in its canonical spelling. Throws Violation. */
+export function encodeStatusCollectParams(value: StatusCollectParams): string {
+  return MODELS.StatusCollectParams.encode(value);
+}
+
+/** Reads {@link StatusCollectParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeStatusCollectParamsV01(text: string | Uint8Array): StatusCollectParamsV01 {
+  return MODELS.StatusCollectParamsV01.decode(text);
+}
+
+/** Writes {@link StatusCollectParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeStatusCollectParamsV01(value: StatusCollectParamsV01): string {
+  return MODELS.StatusCollectParamsV01.encode(value);
+}
+
+/** Reads {@link MenuCollectParams}. Throws JsonSyntaxError or Violation. */
+export function decodeMenuCollectParams(text: string | Uint8Array): MenuCollectParams {
+  return MODELS.MenuCollectParams.decode(text);
+}
+
+/** Writes {@link MenuCollectParams} in its canonical spelling. Throws Violation. */
+export function encodeMenuCollectParams(value: MenuCollectParams): string {
+  return MODELS.MenuCollectParams.encode(value);
+}
+
+/** Reads {@link MenuCollectResult}. Throws JsonSyntaxError or Violation. */
+export function decodeMenuCollectResult(text: string | Uint8Array): MenuCollectResult {
+  return MODELS.MenuCollectResult.decode(text);
+}
+
+/** Writes {@link MenuCollectResult} in its canonical spelling. Throws Violation. */
+export function encodeMenuCollectResult(value: MenuCollectResult): string {
+  return MODELS.MenuCollectResult.encode(value);
+}
+
+/** Reads {@link MenuItem}. Throws JsonSyntaxError or Violation. */
+export function decodeMenuItem(text: string | Uint8Array): MenuItem {
+  return MODELS.MenuItem.decode(text);
+}
+
+/** Writes {@link MenuItem} in its canonical spelling. Throws Violation. */
+export function encodeMenuItem(value: MenuItem): string {
+  return MODELS.MenuItem.encode(value);
+}
+
+/** Reads {@link ToolRenderParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolRenderParams(text: string | Uint8Array): ToolRenderParams {
+  return MODELS.ToolRenderParams.decode(text);
+}
+
+/** Writes {@link ToolRenderParams} in its canonical spelling. Throws Violation. */
+export function encodeToolRenderParams(value: ToolRenderParams): string {
+  return MODELS.ToolRenderParams.encode(value);
+}
+
+/** Reads {@link ToolRenderParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeToolRenderParamsV01(text: string | Uint8Array): ToolRenderParamsV01 {
+  return MODELS.ToolRenderParamsV01.decode(text);
+}
+
+/** Writes {@link ToolRenderParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeToolRenderParamsV01(value: ToolRenderParamsV01): string {
+  return MODELS.ToolRenderParamsV01.encode(value);
+}
+
+/** Reads {@link ToolRenderResult}. Throws JsonSyntaxError or Violation. */
+export function decodeToolRenderResult(text: string | Uint8Array): ToolRenderResult {
+  return MODELS.ToolRenderResult.decode(text);
+}
+
+/** Writes {@link ToolRenderResult} in its canonical spelling. Throws Violation. */
+export function encodeToolRenderResult(value: ToolRenderResult): string {
+  return MODELS.ToolRenderResult.encode(value);
+}
+
+/** Reads {@link HookName}. Throws JsonSyntaxError or Violation. */
+export function decodeHookName(text: string | Uint8Array): HookName {
+  return MODELS.HookName.decode(text);
+}
+
+/** Writes {@link HookName} in its canonical spelling. Throws Violation. */
+export function encodeHookName(value: HookName): string {
+  return MODELS.HookName.encode(value);
+}
+
+/** Reads {@link HookRunParams}. Throws JsonSyntaxError or Violation. */
+export function decodeHookRunParams(text: string | Uint8Array): HookRunParams {
+  return MODELS.HookRunParams.decode(text);
+}
+
+/** Writes {@link HookRunParams} in its canonical spelling. Throws Violation. */
+export function encodeHookRunParams(value: HookRunParams): string {
+  return MODELS.HookRunParams.encode(value);
+}
+
+/** Reads {@link HookRunParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeHookRunParamsV01(text: string | Uint8Array): HookRunParamsV01 {
+  return MODELS.HookRunParamsV01.decode(text);
+}
+
+/** Writes {@link HookRunParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeHookRunParamsV01(value: HookRunParamsV01): string {
+  return MODELS.HookRunParamsV01.encode(value);
+}
+
+/** Reads {@link HookRunResult}. Throws JsonSyntaxError or Violation. */
+export function decodeHookRunResult(text: string | Uint8Array): HookRunResult {
+  return MODELS.HookRunResult.decode(text);
+}
+
+/** Writes {@link HookRunResult} in its canonical spelling. Throws Violation. */
+export function encodeHookRunResult(value: HookRunResult): string {
+  return MODELS.HookRunResult.encode(value);
+}
+
+/** Reads {@link HookRunResultV01}. Throws JsonSyntaxError or Violation. */
+export function decodeHookRunResultV01(text: string | Uint8Array): HookRunResultV01 {
+  return MODELS.HookRunResultV01.decode(text);
+}
+
+/** Writes {@link HookRunResultV01} in its canonical spelling. Throws Violation. */
+export function encodeHookRunResultV01(value: HookRunResultV01): string {
+  return MODELS.HookRunResultV01.encode(value);
+}
+
+/** Reads {@link BeforePromptPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforePromptPayload(text: string | Uint8Array): BeforePromptPayload {
+  return MODELS.BeforePromptPayload.decode(text);
+}
+
+/** Writes {@link BeforePromptPayload} in its canonical spelling. Throws Violation. */
+export function encodeBeforePromptPayload(value: BeforePromptPayload): string {
+  return MODELS.BeforePromptPayload.encode(value);
+}
+
+/** Reads {@link BeforePromptHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforePromptHookResult(text: string | Uint8Array): BeforePromptHookResult {
+  return MODELS.BeforePromptHookResult.decode(text);
+}
+
+/** Writes {@link BeforePromptHookResult} in its canonical spelling. Throws Violation. */
+export function encodeBeforePromptHookResult(value: BeforePromptHookResult): string {
+  return MODELS.BeforePromptHookResult.encode(value);
+}
+
+/** Reads {@link AfterResponsePayload}. Throws JsonSyntaxError or Violation. */
+export function decodeAfterResponsePayload(text: string | Uint8Array): AfterResponsePayload {
+  return MODELS.AfterResponsePayload.decode(text);
+}
+
+/** Writes {@link AfterResponsePayload} in its canonical spelling. Throws Violation. */
+export function encodeAfterResponsePayload(value: AfterResponsePayload): string {
+  return MODELS.AfterResponsePayload.encode(value);
+}
+
+/** Reads {@link AfterResponseHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAfterResponseHookResult(text: string | Uint8Array): AfterResponseHookResult {
+  return MODELS.AfterResponseHookResult.decode(text);
+}
+
+/** Writes {@link AfterResponseHookResult} in its canonical spelling. Throws Violation. */
+export function encodeAfterResponseHookResult(value: AfterResponseHookResult): string {
+  return MODELS.AfterResponseHookResult.encode(value);
+}
+
+/** Reads {@link BeforeToolCallPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforeToolCallPayload(text: string | Uint8Array): BeforeToolCallPayload {
+  return MODELS.BeforeToolCallPayload.decode(text);
+}
+
+/** Writes {@link BeforeToolCallPayload} in its canonical spelling. Throws Violation. */
+export function encodeBeforeToolCallPayload(value: BeforeToolCallPayload): string {
+  return MODELS.BeforeToolCallPayload.encode(value);
+}
+
+/** Reads {@link BeforeToolCallHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforeToolCallHookResult(text: string | Uint8Array): BeforeToolCallHookResult {
+  return MODELS.BeforeToolCallHookResult.decode(text);
+}
+
+/** Writes {@link BeforeToolCallHookResult} in its canonical spelling. Throws Violation. */
+export function encodeBeforeToolCallHookResult(value: BeforeToolCallHookResult): string {
+  return MODELS.BeforeToolCallHookResult.encode(value);
+}
+
+/** Reads {@link AfterToolCallPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeAfterToolCallPayload(text: string | Uint8Array): AfterToolCallPayload {
+  return MODELS.AfterToolCallPayload.decode(text);
+}
+
+/** Writes {@link AfterToolCallPayload} in its canonical spelling. Throws Violation. */
+export function encodeAfterToolCallPayload(value: AfterToolCallPayload): string {
+  return MODELS.AfterToolCallPayload.encode(value);
+}
+
+/** Reads {@link AfterToolCallHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeAfterToolCallHookResult(text: string | Uint8Array): AfterToolCallHookResult {
+  return MODELS.AfterToolCallHookResult.decode(text);
+}
+
+/** Writes {@link AfterToolCallHookResult} in its canonical spelling. Throws Violation. */
+export function encodeAfterToolCallHookResult(value: AfterToolCallHookResult): string {
+  return MODELS.AfterToolCallHookResult.encode(value);
+}
+
+/** Reads {@link ProviderRetryKind}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryKind(text: string | Uint8Array): ProviderRetryKind {
+  return MODELS.ProviderRetryKind.decode(text);
+}
+
+/** Writes {@link ProviderRetryKind} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryKind(value: ProviderRetryKind): string {
+  return MODELS.ProviderRetryKind.encode(value);
+}
+
+/** Reads {@link ProviderOperation}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderOperation(text: string | Uint8Array): ProviderOperation {
+  return MODELS.ProviderOperation.decode(text);
+}
+
+/** Writes {@link ProviderOperation} in its canonical spelling. Throws Violation. */
+export function encodeProviderOperation(value: ProviderOperation): string {
+  return MODELS.ProviderOperation.encode(value);
+}
+
+/** Reads {@link ProviderRetryPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryPayload(text: string | Uint8Array): ProviderRetryPayload {
+  return MODELS.ProviderRetryPayload.decode(text);
+}
+
+/** Writes {@link ProviderRetryPayload} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryPayload(value: ProviderRetryPayload): string {
+  return MODELS.ProviderRetryPayload.encode(value);
+}
+
+/** Reads {@link ProviderRetryVerdict}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryVerdict(text: string | Uint8Array): ProviderRetryVerdict {
+  return MODELS.ProviderRetryVerdict.decode(text);
+}
+
+/** Writes {@link ProviderRetryVerdict} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryVerdict(value: ProviderRetryVerdict): string {
+  return MODELS.ProviderRetryVerdict.encode(value);
+}
+
+/** Reads {@link ProviderRetryDelay}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryDelay(text: string | Uint8Array): ProviderRetryDelay {
+  return MODELS.ProviderRetryDelay.decode(text);
+}
+
+/** Writes {@link ProviderRetryDelay} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryDelay(value: ProviderRetryDelay): string {
+  return MODELS.ProviderRetryDelay.encode(value);
+}
+
+/** Reads {@link ProviderRetryExtra}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryExtra(text: string | Uint8Array): ProviderRetryExtra {
+  return MODELS.ProviderRetryExtra.decode(text);
+}
+
+/** Writes {@link ProviderRetryExtra} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryExtra(value: ProviderRetryExtra): string {
+  return MODELS.ProviderRetryExtra.encode(value);
+}
+
+/** Reads {@link ProviderRetryAdvice}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryAdvice(text: string | Uint8Array): ProviderRetryAdvice {
+  return MODELS.ProviderRetryAdvice.decode(text);
+}
+
+/** Writes {@link ProviderRetryAdvice} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryAdvice(value: ProviderRetryAdvice): string {
+  return MODELS.ProviderRetryAdvice.encode(value);
+}
+
+/** Reads {@link ProviderRetryHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeProviderRetryHookResult(text: string | Uint8Array): ProviderRetryHookResult {
+  return MODELS.ProviderRetryHookResult.decode(text);
+}
+
+/** Writes {@link ProviderRetryHookResult} in its canonical spelling. Throws Violation. */
+export function encodeProviderRetryHookResult(value: ProviderRetryHookResult): string {
+  return MODELS.ProviderRetryHookResult.encode(value);
+}
+
+/** Reads {@link BeforePersistencePayload}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforePersistencePayload(text: string | Uint8Array): BeforePersistencePayload {
+  return MODELS.BeforePersistencePayload.decode(text);
+}
+
+/** Writes {@link BeforePersistencePayload} in its canonical spelling. Throws Violation. */
+export function encodeBeforePersistencePayload(value: BeforePersistencePayload): string {
+  return MODELS.BeforePersistencePayload.encode(value);
+}
+
+/** Reads {@link PersistenceMetadata}. Throws JsonSyntaxError or Violation. */
+export function decodePersistenceMetadata(text: string | Uint8Array): PersistenceMetadata {
+  return MODELS.PersistenceMetadata.decode(text);
+}
+
+/** Writes {@link PersistenceMetadata} in its canonical spelling. Throws Violation. */
+export function encodePersistenceMetadata(value: PersistenceMetadata): string {
+  return MODELS.PersistenceMetadata.encode(value);
+}
+
+/** Reads {@link BeforePersistenceHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBeforePersistenceHookResult(text: string | Uint8Array): BeforePersistenceHookResult {
+  return MODELS.BeforePersistenceHookResult.decode(text);
+}
+
+/** Writes {@link BeforePersistenceHookResult} in its canonical spelling. Throws Violation. */
+export function encodeBeforePersistenceHookResult(value: BeforePersistenceHookResult): string {
+  return MODELS.BeforePersistenceHookResult.encode(value);
+}
+
+/** Reads {@link MutationKind}. Throws JsonSyntaxError or Violation. */
+export function decodeMutationKind(text: string | Uint8Array): MutationKind {
+  return MODELS.MutationKind.decode(text);
+}
+
+/** Writes {@link MutationKind} in its canonical spelling. Throws Violation. */
+export function encodeMutationKind(value: MutationKind): string {
+  return MODELS.MutationKind.encode(value);
+}
+
+/** Reads {@link MutationState}. Throws JsonSyntaxError or Violation. */
+export function decodeMutationState(text: string | Uint8Array): MutationState {
+  return MODELS.MutationState.decode(text);
+}
+
+/** Writes {@link MutationState} in its canonical spelling. Throws Violation. */
+export function encodeMutationState(value: MutationState): string {
+  return MODELS.MutationState.encode(value);
+}
+
+/** Reads {@link PostMutationPayload}. Throws JsonSyntaxError or Violation. */
+export function decodePostMutationPayload(text: string | Uint8Array): PostMutationPayload {
+  return MODELS.PostMutationPayload.decode(text);
+}
+
+/** Writes {@link PostMutationPayload} in its canonical spelling. Throws Violation. */
+export function encodePostMutationPayload(value: PostMutationPayload): string {
+  return MODELS.PostMutationPayload.encode(value);
+}
+
+/** Reads {@link PostMutationAnswer}. Throws JsonSyntaxError or Violation. */
+export function decodePostMutationAnswer(text: string | Uint8Array): PostMutationAnswer {
+  return MODELS.PostMutationAnswer.decode(text);
+}
+
+/** Writes {@link PostMutationAnswer} in its canonical spelling. Throws Violation. */
+export function encodePostMutationAnswer(value: PostMutationAnswer): string {
+  return MODELS.PostMutationAnswer.encode(value);
+}
+
+/** Reads {@link PostMutationNoRescan}. Throws JsonSyntaxError or Violation. */
+export function decodePostMutationNoRescan(text: string | Uint8Array): PostMutationNoRescan {
+  return MODELS.PostMutationNoRescan.decode(text);
+}
+
+/** Writes {@link PostMutationNoRescan} in its canonical spelling. Throws Violation. */
+export function encodePostMutationNoRescan(value: PostMutationNoRescan): string {
+  return MODELS.PostMutationNoRescan.encode(value);
+}
+
+/** Reads {@link PostMutationRequestRescan}. Throws JsonSyntaxError or Violation. */
+export function decodePostMutationRequestRescan(text: string | Uint8Array): PostMutationRequestRescan {
+  return MODELS.PostMutationRequestRescan.decode(text);
+}
+
+/** Writes {@link PostMutationRequestRescan} in its canonical spelling. Throws Violation. */
+export function encodePostMutationRequestRescan(value: PostMutationRequestRescan): string {
+  return MODELS.PostMutationRequestRescan.encode(value);
+}
+
+/** Reads {@link PostMutationHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodePostMutationHookResult(text: string | Uint8Array): PostMutationHookResult {
+  return MODELS.PostMutationHookResult.decode(text);
+}
+
+/** Writes {@link PostMutationHookResult} in its canonical spelling. Throws Violation. */
+export function encodePostMutationHookResult(value: PostMutationHookResult): string {
+  return MODELS.PostMutationHookResult.encode(value);
+}
+
+/** Reads {@link SessionOperation}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionOperation(text: string | Uint8Array): SessionOperation {
+  return MODELS.SessionOperation.decode(text);
+}
+
+/** Writes {@link SessionOperation} in its canonical spelling. Throws Violation. */
+export function encodeSessionOperation(value: SessionOperation): string {
+  return MODELS.SessionOperation.encode(value);
+}
+
+/** Reads {@link SessionOperationContinue}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionOperationContinue(text: string | Uint8Array): SessionOperationContinue {
+  return MODELS.SessionOperationContinue.decode(text);
+}
+
+/** Writes {@link SessionOperationContinue} in its canonical spelling. Throws Violation. */
+export function encodeSessionOperationContinue(value: SessionOperationContinue): string {
+  return MODELS.SessionOperationContinue.encode(value);
+}
+
+/** Reads {@link SessionOperationCancel}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionOperationCancel(text: string | Uint8Array): SessionOperationCancel {
+  return MODELS.SessionOperationCancel.decode(text);
+}
+
+/** Writes {@link SessionOperationCancel} in its canonical spelling. Throws Violation. */
+export function encodeSessionOperationCancel(value: SessionOperationCancel): string {
+  return MODELS.SessionOperationCancel.encode(value);
+}
+
+/** Reads {@link SessionOperationReplaceCompaction}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionOperationReplaceCompaction(text: string | Uint8Array): SessionOperationReplaceCompaction {
+  return MODELS.SessionOperationReplaceCompaction.decode(text);
+}
+
+/** Writes {@link SessionOperationReplaceCompaction} in its canonical spelling. Throws Violation. */
+export function encodeSessionOperationReplaceCompaction(value: SessionOperationReplaceCompaction): string {
+  return MODELS.SessionOperationReplaceCompaction.encode(value);
+}
+
+/** Reads {@link ModelTurnStartPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeModelTurnStartPayload(text: string | Uint8Array): ModelTurnStartPayload {
+  return MODELS.ModelTurnStartPayload.decode(text);
+}
+
+/** Writes {@link ModelTurnStartPayload} in its canonical spelling. Throws Violation. */
+export function encodeModelTurnStartPayload(value: ModelTurnStartPayload): string {
+  return MODELS.ModelTurnStartPayload.encode(value);
+}
+
+/** Reads {@link ModelTurnEndPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeModelTurnEndPayload(text: string | Uint8Array): ModelTurnEndPayload {
+  return MODELS.ModelTurnEndPayload.decode(text);
+}
+
+/** Writes {@link ModelTurnEndPayload} in its canonical spelling. Throws Violation. */
+export function encodeModelTurnEndPayload(value: ModelTurnEndPayload): string {
+  return MODELS.ModelTurnEndPayload.encode(value);
+}
+
+/** Reads {@link ModelTurnStartHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeModelTurnStartHookResult(text: string | Uint8Array): ModelTurnStartHookResult {
+  return MODELS.ModelTurnStartHookResult.decode(text);
+}
+
+/** Writes {@link ModelTurnStartHookResult} in its canonical spelling. Throws Violation. */
+export function encodeModelTurnStartHookResult(value: ModelTurnStartHookResult): string {
+  return MODELS.ModelTurnStartHookResult.encode(value);
+}
+
+/** Reads {@link ModelTurnEndHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeModelTurnEndHookResult(text: string | Uint8Array): ModelTurnEndHookResult {
+  return MODELS.ModelTurnEndHookResult.decode(text);
+}
+
+/** Writes {@link ModelTurnEndHookResult} in its canonical spelling. Throws Violation. */
+export function encodeModelTurnEndHookResult(value: ModelTurnEndHookResult): string {
+  return MODELS.ModelTurnEndHookResult.encode(value);
+}
+
+/** Reads {@link SessionBeforeCompactPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionBeforeCompactPayload(text: string | Uint8Array): SessionBeforeCompactPayload {
+  return MODELS.SessionBeforeCompactPayload.decode(text);
+}
+
+/** Writes {@link SessionBeforeCompactPayload} in its canonical spelling. Throws Violation. */
+export function encodeSessionBeforeCompactPayload(value: SessionBeforeCompactPayload): string {
+  return MODELS.SessionBeforeCompactPayload.encode(value);
+}
+
+/** Reads {@link SessionBeforeCompactHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionBeforeCompactHookResult(text: string | Uint8Array): SessionBeforeCompactHookResult {
+  return MODELS.SessionBeforeCompactHookResult.decode(text);
+}
+
+/** Writes {@link SessionBeforeCompactHookResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionBeforeCompactHookResult(value: SessionBeforeCompactHookResult): string {
+  return MODELS.SessionBeforeCompactHookResult.encode(value);
+}
+
+/** Reads {@link SessionCompactPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCompactPayload(text: string | Uint8Array): SessionCompactPayload {
+  return MODELS.SessionCompactPayload.decode(text);
+}
+
+/** Writes {@link SessionCompactPayload} in its canonical spelling. Throws Violation. */
+export function encodeSessionCompactPayload(value: SessionCompactPayload): string {
+  return MODELS.SessionCompactPayload.encode(value);
+}
+
+/** Reads {@link SessionCompactHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionCompactHookResult(text: string | Uint8Array): SessionCompactHookResult {
+  return MODELS.SessionCompactHookResult.decode(text);
+}
+
+/** Writes {@link SessionCompactHookResult} in its canonical spelling. Throws Violation. */
+export function encodeSessionCompactHookResult(value: SessionCompactHookResult): string {
+  return MODELS.SessionCompactHookResult.encode(value);
+}
+
+/** Reads {@link CacheWarmingPhase}. Throws JsonSyntaxError or Violation. */
+export function decodeCacheWarmingPhase(text: string | Uint8Array): CacheWarmingPhase {
+  return MODELS.CacheWarmingPhase.decode(text);
+}
+
+/** Writes {@link CacheWarmingPhase} in its canonical spelling. Throws Violation. */
+export function encodeCacheWarmingPhase(value: CacheWarmingPhase): string {
+  return MODELS.CacheWarmingPhase.encode(value);
+}
+
+/** Reads {@link CacheWarmingAction}. Throws JsonSyntaxError or Violation. */
+export function decodeCacheWarmingAction(text: string | Uint8Array): CacheWarmingAction {
+  return MODELS.CacheWarmingAction.decode(text);
+}
+
+/** Writes {@link CacheWarmingAction} in its canonical spelling. Throws Violation. */
+export function encodeCacheWarmingAction(value: CacheWarmingAction): string {
+  return MODELS.CacheWarmingAction.encode(value);
+}
+
+/** Reads {@link CacheWarmingDecision}. Throws JsonSyntaxError or Violation. */
+export function decodeCacheWarmingDecision(text: string | Uint8Array): CacheWarmingDecision {
+  return MODELS.CacheWarmingDecision.decode(text);
+}
+
+/** Writes {@link CacheWarmingDecision} in its canonical spelling. Throws Violation. */
+export function encodeCacheWarmingDecision(value: CacheWarmingDecision): string {
+  return MODELS.CacheWarmingDecision.encode(value);
+}
+
+/** Reads {@link CacheWarmingDecisionPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeCacheWarmingDecisionPayload(text: string | Uint8Array): CacheWarmingDecisionPayload {
+  return MODELS.CacheWarmingDecisionPayload.decode(text);
+}
+
+/** Writes {@link CacheWarmingDecisionPayload} in its canonical spelling. Throws Violation. */
+export function encodeCacheWarmingDecisionPayload(value: CacheWarmingDecisionPayload): string {
+  return MODELS.CacheWarmingDecisionPayload.encode(value);
+}
+
+/** Reads {@link CacheWarmingDecisionHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCacheWarmingDecisionHookResult(text: string | Uint8Array): CacheWarmingDecisionHookResult {
+  return MODELS.CacheWarmingDecisionHookResult.decode(text);
+}
+
+/** Writes {@link CacheWarmingDecisionHookResult} in its canonical spelling. Throws Violation. */
+export function encodeCacheWarmingDecisionHookResult(value: CacheWarmingDecisionHookResult): string {
+  return MODELS.CacheWarmingDecisionHookResult.encode(value);
+}
+
+/** Reads {@link CompactionStrategyPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeCompactionStrategyPayload(text: string | Uint8Array): CompactionStrategyPayload {
+  return MODELS.CompactionStrategyPayload.decode(text);
+}
+
+/** Writes {@link CompactionStrategyPayload} in its canonical spelling. Throws Violation. */
+export function encodeCompactionStrategyPayload(value: CompactionStrategyPayload): string {
+  return MODELS.CompactionStrategyPayload.encode(value);
+}
+
+/** Reads {@link CompactionStrategyHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCompactionStrategyHookResult(text: string | Uint8Array): CompactionStrategyHookResult {
+  return MODELS.CompactionStrategyHookResult.decode(text);
+}
+
+/** Writes {@link CompactionStrategyHookResult} in its canonical spelling. Throws Violation. */
+export function encodeCompactionStrategyHookResult(value: CompactionStrategyHookResult): string {
+  return MODELS.CompactionStrategyHookResult.encode(value);
+}
+
+/** Reads {@link ResourcesDiscoverReason}. Throws JsonSyntaxError or Violation. */
+export function decodeResourcesDiscoverReason(text: string | Uint8Array): ResourcesDiscoverReason {
+  return MODELS.ResourcesDiscoverReason.decode(text);
+}
+
+/** Writes {@link ResourcesDiscoverReason} in its canonical spelling. Throws Violation. */
+export function encodeResourcesDiscoverReason(value: ResourcesDiscoverReason): string {
+  return MODELS.ResourcesDiscoverReason.encode(value);
+}
+
+/** Reads {@link ResourcesDiscoverPayload}. Throws JsonSyntaxError or Violation. */
+export function decodeResourcesDiscoverPayload(text: string | Uint8Array): ResourcesDiscoverPayload {
+  return MODELS.ResourcesDiscoverPayload.decode(text);
+}
+
+/** Writes {@link ResourcesDiscoverPayload} in its canonical spelling. Throws Violation. */
+export function encodeResourcesDiscoverPayload(value: ResourcesDiscoverPayload): string {
+  return MODELS.ResourcesDiscoverPayload.encode(value);
+}
+
+/** Reads {@link ResourcePaths}. Throws JsonSyntaxError or Violation. */
+export function decodeResourcePaths(text: string | Uint8Array): ResourcePaths {
+  return MODELS.ResourcePaths.decode(text);
+}
+
+/** Writes {@link ResourcePaths} in its canonical spelling. Throws Violation. */
+export function encodeResourcePaths(value: ResourcePaths): string {
+  return MODELS.ResourcePaths.encode(value);
+}
+
+/** Reads {@link ResourcesDiscoverHookResult}. Throws JsonSyntaxError or Violation. */
+export function decodeResourcesDiscoverHookResult(text: string | Uint8Array): ResourcesDiscoverHookResult {
+  return MODELS.ResourcesDiscoverHookResult.decode(text);
+}
+
+/** Writes {@link ResourcesDiscoverHookResult} in its canonical spelling. Throws Violation. */
+export function encodeResourcesDiscoverHookResult(value: ResourcesDiscoverHookResult): string {
+  return MODELS.ResourcesDiscoverHookResult.encode(value);
+}
+
+/** Reads {@link SettlementOutcome}. Throws JsonSyntaxError or Violation. */
+export function decodeSettlementOutcome(text: string | Uint8Array): SettlementOutcome {
+  return MODELS.SettlementOutcome.decode(text);
+}
+
+/** Writes {@link SettlementOutcome} in its canonical spelling. Throws Violation. */
+export function encodeSettlementOutcome(value: SettlementOutcome): string {
+  return MODELS.SettlementOutcome.encode(value);
+}
+
+/** Reads {@link SessionStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionStartedParams(text: string | Uint8Array): SessionStartedParams {
+  return MODELS.SessionStartedParams.decode(text);
+}
+
+/** Writes {@link SessionStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionStartedParams(value: SessionStartedParams): string {
+  return MODELS.SessionStartedParams.encode(value);
+}
+
+/** Reads {@link SessionSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionSettledParams(text: string | Uint8Array): SessionSettledParams {
+  return MODELS.SessionSettledParams.decode(text);
+}
+
+/** Writes {@link SessionSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionSettledParams(value: SessionSettledParams): string {
+  return MODELS.SessionSettledParams.encode(value);
+}
+
+/** Reads {@link TurnStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeTurnStartedParams(text: string | Uint8Array): TurnStartedParams {
+  return MODELS.TurnStartedParams.decode(text);
+}
+
+/** Writes {@link TurnStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeTurnStartedParams(value: TurnStartedParams): string {
+  return MODELS.TurnStartedParams.encode(value);
+}
+
+/** Reads {@link TurnSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeTurnSettledParams(text: string | Uint8Array): TurnSettledParams {
+  return MODELS.TurnSettledParams.decode(text);
+}
+
+/** Writes {@link TurnSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeTurnSettledParams(value: TurnSettledParams): string {
+  return MODELS.TurnSettledParams.encode(value);
+}
+
+/** Reads {@link ToolStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolStartedParams(text: string | Uint8Array): ToolStartedParams {
+  return MODELS.ToolStartedParams.decode(text);
+}
+
+/** Writes {@link ToolStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeToolStartedParams(value: ToolStartedParams): string {
+  return MODELS.ToolStartedParams.encode(value);
+}
+
+/** Reads {@link ToolSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolSettledParams(text: string | Uint8Array): ToolSettledParams {
+  return MODELS.ToolSettledParams.decode(text);
+}
+
+/** Writes {@link ToolSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeToolSettledParams(value: ToolSettledParams): string {
+  return MODELS.ToolSettledParams.encode(value);
+}
+
+/** Reads {@link ShortcutTriggerParams}. Throws JsonSyntaxError or Violation. */
+export function decodeShortcutTriggerParams(text: string | Uint8Array): ShortcutTriggerParams {
+  return MODELS.ShortcutTriggerParams.decode(text);
+}
+
+/** Writes {@link ShortcutTriggerParams} in its canonical spelling. Throws Violation. */
+export function encodeShortcutTriggerParams(value: ShortcutTriggerParams): string {
+  return MODELS.ShortcutTriggerParams.encode(value);
+}
+
+/** Reads {@link MessageStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeMessageStartedParams(text: string | Uint8Array): MessageStartedParams {
+  return MODELS.MessageStartedParams.decode(text);
+}
+
+/** Writes {@link MessageStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeMessageStartedParams(value: MessageStartedParams): string {
+  return MODELS.MessageStartedParams.encode(value);
+}
+
+/** Reads {@link MessageUpdatedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeMessageUpdatedParams(text: string | Uint8Array): MessageUpdatedParams {
+  return MODELS.MessageUpdatedParams.decode(text);
+}
+
+/** Writes {@link MessageUpdatedParams} in its canonical spelling. Throws Violation. */
+export function encodeMessageUpdatedParams(value: MessageUpdatedParams): string {
+  return MODELS.MessageUpdatedParams.encode(value);
+}
+
+/** Reads {@link MessageSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeMessageSettledParams(text: string | Uint8Array): MessageSettledParams {
+  return MODELS.MessageSettledParams.decode(text);
+}
+
+/** Writes {@link MessageSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeMessageSettledParams(value: MessageSettledParams): string {
+  return MODELS.MessageSettledParams.encode(value);
+}
+
+/** Reads {@link CompactionStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompactionStartedParams(text: string | Uint8Array): CompactionStartedParams {
+  return MODELS.CompactionStartedParams.decode(text);
+}
+
+/** Writes {@link CompactionStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeCompactionStartedParams(value: CompactionStartedParams): string {
+  return MODELS.CompactionStartedParams.encode(value);
+}
+
+/** Reads {@link CompactionSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompactionSettledParams(text: string | Uint8Array): CompactionSettledParams {
+  return MODELS.CompactionSettledParams.decode(text);
+}
+
+/** Writes {@link CompactionSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeCompactionSettledParams(value: CompactionSettledParams): string {
+  return MODELS.CompactionSettledParams.encode(value);
+}
+
+/** Reads {@link CompactionFailedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompactionFailedParams(text: string | Uint8Array): CompactionFailedParams {
+  return MODELS.CompactionFailedParams.decode(text);
+}
+
+/** Writes {@link CompactionFailedParams} in its canonical spelling. Throws Violation. */
+export function encodeCompactionFailedParams(value: CompactionFailedParams): string {
+  return MODELS.CompactionFailedParams.encode(value);
+}
+
+/** Reads {@link SessionInfoChangedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSessionInfoChangedParams(text: string | Uint8Array): SessionInfoChangedParams {
+  return MODELS.SessionInfoChangedParams.decode(text);
+}
+
+/** Writes {@link SessionInfoChangedParams} in its canonical spelling. Throws Violation. */
+export function encodeSessionInfoChangedParams(value: SessionInfoChangedParams): string {
+  return MODELS.SessionInfoChangedParams.encode(value);
+}
+
+/** Reads {@link DialogStartedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeDialogStartedParams(text: string | Uint8Array): DialogStartedParams {
+  return MODELS.DialogStartedParams.decode(text);
+}
+
+/** Writes {@link DialogStartedParams} in its canonical spelling. Throws Violation. */
+export function encodeDialogStartedParams(value: DialogStartedParams): string {
+  return MODELS.DialogStartedParams.encode(value);
+}
+
+/** Reads {@link DialogSettledParams}. Throws JsonSyntaxError or Violation. */
+export function decodeDialogSettledParams(text: string | Uint8Array): DialogSettledParams {
+  return MODELS.DialogSettledParams.decode(text);
+}
+
+/** Writes {@link DialogSettledParams} in its canonical spelling. Throws Violation. */
+export function encodeDialogSettledParams(value: DialogSettledParams): string {
+  return MODELS.DialogSettledParams.encode(value);
+}
+
+/** Reads {@link ModelSelectedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeModelSelectedParams(text: string | Uint8Array): ModelSelectedParams {
+  return MODELS.ModelSelectedParams.decode(text);
+}
+
+/** Writes {@link ModelSelectedParams} in its canonical spelling. Throws Violation. */
+export function encodeModelSelectedParams(value: ModelSelectedParams): string {
+  return MODELS.ModelSelectedParams.encode(value);
+}
+
+/** Reads {@link ReasoningSelectedParams}. Throws JsonSyntaxError or Violation. */
+export function decodeReasoningSelectedParams(text: string | Uint8Array): ReasoningSelectedParams {
+  return MODELS.ReasoningSelectedParams.decode(text);
+}
+
+/** Writes {@link ReasoningSelectedParams} in its canonical spelling. Throws Violation. */
+export function encodeReasoningSelectedParams(value: ReasoningSelectedParams): string {
+  return MODELS.ReasoningSelectedParams.encode(value);
+}
+
+/** Reads {@link BashUserParams}. Throws JsonSyntaxError or Violation. */
+export function decodeBashUserParams(text: string | Uint8Array): BashUserParams {
+  return MODELS.BashUserParams.decode(text);
+}
+
+/** Writes {@link BashUserParams} in its canonical spelling. Throws Violation. */
+export function encodeBashUserParams(value: BashUserParams): string {
+  return MODELS.BashUserParams.encode(value);
+}
+
+/** Reads {@link TerminalGrantLostParams}. Throws JsonSyntaxError or Violation. */
+export function decodeTerminalGrantLostParams(text: string | Uint8Array): TerminalGrantLostParams {
+  return MODELS.TerminalGrantLostParams.decode(text);
+}
+
+/** Writes {@link TerminalGrantLostParams} in its canonical spelling. Throws Violation. */
+export function encodeTerminalGrantLostParams(value: TerminalGrantLostParams): string {
+  return MODELS.TerminalGrantLostParams.encode(value);
+}
+
+/** Reads {@link ConfirmationRequestParams}. Throws JsonSyntaxError or Violation. */
+export function decodeConfirmationRequestParams(text: string | Uint8Array): ConfirmationRequestParams {
+  return MODELS.ConfirmationRequestParams.decode(text);
+}
+
+/** Writes {@link ConfirmationRequestParams} in its canonical spelling. Throws Violation. */
+export function encodeConfirmationRequestParams(value: ConfirmationRequestParams): string {
+  return MODELS.ConfirmationRequestParams.encode(value);
+}
+
+/** Reads {@link ConfirmationRequestParamsV01}. Throws JsonSyntaxError or Violation. */
+export function decodeConfirmationRequestParamsV01(text: string | Uint8Array): ConfirmationRequestParamsV01 {
+  return MODELS.ConfirmationRequestParamsV01.decode(text);
+}
+
+/** Writes {@link ConfirmationRequestParamsV01} in its canonical spelling. Throws Violation. */
+export function encodeConfirmationRequestParamsV01(value: ConfirmationRequestParamsV01): string {
+  return MODELS.ConfirmationRequestParamsV01.encode(value);
+}
+
+/** Reads {@link ConfirmationRequestResult}. Throws JsonSyntaxError or Violation. */
+export function decodeConfirmationRequestResult(text: string | Uint8Array): ConfirmationRequestResult {
+  return MODELS.ConfirmationRequestResult.decode(text);
+}
+
+/** Writes {@link ConfirmationRequestResult} in its canonical spelling. Throws Violation. */
+export function encodeConfirmationRequestResult(value: ConfirmationRequestResult): string {
+  return MODELS.ConfirmationRequestResult.encode(value);
+}
+
+/** Reads {@link PresentationState}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationState(text: string | Uint8Array): PresentationState {
+  return MODELS.PresentationState.decode(text);
+}
+
+/** Writes {@link PresentationState} in its canonical spelling. Throws Violation. */
+export function encodePresentationState(value: PresentationState): string {
+  return MODELS.PresentationState.encode(value);
+}
+
+/** Reads {@link PresentationUpdateParams}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationUpdateParams(text: string | Uint8Array): PresentationUpdateParams {
+  return MODELS.PresentationUpdateParams.decode(text);
+}
+
+/** Writes {@link PresentationUpdateParams} in its canonical spelling. Throws Violation. */
+export function encodePresentationUpdateParams(value: PresentationUpdateParams): string {
+  return MODELS.PresentationUpdateParams.encode(value);
+}
+
+/** Reads {@link PresentationSnapshot}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationSnapshot(text: string | Uint8Array): PresentationSnapshot {
+  return MODELS.PresentationSnapshot.decode(text);
+}
+
+/** Writes {@link PresentationSnapshot} in its canonical spelling. Throws Violation. */
+export function encodePresentationSnapshot(value: PresentationSnapshot): string {
+  return MODELS.PresentationSnapshot.encode(value);
+}
+
+/** Reads {@link PresentationStatus}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationStatus(text: string | Uint8Array): PresentationStatus {
+  return MODELS.PresentationStatus.decode(text);
+}
+
+/** Writes {@link PresentationStatus} in its canonical spelling. Throws Violation. */
+export function encodePresentationStatus(value: PresentationStatus): string {
+  return MODELS.PresentationStatus.encode(value);
+}
+
+/** Reads {@link PresentationActivity}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationActivity(text: string | Uint8Array): PresentationActivity {
+  return MODELS.PresentationActivity.decode(text);
+}
+
+/** Writes {@link PresentationActivity} in its canonical spelling. Throws Violation. */
+export function encodePresentationActivity(value: PresentationActivity): string {
+  return MODELS.PresentationActivity.encode(value);
+}
+
+/** Reads {@link PresentationMetrics}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationMetrics(text: string | Uint8Array): PresentationMetrics {
+  return MODELS.PresentationMetrics.decode(text);
+}
+
+/** Writes {@link PresentationMetrics} in its canonical spelling. Throws Violation. */
+export function encodePresentationMetrics(value: PresentationMetrics): string {
+  return MODELS.PresentationMetrics.encode(value);
+}
+
+/** Reads {@link PresentationCollectionKind}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationCollectionKind(text: string | Uint8Array): PresentationCollectionKind {
+  return MODELS.PresentationCollectionKind.decode(text);
+}
+
+/** Writes {@link PresentationCollectionKind} in its canonical spelling. Throws Violation. */
+export function encodePresentationCollectionKind(value: PresentationCollectionKind): string {
+  return MODELS.PresentationCollectionKind.encode(value);
+}
+
+/** Reads {@link PresentationCollection}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationCollection(text: string | Uint8Array): PresentationCollection {
+  return MODELS.PresentationCollection.decode(text);
+}
+
+/** Writes {@link PresentationCollection} in its canonical spelling. Throws Violation. */
+export function encodePresentationCollection(value: PresentationCollection): string {
+  return MODELS.PresentationCollection.encode(value);
+}
+
+/** Reads {@link PresentationNode}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationNode(text: string | Uint8Array): PresentationNode {
+  return MODELS.PresentationNode.decode(text);
+}
+
+/** Writes {@link PresentationNode} in its canonical spelling. Throws Violation. */
+export function encodePresentationNode(value: PresentationNode): string {
+  return MODELS.PresentationNode.encode(value);
+}
+
+/** Reads {@link PresentationDetail}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationDetail(text: string | Uint8Array): PresentationDetail {
+  return MODELS.PresentationDetail.decode(text);
+}
+
+/** Writes {@link PresentationDetail} in its canonical spelling. Throws Violation. */
+export function encodePresentationDetail(value: PresentationDetail): string {
+  return MODELS.PresentationDetail.encode(value);
+}
+
+/** Reads {@link PresentationAction}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationAction(text: string | Uint8Array): PresentationAction {
+  return MODELS.PresentationAction.decode(text);
+}
+
+/** Writes {@link PresentationAction} in its canonical spelling. Throws Violation. */
+export function encodePresentationAction(value: PresentationAction): string {
+  return MODELS.PresentationAction.encode(value);
+}
+
+/** Reads {@link PresentationReferenceKind}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationReferenceKind(text: string | Uint8Array): PresentationReferenceKind {
+  return MODELS.PresentationReferenceKind.decode(text);
+}
+
+/** Writes {@link PresentationReferenceKind} in its canonical spelling. Throws Violation. */
+export function encodePresentationReferenceKind(value: PresentationReferenceKind): string {
+  return MODELS.PresentationReferenceKind.encode(value);
+}
+
+/** Reads {@link PresentationReference}. Throws JsonSyntaxError or Violation. */
+export function decodePresentationReference(text: string | Uint8Array): PresentationReference {
+  return MODELS.PresentationReference.decode(text);
+}
+
+/** Writes {@link PresentationReference} in its canonical spelling. Throws Violation. */
+export function encodePresentationReference(value: PresentationReference): string {
+  return MODELS.PresentationReference.encode(value);
+}
+
+/** Reads {@link ProgressDecoration}. Throws JsonSyntaxError or Violation. */
+export function decodeProgressDecoration(text: string | Uint8Array): ProgressDecoration {
+  return MODELS.ProgressDecoration.decode(text);
+}
+
+/** Writes {@link ProgressDecoration} in its canonical spelling. Throws Violation. */
+export function encodeProgressDecoration(value: ProgressDecoration): string {
+  return MODELS.ProgressDecoration.encode(value);
+}
+
+/** Reads {@link InputRequestParams}. Throws JsonSyntaxError or Violation. */
+export function decodeInputRequestParams(text: string | Uint8Array): InputRequestParams {
+  return MODELS.InputRequestParams.decode(text);
+}
+
+/** Writes {@link InputRequestParams} in its canonical spelling. Throws Violation. */
+export function encodeInputRequestParams(value: InputRequestParams): string {
+  return MODELS.InputRequestParams.encode(value);
+}
+
+/** Reads {@link InputRequestResult}. Throws JsonSyntaxError or Violation. */
+export function decodeInputRequestResult(text: string | Uint8Array): InputRequestResult {
+  return MODELS.InputRequestResult.decode(text);
+}
+
+/** Writes {@link InputRequestResult} in its canonical spelling. Throws Violation. */
+export function encodeInputRequestResult(value: InputRequestResult): string {
+  return MODELS.InputRequestResult.encode(value);
+}
+
+/** Reads {@link ArtifactMediaType}. Throws JsonSyntaxError or Violation. */
+export function decodeArtifactMediaType(text: string | Uint8Array): ArtifactMediaType {
+  return MODELS.ArtifactMediaType.decode(text);
+}
+
+/** Writes {@link ArtifactMediaType} in its canonical spelling. Throws Violation. */
+export function encodeArtifactMediaType(value: ArtifactMediaType): string {
+  return MODELS.ArtifactMediaType.encode(value);
+}
+
+/** Reads {@link ArtifactPublishParams}. Throws JsonSyntaxError or Violation. */
+export function decodeArtifactPublishParams(text: string | Uint8Array): ArtifactPublishParams {
+  return MODELS.ArtifactPublishParams.decode(text);
+}
+
+/** Writes {@link ArtifactPublishParams} in its canonical spelling. Throws Violation. */
+export function encodeArtifactPublishParams(value: ArtifactPublishParams): string {
+  return MODELS.ArtifactPublishParams.encode(value);
+}
+
+/** Reads {@link ArtifactData}. Throws JsonSyntaxError or Violation. */
+export function decodeArtifactData(text: string | Uint8Array): ArtifactData {
+  return MODELS.ArtifactData.decode(text);
+}
+
+/** Writes {@link ArtifactData} in its canonical spelling. Throws Violation. */
+export function encodeArtifactData(value: ArtifactData): string {
+  return MODELS.ArtifactData.encode(value);
+}
+
+/** Reads {@link ArtifactPublishResult}. Throws JsonSyntaxError or Violation. */
+export function decodeArtifactPublishResult(text: string | Uint8Array): ArtifactPublishResult {
+  return MODELS.ArtifactPublishResult.decode(text);
+}
+
+/** Writes {@link ArtifactPublishResult} in its canonical spelling. Throws Violation. */
+export function encodeArtifactPublishResult(value: ArtifactPublishResult): string {
+  return MODELS.ArtifactPublishResult.encode(value);
+}
+
+/** Reads {@link PolicyEvaluateParams}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyEvaluateParams(text: string | Uint8Array): PolicyEvaluateParams {
+  return MODELS.PolicyEvaluateParams.decode(text);
+}
+
+/** Writes {@link PolicyEvaluateParams} in its canonical spelling. Throws Violation. */
+export function encodePolicyEvaluateParams(value: PolicyEvaluateParams): string {
+  return MODELS.PolicyEvaluateParams.encode(value);
+}
+
+/** Reads {@link PolicyIntent}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyIntent(text: string | Uint8Array): PolicyIntent {
+  return MODELS.PolicyIntent.decode(text);
+}
+
+/** Writes {@link PolicyIntent} in its canonical spelling. Throws Violation. */
+export function encodePolicyIntent(value: PolicyIntent): string {
+  return MODELS.PolicyIntent.encode(value);
+}
+
+/** Reads {@link PolicyHints}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyHints(text: string | Uint8Array): PolicyHints {
+  return MODELS.PolicyHints.decode(text);
+}
+
+/** Writes {@link PolicyHints} in its canonical spelling. Throws Violation. */
+export function encodePolicyHints(value: PolicyHints): string {
+  return MODELS.PolicyHints.encode(value);
+}
+
+/** Reads {@link PolicyEvaluateResult}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyEvaluateResult(text: string | Uint8Array): PolicyEvaluateResult {
+  return MODELS.PolicyEvaluateResult.decode(text);
+}
+
+/** Writes {@link PolicyEvaluateResult} in its canonical spelling. Throws Violation. */
+export function encodePolicyEvaluateResult(value: PolicyEvaluateResult): string {
+  return MODELS.PolicyEvaluateResult.encode(value);
+}
+
+/** Reads {@link PolicyAllow}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyAllow(text: string | Uint8Array): PolicyAllow {
+  return MODELS.PolicyAllow.decode(text);
+}
+
+/** Writes {@link PolicyAllow} in its canonical spelling. Throws Violation. */
+export function encodePolicyAllow(value: PolicyAllow): string {
+  return MODELS.PolicyAllow.encode(value);
+}
+
+/** Reads {@link PolicyAsk}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyAsk(text: string | Uint8Array): PolicyAsk {
+  return MODELS.PolicyAsk.decode(text);
+}
+
+/** Writes {@link PolicyAsk} in its canonical spelling. Throws Violation. */
+export function encodePolicyAsk(value: PolicyAsk): string {
+  return MODELS.PolicyAsk.encode(value);
+}
+
+/** Reads {@link PolicyDeny}. Throws JsonSyntaxError or Violation. */
+export function decodePolicyDeny(text: string | Uint8Array): PolicyDeny {
+  return MODELS.PolicyDeny.decode(text);
+}
+
+/** Writes {@link PolicyDeny} in its canonical spelling. Throws Violation. */
+export function encodePolicyDeny(value: PolicyDeny): string {
+  return MODELS.PolicyDeny.encode(value);
+}
+
+/** Reads {@link SecretGetParams}. Throws JsonSyntaxError or Violation. */
+export function decodeSecretGetParams(text: string | Uint8Array): SecretGetParams {
+  return MODELS.SecretGetParams.decode(text);
+}
+
+/** Writes {@link SecretGetParams} in its canonical spelling. Throws Violation. */
+export function encodeSecretGetParams(value: SecretGetParams): string {
+  return MODELS.SecretGetParams.encode(value);
+}
+
+/** Reads {@link SecretGetResult}. Throws JsonSyntaxError or Violation. */
+export function decodeSecretGetResult(text: string | Uint8Array): SecretGetResult {
+  return MODELS.SecretGetResult.decode(text);
+}
+
+/** Writes {@link SecretGetResult} in its canonical spelling. Throws Violation. */
+export function encodeSecretGetResult(value: SecretGetResult): string {
+  return MODELS.SecretGetResult.encode(value);
+}
+
+/** Reads {@link ToolsRegisterParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsRegisterParams(text: string | Uint8Array): ToolsRegisterParams {
+  return MODELS.ToolsRegisterParams.decode(text);
+}
+
+/** Writes {@link ToolsRegisterParams} in its canonical spelling. Throws Violation. */
+export function encodeToolsRegisterParams(value: ToolsRegisterParams): string {
+  return MODELS.ToolsRegisterParams.encode(value);
+}
+
+/** Reads {@link ToolsRegisterResult}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsRegisterResult(text: string | Uint8Array): ToolsRegisterResult {
+  return MODELS.ToolsRegisterResult.decode(text);
+}
+
+/** Writes {@link ToolsRegisterResult} in its canonical spelling. Throws Violation. */
+export function encodeToolsRegisterResult(value: ToolsRegisterResult): string {
+  return MODELS.ToolsRegisterResult.encode(value);
+}
+
+/** Reads {@link ToolsUnregisterParams}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsUnregisterParams(text: string | Uint8Array): ToolsUnregisterParams {
+  return MODELS.ToolsUnregisterParams.decode(text);
+}
+
+/** Writes {@link ToolsUnregisterParams} in its canonical spelling. Throws Violation. */
+export function encodeToolsUnregisterParams(value: ToolsUnregisterParams): string {
+  return MODELS.ToolsUnregisterParams.encode(value);
+}
+
+/** Reads {@link ToolsUnregisterResult}. Throws JsonSyntaxError or Violation. */
+export function decodeToolsUnregisterResult(text: string | Uint8Array): ToolsUnregisterResult {
+  return MODELS.ToolsUnregisterResult.decode(text);
+}
+
+/** Writes {@link ToolsUnregisterResult} in its canonical spelling. Throws Violation. */
+export function encodeToolsUnregisterResult(value: ToolsUnregisterResult): string {
+  return MODELS.ToolsUnregisterResult.encode(value);
+}
+
+/** Reads {@link StoredEntry}. Throws JsonSyntaxError or Violation. */
+export function decodeStoredEntry(text: string | Uint8Array): StoredEntry {
+  return MODELS.StoredEntry.decode(text);
+}
+
+/** Writes {@link StoredEntry} in its canonical spelling. Throws Violation. */
+export function encodeStoredEntry(value: StoredEntry): string {
+  return MODELS.StoredEntry.encode(value);
+}
+
+/** Reads {@link StoredMessage}. Throws JsonSyntaxError or Violation. */
+export function decodeStoredMessage(text: string | Uint8Array): StoredMessage {
+  return MODELS.StoredMessage.decode(text);
+}
+
+/** Writes {@link StoredMessage} in its canonical spelling. Throws Violation. */
+export function encodeStoredMessage(value: StoredMessage): string {
+  return MODELS.StoredMessage.encode(value);
+}
+
 /** Introduces host and extension; the first message of a session. (feature 3) */
 export const METHOD_INITIALIZE = "initialize";
 
 /** Calls a tool of the catalog. (feature 8.1) */
 export const METHOD_TOOL_CALL = "tool/call";
+
+/** Runs a slash command. (feature 8.2) */
+export const METHOD_COMMAND_EXECUTE = "command/execute";
+
+/** Runs a hook; the hook table says what each one is told and may answer. (feature 9) */
+export const METHOD_HOOK_RUN = "hook/run";
+
+/** Asks for prompt context. (feature 8.3) */
+export const METHOD_CONTEXT_COLLECT = "context/collect";
+
+/** Asks what a surface should show; null is nothing. (feature 8.4) */
+export const METHOD_STATUS_COLLECT = "status/collect";
+
+/** Asks for the menu that a person is about to see. API 0.2, 0.4. (feature 8.5) */
+export const METHOD_MENU_COLLECT = "menu/collect";
+
+/** Asks for a rendering of a finished tool call. (feature 8.6) */
+export const METHOD_TOOL_RENDER = "tool/render";
 
 /** Ends the session. (feature 8.7) */
 export const METHOD_SHUTDOWN = "shutdown";
@@ -1798,20 +9722,346 @@ export const METHOD_SHUTDOWN = "shutdown";
 /** Asks that a request be given up. API 0.2, 0.4. (feature 8.8) */
 export const METHOD_CANCEL_REQUEST = "$/cancelRequest";
 
+/** A session began. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_SESSION_STARTED = "session/started";
+
+/** A session ended. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_SESSION_SETTLED = "session/settled";
+
+/** A turn began. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_TURN_STARTED = "turn/started";
+
+/** A turn ended, however it did. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_TURN_SETTLED = "turn/settled";
+
+/** A tool began. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_TOOL_STARTED = "tool/started";
+
+/** A tool ended. API 0.2, 0.4. (feature 10.1) */
+export const METHOD_TOOL_SETTLED = "tool/settled";
+
+/** The person pressed a shortcut. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_SHORTCUT_TRIGGER = "shortcut/trigger";
+
+/** A message of the model begins. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_MESSAGE_STARTED = "message/started";
+
+/** A message of the model grew. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_MESSAGE_UPDATED = "message/updated";
+
+/** A message of the model is complete. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_MESSAGE_SETTLED = "message/settled";
+
+/** A compaction begins; for information. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_COMPACTION_STARTED = "compaction/started";
+
+/** A compaction is over; for information. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_COMPACTION_SETTLED = "compaction/settled";
+
+/** A compaction failed. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_COMPACTION_FAILED = "compaction/failed";
+
+/** The name or a label of the session changed. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_SESSION_INFO_CHANGED = "session/info_changed";
+
+/** The host asks the person something. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_DIALOG_STARTED = "dialog/started";
+
+/** The person was asked and is done. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_DIALOG_SETTLED = "dialog/settled";
+
+/** Another model was chosen. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_MODEL_SELECTED = "model/selected";
+
+/** Another reasoning setting was chosen. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_REASONING_SELECTED = "reasoning/selected";
+
+/** The person ran a shell command. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_BASH_USER = "bash/user";
+
+/** The terminal must be left alone at once. API 0.2, 0.4. (feature 10.2, op 23, op 30) */
+export const METHOD_TERMINAL_GRANT_LOST = "terminal/grant-lost";
+
+/** Asks for completions at the cursor. API 0.2, 0.4. (feature 12.7) */
+export const METHOD_UI_AUTOCOMPLETE_COMPLETE = "ui/autocomplete/complete";
+
+/** A key for a surface. API 0.4. (feature 12.12) */
+export const METHOD_UI_KEY = "ui/key";
+
+/** The mouse on a surface. API 0.4. (feature 12.12) */
+export const METHOD_UI_MOUSE = "ui/mouse";
+
+/** A surface has another size. API 0.4. (feature 12.12) */
+export const METHOD_UI_RESIZE = "ui/resize";
+
+/** A surface is gone. API 0.4. (feature 12.12) */
+export const METHOD_UI_CLOSED = "ui/closed";
+
+/** Text for an editor of the extension. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export const METHOD_UI_EDITOR_TEXT = "ui/editor-text";
+
+/** The host state has changed. API 0.4. (feature 12.12) */
+export const METHOD_CONTEXT_UPDATED = "context/updated";
+
+/** Shows terminal input before the host uses it. Later than 0.8.0. API 0.4. (feature 12.12, op 29) */
+export const METHOD_UI_TERMINAL_INPUT_INTERCEPT = "ui/terminal-input/intercept";
+
+/** Shows a message to the person. (feature 11.1, op 14) */
+export const METHOD_NOTIFICATION = "notification";
+
+/** Asks the person to confirm. (feature 11.2, op 14, op 37) */
+export const METHOD_CONFIRMATION_REQUEST = "confirmation/request";
+
+/** Contributes prompt context without being asked. (feature 11.3, op 14) */
+export const METHOD_CONTEXT_CONTRIBUTION = "context/contribution";
+
+/** Contributes to a surface without being asked. (feature 11.4, op 14) */
+export const METHOD_STATUS_CONTRIBUTION = "status/contribution";
+
+/** Shows a snapshot in place of the one before. API 0.2, 0.4. (feature 11.5) */
+export const METHOD_PRESENTATION_UPDATE = "presentation/update";
+
 /** Reports how far a request is. API 0.2, 0.4. (feature 11.6) */
 export const METHOD_PROGRESS = "$/progress";
 
-/** Shows a message to the person. (feature 11.1) */
-export const METHOD_NOTIFICATION = "notification";
+/** Asks the person for text. API 0.2, 0.4. (feature 11.7, op 37) */
+export const METHOD_INPUT_REQUEST = "input/request";
+
+/** Publishes bytes as an artifact. API 0.2, 0.4. (feature 11.8) */
+export const METHOD_ARTIFACT_PUBLISH = "artifact/publish";
+
+/** Asks whether an effect is allowed. API 0.2, 0.4. (feature 11.9) */
+export const METHOD_POLICY_EVALUATE = "policy/evaluate";
+
+/** Reads a declared secret. API 0.2, 0.4. (feature 11.10) */
+export const METHOD_SECRET_GET = "secret/get";
+
+/** Adds or replaces tools; the catalog gets a new epoch. API 0.2, 0.4. (feature 11.11) */
+export const METHOD_TOOLS_REGISTER = "tools/register";
+
+/** Removes tools; the catalog gets a new epoch. API 0.2, 0.4. (feature 11.11) */
+export const METHOD_TOOLS_UNREGISTER = "tools/unregister";
+
+/**
+ * Starts a child agent.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_SPAWN = "agent/spawn";
+
+/**
+ * Sends a message to a child agent.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_MESSAGE = "agent/message";
+
+/**
+ * Gives a child agent more to do.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_FOLLOW_UP = "agent/follow_up";
+
+/**
+ * Lists child agents.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_LIST = "agent/list";
+
+/**
+ * Waits for a child agent to need attention.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_WAIT = "agent/wait";
+
+/**
+ * Interrupts a child agent and all below it.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_INTERRUPT = "agent/interrupt";
+
+/**
+ * Looks up models for child agents.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_MODELS = "agent/models";
+
+/**
+ * Reads the events of a child agent.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_EVENTS = "agent/events";
+
+/**
+ * Asks a child agent to shut down.
+ *
+ * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.4. (feature 12.1)
+ */
+export const METHOD_AGENT_STOP = "agent/stop";
+
+/** Reads the composer. API 0.2, 0.4. (feature 12.2) */
+export const METHOD_COMPOSER_GET = "composer/get";
+
+/** Replaces the text of the composer. API 0.2, 0.4. (feature 12.2, op 29) */
+export const METHOD_COMPOSER_SET = "composer/set";
+
+/** Inserts text at the cursor of the composer. API 0.2, 0.4. (feature 12.2) */
+export const METHOD_COMPOSER_INSERT = "composer/insert";
+
+/** Replaces what the composer recalls. Later than 0.8.0. API 0.2, 0.4. (feature 12.2, op 29) */
+export const METHOD_COMPOSER_HISTORY = "composer/history";
+
+/** Asks for a keyboard shortcut while initialize is open. API 0.2, 0.4. (feature 12.3) */
+export const METHOD_SHORTCUT_REGISTER = "shortcut/register";
+
+/** Appends an entry to the session. API 0.2, 0.4. (feature 12.4) */
+export const METHOD_SESSION_APPEND_ENTRY = "session/append_entry";
+
+/** Names the session. API 0.2, 0.4. (feature 12.4) */
+export const METHOD_SESSION_SET_NAME = "session/set_name";
+
+/** Labels an entry of the session. API 0.2, 0.4. (feature 12.4) */
+export const METHOD_SESSION_SET_LABEL = "session/set_label";
+
+/** Adds a message of the assistant or the system to the session. API 0.2, 0.4. (feature 12.5) */
+export const METHOD_SESSION_SEND_MESSAGE = "session/send_message";
+
+/** Sends a message to the session as if the person had. API 0.2, 0.4. (feature 12.5) */
+export const METHOD_SESSION_SEND_USER_MESSAGE = "session/send_user_message";
+
+/** Chooses the active tools. API 0.2, 0.4. (feature 12.6) */
+export const METHOD_TOOLS_SET_ACTIVE = "tools/set_active";
+
+/** Borrows the terminal; one grant at a time. API 0.2, 0.4. (feature 12.6) */
+export const METHOD_TERMINAL_ACQUIRE = "terminal/acquire";
+
+/** Gives the terminal back. API 0.2, 0.4. (feature 12.6) */
+export const METHOD_TERMINAL_RELEASE = "terminal/release";
+
+/** Offers completions for the editor. API 0.2, 0.4. (feature 12.7, op 15) */
+export const METHOD_UI_AUTOCOMPLETE_REGISTER = "ui/autocomplete/register";
+
+/** Waits until the session is idle; changes nothing. API 0.4. (feature 12.10) */
+export const METHOD_SESSION_WAIT_FOR_IDLE = "session/wait_for_idle";
+
+/** Makes a durable session without switching to it. API 0.4. (feature 12.10) */
+export const METHOD_SESSION_CREATE = "session/create";
+
+/** Forks the session at its head without switching. API 0.4. (feature 12.10) */
+export const METHOD_SESSION_FORK = "session/fork";
+
+/** Makes another session of the workspace active. API 0.4. (feature 12.10) */
+export const METHOD_SESSION_SWITCH = "session/switch";
+
+/** Reads the active session again. API 0.4. (feature 12.10) */
+export const METHOD_SESSION_RELOAD = "session/reload";
+
+/** Compacts the session. API 0.4. (feature 12.11) */
+export const METHOD_SESSION_COMPACT = "session/compact";
+
+/** Mounts a surface in the terminal. API 0.4. (feature 12.12) */
+export const METHOD_UI_OPEN = "ui/open";
+
+/** Unmounts a surface. API 0.4. (feature 12.12) */
+export const METHOD_UI_CLOSE = "ui/close";
+
+/** Wishes something of what surrounds the surfaces. Later than 0.8.0. API 0.4. (feature 12.12, op 25, op 29) */
+export const METHOD_UI_CHROME = "ui/chrome";
+
+/** Draws a surface. API 0.4. (feature 12.12) */
+export const METHOD_UI_FRAME = "ui/frame";
 
 /** Every method, in the order of the spec. */
 export const METHODS: readonly Method[] = [
   { name: METHOD_INITIALIZE, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "-", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "InitializeParams", result: { kind: "ref", model: "InitializeResult" }, nullable: false }, { versions: ["0.1"], params: "InitializeParamsV01", result: { kind: "ref", model: "InitializeResultV01" }, nullable: false }] },
   { name: METHOD_TOOL_CALL, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "declared/registered tool", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ToolCallParams", result: { kind: "ref", model: "ToolCallResult" }, nullable: false }, { versions: ["0.1"], params: "ToolCallParamsV01", result: { kind: "ref", model: "ToolCallResultV01" }, nullable: false }] },
+  { name: METHOD_COMMAND_EXECUTE, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "declared or runtime command", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "CommandExecuteParams", result: { kind: "ref", model: "CommandExecuteResult" }, nullable: false }, { versions: ["0.1"], params: "CommandExecuteParamsV01", result: { kind: "ref", model: "CommandExecuteResult" }, nullable: false }] },
+  { name: METHOD_HOOK_RUN, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "contributes.hooks (+ feature per hook)", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "HookRunParams", result: { kind: "ref", model: "HookRunResult" }, nullable: false }, { versions: ["0.1"], params: "HookRunParamsV01", result: { kind: "ref", model: "HookRunResultV01" }, nullable: false }] },
+  { name: METHOD_CONTEXT_COLLECT, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "contributes.context", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ContextCollectParams", result: { kind: "array", element: { kind: "ref", model: "ContextContribution" } }, nullable: false }, { versions: ["0.1"], params: "ContextCollectParamsV01", result: { kind: "array", element: { kind: "ref", model: "ContextContribution" } }, nullable: false }] },
+  { name: METHOD_STATUS_COLLECT, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "contributes.ui", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "StatusCollectParams", result: { kind: "ref", model: "StatusContribution" }, nullable: true }, { versions: ["0.1"], params: "StatusCollectParamsV01", result: { kind: "ref", model: "StatusContribution" }, nullable: true }] },
+  { name: METHOD_MENU_COLLECT, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "contributes.menu + >=1 command", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "MenuCollectParams", result: { kind: "ref", model: "MenuCollectResult" }, nullable: false }] },
+  { name: METHOD_TOOL_RENDER, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "contributes.tool_renderers", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ToolRenderParams", result: { kind: "ref", model: "ToolRenderResult" }, nullable: false }, { versions: ["0.1"], params: "ToolRenderParamsV01", result: { kind: "ref", model: "ToolRenderResult" }, nullable: false }] },
   { name: METHOD_SHUTDOWN, versions: ["0.1", "0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "-", status: "active", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "ShutdownParams", result: { kind: "ref", model: "ShutdownResult" }, nullable: false }] },
   { name: METHOD_CANCEL_REQUEST, versions: ["0.2", "0.4"], direction: "both", notification: true, gate: "request_cancellation", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "CancelRequestParams" }] },
+  { name: METHOD_SESSION_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.session_started", shapes: [{ versions: ["0.2", "0.4"], params: "SessionStartedParams" }] },
+  { name: METHOD_SESSION_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.session_settled", shapes: [{ versions: ["0.2", "0.4"], params: "SessionSettledParams" }] },
+  { name: METHOD_TURN_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.turn_started", shapes: [{ versions: ["0.2", "0.4"], params: "TurnStartedParams" }] },
+  { name: METHOD_TURN_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.turn_settled", shapes: [{ versions: ["0.2", "0.4"], params: "TurnSettledParams" }] },
+  { name: METHOD_TOOL_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.tool_started", shapes: [{ versions: ["0.2", "0.4"], params: "ToolStartedParams" }] },
+  { name: METHOD_TOOL_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events + subscription", status: "active", service: "events.tool_settled", shapes: [{ versions: ["0.2", "0.4"], params: "ToolSettledParams" }] },
+  { name: METHOD_SHORTCUT_TRIGGER, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "shortcuts", status: "active", service: "events.shortcut_trigger", shapes: [{ versions: ["0.2", "0.4"], params: "ShortcutTriggerParams" }] },
+  { name: METHOD_MESSAGE_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.message_started", shapes: [{ versions: ["0.2", "0.4"], params: "MessageStartedParams" }] },
+  { name: METHOD_MESSAGE_UPDATED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.message_updated", shapes: [{ versions: ["0.2", "0.4"], params: "MessageUpdatedParams" }] },
+  { name: METHOD_MESSAGE_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.message_settled", shapes: [{ versions: ["0.2", "0.4"], params: "MessageSettledParams" }] },
+  { name: METHOD_COMPACTION_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.compaction_started", shapes: [{ versions: ["0.2", "0.4"], params: "CompactionStartedParams" }] },
+  { name: METHOD_COMPACTION_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.compaction_settled", shapes: [{ versions: ["0.2", "0.4"], params: "CompactionSettledParams" }] },
+  { name: METHOD_COMPACTION_FAILED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.compaction_failed", shapes: [{ versions: ["0.2", "0.4"], params: "CompactionFailedParams" }] },
+  { name: METHOD_SESSION_INFO_CHANGED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.session_info_changed", shapes: [{ versions: ["0.2", "0.4"], params: "SessionInfoChangedParams" }] },
+  { name: METHOD_DIALOG_STARTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.dialog_started", shapes: [{ versions: ["0.2", "0.4"], params: "DialogStartedParams" }] },
+  { name: METHOD_DIALOG_SETTLED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.dialog_settled", shapes: [{ versions: ["0.2", "0.4"], params: "DialogSettledParams" }] },
+  { name: METHOD_MODEL_SELECTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.model_selected", shapes: [{ versions: ["0.2", "0.4"], params: "ModelSelectedParams" }] },
+  { name: METHOD_REASONING_SELECTED, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.reasoning_selected", shapes: [{ versions: ["0.2", "0.4"], params: "ReasoningSelectedParams" }] },
+  { name: METHOD_BASH_USER, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.bash_user", shapes: [{ versions: ["0.2", "0.4"], params: "BashUserParams" }] },
+  { name: METHOD_TERMINAL_GRANT_LOST, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "terminal_handoff", status: "active", service: "events.terminal_grant_lost", shapes: [{ versions: ["0.2", "0.4"], params: "TerminalGrantLostParams" }] },
+  { name: METHOD_UI_AUTOCOMPLETE_COMPLETE, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "autocomplete + admitted registration", status: "active", shapes: [{ versions: ["0.4"], params: "UiAutocompleteCompleteParams", result: { kind: "ref", model: "UiAutocompleteCompleteResult" }, nullable: false }, { versions: ["0.2"], params: "UiAutocompleteCompleteParams", result: { kind: "ref", model: "UiAutocompleteCompleteResultV02" }, nullable: false }] },
+  { name: METHOD_UI_KEY, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_key", shapes: [{ versions: ["0.4"], params: "UiKeyParams" }] },
+  { name: METHOD_UI_MOUSE, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_mouse", shapes: [{ versions: ["0.4"], params: "UiMouseParams" }] },
+  { name: METHOD_UI_RESIZE, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_resize", shapes: [{ versions: ["0.4"], params: "UiResizeParams" }] },
+  { name: METHOD_UI_CLOSED, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_closed", shapes: [{ versions: ["0.4"], params: "UiClosedParams" }] },
+  { name: METHOD_UI_EDITOR_TEXT, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_editor_text", shapes: [{ versions: ["0.4"], params: "UiEditorTextParams" }] },
+  { name: METHOD_CONTEXT_UPDATED, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.context_updated", shapes: [{ versions: ["0.4"], params: "ContextUpdatedParams" }] },
+  { name: METHOD_UI_TERMINAL_INPUT_INTERCEPT, versions: ["0.4"], direction: "host_to_extension", notification: false, gate: "terminal_input_intercept_v1", status: "active", shapes: [{ versions: ["0.4"], params: "UiTerminalInputInterceptParams", result: { kind: "ref", model: "UiTerminalInputInterceptResult" }, nullable: false }] },
+  { name: METHOD_NOTIFICATION, versions: ["0.1", "0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "contributes.notifications", status: "active", parent: "none", service: "notifications.show", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "Notification" }] },
+  { name: METHOD_CONFIRMATION_REQUEST, versions: ["0.1", "0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "contributes.confirmations", status: "active", parent: "required", service: "confirmations.ask", shapes: [{ versions: ["0.2", "0.4"], params: "ConfirmationRequestParams", result: { kind: "ref", model: "ConfirmationRequestResult" }, nullable: false }, { versions: ["0.1"], params: "ConfirmationRequestParamsV01", result: { kind: "ref", model: "ConfirmationRequestResult" }, nullable: false }] },
+  { name: METHOD_CONTEXT_CONTRIBUTION, versions: ["0.1", "0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "contributes.context", status: "active", parent: "none", service: "context.contribute", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "ContextContribution" }] },
+  { name: METHOD_STATUS_CONTRIBUTION, versions: ["0.1", "0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "contributes.ui", status: "active", parent: "none", service: "status.contribute", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "StatusContribution" }] },
+  { name: METHOD_PRESENTATION_UPDATE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "contributes.presentation", status: "active", parent: "optional", service: "presentation.update", shapes: [{ versions: ["0.2", "0.4"], params: "PresentationUpdateParams" }] },
   { name: METHOD_PROGRESS, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "request_progress", status: "active", shapes: [{ versions: ["0.2", "0.4"], params: "ProgressParams" }] },
-  { name: METHOD_NOTIFICATION, versions: ["0.1", "0.2", "0.4"], direction: "extension_to_host", notification: true, gate: "contributes.notifications", status: "active", shapes: [{ versions: ["0.1", "0.2", "0.4"], params: "Notification" }] },
+  { name: METHOD_INPUT_REQUEST, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "base", status: "active", parent: "required", service: "input.ask", shapes: [{ versions: ["0.2", "0.4"], params: "InputRequestParams", result: { kind: "ref", model: "InputRequestResult" }, nullable: false }] },
+  { name: METHOD_ARTIFACT_PUBLISH, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "artifacts", status: "active", parent: "required", service: "artifacts.publish", shapes: [{ versions: ["0.2", "0.4"], params: "ArtifactPublishParams", result: { kind: "ref", model: "ArtifactPublishResult" }, nullable: false }] },
+  { name: METHOD_POLICY_EVALUATE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "policy_intents", status: "active", parent: "required", service: "policy.evaluate", shapes: [{ versions: ["0.2", "0.4"], params: "PolicyEvaluateParams", result: { kind: "ref", model: "PolicyEvaluateResult" }, nullable: false }] },
+  { name: METHOD_SECRET_GET, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "secrets", status: "active", parent: "required", service: "secrets.get", shapes: [{ versions: ["0.2", "0.4"], params: "SecretGetParams", result: { kind: "ref", model: "SecretGetResult" }, nullable: false }] },
+  { name: METHOD_TOOLS_REGISTER, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "dynamic_tools", status: "active", parent: "none", service: "tools.register", shapes: [{ versions: ["0.2", "0.4"], params: "ToolsRegisterParams", result: { kind: "ref", model: "ToolsRegisterResult" }, nullable: false }] },
+  { name: METHOD_TOOLS_UNREGISTER, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "dynamic_tools", status: "active", parent: "none", service: "tools.unregister", shapes: [{ versions: ["0.2", "0.4"], params: "ToolsUnregisterParams", result: { kind: "ref", model: "ToolsUnregisterResult" }, nullable: false }] },
+  { name: METHOD_AGENT_SPAWN, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.spawn", shapes: [{ versions: ["0.2", "0.4"], params: "AgentSpawnParams", result: { kind: "ref", model: "AgentSpawnResult" }, nullable: false }] },
+  { name: METHOD_AGENT_MESSAGE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.message", shapes: [{ versions: ["0.2", "0.4"], params: "AgentMessageParams", result: { kind: "ref", model: "AgentMessageResult" }, nullable: false }] },
+  { name: METHOD_AGENT_FOLLOW_UP, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.follow_up", shapes: [{ versions: ["0.2", "0.4"], params: "AgentFollowUpParams", result: { kind: "ref", model: "AgentFollowUpResult" }, nullable: false }] },
+  { name: METHOD_AGENT_LIST, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.list", shapes: [{ versions: ["0.2", "0.4"], params: "AgentListParams", result: { kind: "ref", model: "AgentListResult" }, nullable: false }] },
+  { name: METHOD_AGENT_WAIT, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.wait", shapes: [{ versions: ["0.2", "0.4"], params: "AgentWaitParams", result: { kind: "ref", model: "AgentWaitResult" }, nullable: false }] },
+  { name: METHOD_AGENT_INTERRUPT, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_sessions", status: "active", parent: "retained", service: "agents.interrupt", shapes: [{ versions: ["0.2", "0.4"], params: "AgentInterruptParams", result: { kind: "ref", model: "AgentInterruptResult" }, nullable: false }] },
+  { name: METHOD_AGENT_MODELS, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "agent_model_selection_v1", status: "active", parent: "retained", service: "agents.models", shapes: [{ versions: ["0.2", "0.4"], params: "AgentModelsParams", result: { kind: "ref", model: "AgentModelsResult" }, nullable: false }] },
+  { name: METHOD_AGENT_EVENTS, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "agent_session_events_v1", status: "active", parent: "retained", service: "agents.events", shapes: [{ versions: ["0.4"], params: "AgentEventsParams", result: { kind: "ref", model: "AgentEventsResult" }, nullable: false }] },
+  { name: METHOD_AGENT_STOP, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "agent_session_lifetime_v1", status: "active", parent: "retained", service: "agents.stop", shapes: [{ versions: ["0.4"], params: "AgentStopParams", result: { kind: "ref", model: "AgentStopResult" }, nullable: false }] },
+  { name: METHOD_COMPOSER_GET, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "composer", status: "active", parent: "retained", service: "composer.get", shapes: [{ versions: ["0.2", "0.4"], params: "ComposerGetParams", result: { kind: "ref", model: "ComposerGetResult" }, nullable: false }] },
+  { name: METHOD_COMPOSER_SET, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "composer", status: "active", parent: "retained", service: "composer.set", shapes: [{ versions: ["0.2", "0.4"], params: "ComposerSetParams", result: { kind: "ref", model: "ComposerSetResult" }, nullable: false }] },
+  { name: METHOD_COMPOSER_INSERT, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "composer", status: "active", parent: "retained", service: "composer.insert", shapes: [{ versions: ["0.2", "0.4"], params: "ComposerInsertParams", result: { kind: "ref", model: "ComposerInsertResult" }, nullable: false }] },
+  { name: METHOD_COMPOSER_HISTORY, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "composer", status: "active", parent: "retained", service: "composer.set_history", shapes: [{ versions: ["0.2", "0.4"], params: "ComposerHistoryParams", result: { kind: "ref", model: "ComposerHistoryResult" }, nullable: false }] },
+  { name: METHOD_SHORTCUT_REGISTER, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "shortcuts", status: "active", parent: "initialize", service: "shortcuts.register", shapes: [{ versions: ["0.2", "0.4"], params: "ShortcutRegisterParams", result: { kind: "ref", model: "ShortcutRegisterResult" }, nullable: false }] },
+  { name: METHOD_SESSION_APPEND_ENTRY, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "session_entries", status: "active", parent: "retained", service: "session.append_entry", shapes: [{ versions: ["0.2", "0.4"], params: "SessionAppendEntryParams", result: { kind: "ref", model: "SessionAppendEntryResult" }, nullable: false }] },
+  { name: METHOD_SESSION_SET_NAME, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "session_entries", status: "active", parent: "retained", service: "session.set_name", shapes: [{ versions: ["0.2", "0.4"], params: "SessionSetNameParams", result: { kind: "ref", model: "SessionSetNameResult" }, nullable: false }] },
+  { name: METHOD_SESSION_SET_LABEL, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "session_entries", status: "active", parent: "retained", service: "session.set_label", shapes: [{ versions: ["0.2", "0.4"], params: "SessionSetLabelParams", result: { kind: "ref", model: "SessionSetLabelResult" }, nullable: false }] },
+  { name: METHOD_SESSION_SEND_MESSAGE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "message_injection", status: "active", parent: "retained", service: "session.send_message", shapes: [{ versions: ["0.2", "0.4"], params: "SessionSendMessageParams", result: { kind: "ref", model: "SessionSendMessageResult" }, nullable: false }] },
+  { name: METHOD_SESSION_SEND_USER_MESSAGE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "message_injection", status: "active", parent: "retained", service: "session.send_user_message", shapes: [{ versions: ["0.2", "0.4"], params: "SessionSendUserMessageParams", result: { kind: "ref", model: "SessionSendUserMessageResult" }, nullable: false }] },
+  { name: METHOD_TOOLS_SET_ACTIVE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "active_tools", status: "active", parent: "retained", service: "tools.set_active", shapes: [{ versions: ["0.2", "0.4"], params: "ToolsSetActiveParams", result: { kind: "ref", model: "ToolsSetActiveResult" }, nullable: false }] },
+  { name: METHOD_TERMINAL_ACQUIRE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "terminal_handoff", status: "active", parent: "required", service: "terminal.acquire", shapes: [{ versions: ["0.2", "0.4"], params: "TerminalAcquireParams", result: { kind: "ref", model: "TerminalAcquireResult" }, nullable: false }] },
+  { name: METHOD_TERMINAL_RELEASE, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "terminal_handoff", status: "active", parent: "required", service: "terminal.release", shapes: [{ versions: ["0.2", "0.4"], params: "TerminalReleaseParams", result: { kind: "ref", model: "TerminalReleaseResult" }, nullable: false }] },
+  { name: METHOD_UI_AUTOCOMPLETE_REGISTER, versions: ["0.2", "0.4"], direction: "extension_to_host", notification: false, gate: "autocomplete", status: "active", parent: "none", service: "autocomplete.register", shapes: [{ versions: ["0.2", "0.4"], params: "UiAutocompleteRegisterParams", result: { kind: "ref", model: "UiAutocompleteRegisterResult" }, nullable: false }] },
+  { name: METHOD_SESSION_WAIT_FOR_IDLE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.wait_for_idle", shapes: [{ versions: ["0.4"], params: "SessionWaitForIdleParams", result: { kind: "ref", model: "SessionWaitForIdleResult" }, nullable: false }] },
+  { name: METHOD_SESSION_CREATE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.create", shapes: [{ versions: ["0.4"], params: "SessionCreateParams", result: { kind: "ref", model: "SessionCreateResult" }, nullable: false }] },
+  { name: METHOD_SESSION_FORK, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.fork", shapes: [{ versions: ["0.4"], params: "SessionForkParams", result: { kind: "ref", model: "SessionForkResult" }, nullable: false }] },
+  { name: METHOD_SESSION_SWITCH, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.switch", shapes: [{ versions: ["0.4"], params: "SessionSwitchParams", result: { kind: "ref", model: "SessionSwitchResult" }, nullable: false }] },
+  { name: METHOD_SESSION_RELOAD, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.reload", shapes: [{ versions: ["0.4"], params: "SessionReloadParams", result: { kind: "ref", model: "SessionReloadResult" }, nullable: false }] },
+  { name: METHOD_SESSION_COMPACT, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_compaction_v1", status: "active", parent: "settled", service: "session.compact", shapes: [{ versions: ["0.4"], params: "SessionCompactParams", result: { kind: "ref", model: "SessionCompactResult" }, nullable: false }] },
+  { name: METHOD_UI_OPEN, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.open", shapes: [{ versions: ["0.4"], params: "UiOpenParams", result: { kind: "ref", model: "UiOpenResult" }, nullable: false }] },
+  { name: METHOD_UI_CLOSE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.close", shapes: [{ versions: ["0.4"], params: "UiCloseParams", result: { kind: "ref", model: "UiCloseResult" }, nullable: false }] },
+  { name: METHOD_UI_CHROME, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.chrome", shapes: [{ versions: ["0.4"], params: "UiChromeParams", result: { kind: "ref", model: "UiChromeResult" }, nullable: false }] },
+  { name: METHOD_UI_FRAME, versions: ["0.4"], direction: "extension_to_host", notification: true, gate: "remote_ui", status: "active", parent: "owner", service: "ui.frame", shapes: [{ versions: ["0.4"], params: "UiFrameParams" }] },
 ];
 
 /** The line is not JSON. (feature 15) */
@@ -2215,6 +10465,198 @@ export const MAX_RESTART_ATTEMPTS = 8;
 /** Time in ready after which the restarts are counted anew. Unit: ms. (feature 2) */
 export const READY_RESET_MS = 30000;
 
+/** A task or profile name of a child agent. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_NAME_BYTES = 48;
+
+/** One text for a child agent. Unit: bytes. (feature 2) */
+export const MAX_AGENT_TEXT_BYTES = 131072;
+
+/** The key that makes a spawn repeatable. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_IDEMPOTENCY_KEY_BYTES = 256;
+
+/** Child agents of one owner that work at once. Unit: count. (feature 2) */
+export const MAX_AGENT_ACTIVE = 8;
+
+/** Child agents the host remembers for one owner. Unit: count. (feature 2) */
+export const MAX_AGENT_RECORDS = 32;
+
+/** Generations of children below the root. Unit: levels. (feature 2) */
+export const MAX_AGENT_DEPTH = 1;
+
+/** Model turns a policy may grant. Unit: count. (feature 12.1) */
+export const MAX_AGENT_TURNS = 256;
+
+/** Tokens a policy may grant. Unit: count. (feature 12.1) */
+export const MAX_AGENT_TOKENS = 64000;
+
+/** Cost a policy may grant, in millionths of a dollar. Unit: value. (feature 12.1) */
+export const MAX_AGENT_COST_MICRODOLLARS = 50000000;
+
+/** Final output a policy may grant. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_OUTPUT_BYTES = 16384;
+
+/** Run time a policy may grant. Unit: ms. (feature 12.1) */
+export const MAX_AGENT_TIMEOUT_MS = 86400000;
+
+/** A provider, model or reasoning name in a model choice. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_MODEL_ID_BYTES = 256;
+
+/** Display name of a model. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_MODEL_LABEL_BYTES = 512;
+
+/** Text to search models by. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_MODEL_QUERY_BYTES = 128;
+
+/** Models in one answer. Unit: items. (feature 12.1) */
+export const MAX_AGENT_MODELS = 100;
+
+/** Models in one answer when the request names no number. Unit: items. (feature 12.1) */
+export const AGENT_MODELS_DEFAULT = 50;
+
+/** Reasoning settings of one model. Unit: items. (feature 12.1) */
+export const MAX_AGENT_REASONING_LEVELS = 32;
+
+/** Tool runs a listed agent carries. Unit: items. (feature 12.1) */
+export const MAX_AGENT_RECENT_TOOLS = 6;
+
+/** One-line summary of the arguments of a tool run. Unit: bytes. (feature 12.1) */
+export const MAX_AGENT_TOOL_ARGS_BYTES = 160;
+
+/** Wait of agent/wait when the request names none. Unit: ms. (feature 2) */
+export const AGENT_WAIT_DEFAULT_MS = 30000;
+
+/** Least wait of agent/wait; the host raises lower values to it. Unit: ms. (feature 2) */
+export const MIN_AGENT_WAIT_MS = 1;
+
+/** Longest wait of agent/wait; the host lowers higher values to it. Unit: ms. (feature 2) */
+export const MAX_AGENT_WAIT_MS = 60000;
+
+/** Longest wait of agent/events; longer ones are refused. Unit: ms. (feature 2) */
+export const MAX_AGENT_EVENTS_TIMEOUT_MS = 25000;
+
+/** Events in one answer. Unit: items. (feature 2) */
+export const MAX_AGENT_EVENTS = 256;
+
+/** Encoded events in one answer. Unit: bytes. (feature 2) */
+export const MAX_AGENT_EVENTS_BYTES = 524288;
+
+/** Encoded body of one event; a longer one becomes an observation_error. Unit: bytes. (feature 2) */
+export const MAX_AGENT_EVENT_BYTES = 262144;
+
+/** Events the host keeps for one agent. Unit: count. (feature 2) */
+export const MAX_AGENT_LOG_RECORDS = 4096;
+
+/** Event bytes the host keeps for one agent. Unit: bytes. (feature 2) */
+export const MAX_AGENT_LOG_BYTES = 2097152;
+
+/** The whole text of the composer. Unit: bytes. (feature 2) */
+export const MAX_COMPOSER_TEXT_BYTES = 262144;
+
+/** Entries of composer history. Unit: items. (feature 12.2) */
+export const MAX_COMPOSER_HISTORY_ENTRIES = 100;
+
+/** All entries of composer history together. Unit: bytes. (feature 12.2) */
+export const MAX_COMPOSER_HISTORY_BYTES = 262144;
+
+/** A surface, editor or mount id. Unit: bytes. (feature 12.2, 12.12) */
+export const MAX_EDITOR_ID_BYTES = 64;
+
+/** Shortcuts of one process. Unit: count. (feature 2) */
+export const MAX_SHORTCUTS = 64;
+
+/** A shortcut id. Unit: bytes. (feature 2) */
+export const MAX_SHORTCUT_ID_BYTES = 128;
+
+/** A key combination. Unit: bytes. (feature 2) */
+export const MAX_SHORTCUT_KEY_BYTES = 128;
+
+/** What a shortcut does. Unit: bytes. (feature 2) */
+export const MAX_SHORTCUT_DESCRIPTION_BYTES = 4096;
+
+/** Type of a session entry. Unit: bytes. (feature 2) */
+export const MAX_ENTRY_TYPE_BYTES = 128;
+
+/** Encoded data of a session entry. Unit: bytes. (feature 2) */
+export const MAX_ENTRY_DATA_BYTES = 65536;
+
+/** Id of a session entry. Unit: bytes. (feature 2) */
+export const MAX_ENTRY_ID_BYTES = 256;
+
+/** Name of a session. Unit: bytes. (feature 2) */
+export const MAX_SESSION_NAME_BYTES = 4096;
+
+/** Label of a session entry. Unit: bytes. (feature 2) */
+export const MAX_ENTRY_LABEL_BYTES = 4096;
+
+/** One injected message. Unit: bytes. (feature 2) */
+export const MAX_INJECTED_TEXT_BYTES = 262144;
+
+/** Names in the set of active tools. Unit: items. (feature 2) */
+export const MAX_ACTIVE_TOOLS = 256;
+
+/** Id of a terminal grant. Unit: bytes. (feature 2) */
+export const MAX_TERMINAL_GRANT_ID_BYTES = 128;
+
+/** All completion chains together. Unit: ms. (feature 2) */
+export const AUTOCOMPLETE_MS = 500;
+
+/** Completions in one answer. Unit: items. (feature 2) */
+export const MAX_COMPLETION_ITEMS = 32;
+
+/** One string of a completion. Unit: bytes. (feature 2) */
+export const MAX_COMPLETION_BYTES = 1024;
+
+/** Text of the editor, before and after a completion. Unit: bytes. (feature 2) */
+export const MAX_EDITOR_TEXT_BYTES = 262144;
+
+/** A session id. Unit: bytes. (feature 12.10) */
+export const MAX_SESSION_ID_BYTES = 256;
+
+/** Raw instructions for a compaction. Unit: bytes. (feature 2) */
+export const MAX_COMPACTION_INSTRUCTIONS_BYTES = 16384;
+
+/** Surfaces of one process mounted together. Unit: count. (feature 2) */
+export const MAX_UI_MOUNTS = 16;
+
+/** Title of a surface. Unit: bytes. (feature 12.12) */
+export const MAX_UI_TITLE_BYTES = 128;
+
+/** Lines of one frame. Unit: items. (feature 2) */
+export const MAX_UI_LINES = 256;
+
+/** One line of a frame. Unit: bytes. (feature 2) */
+export const MAX_UI_LINE_BYTES = 16384;
+
+/** All lines of a frame together. Unit: bytes. (feature 2) */
+export const MAX_UI_FRAME_BYTES = 524288;
+
+/** Title of a desktop notification. Unit: bytes. (feature 12.12) */
+export const MAX_DESKTOP_TITLE_BYTES = 1024;
+
+/** Body of a desktop notification. Unit: bytes. (feature 12.12) */
+export const MAX_DESKTOP_BODY_BYTES = 4096;
+
+/** Desktop notifications waiting. Unit: count. (feature 12.12) */
+export const MAX_DESKTOP_NOTIFICATIONS = 16;
+
+/** Editors of one surface. Unit: count. (feature 12.12) */
+export const MAX_UI_EDITORS = 16;
+
+/** Draft of an editor. Unit: bytes. (feature 12.12) */
+export const MAX_UI_DRAFT_BYTES = 262144;
+
+/** History entries of an editor. Unit: items. (feature 12.12) */
+export const MAX_UI_EDITOR_HISTORY = 100;
+
+/** Editor input that waits for a checkpoint. Unit: count. (feature 12.12) */
+export const MAX_UI_PENDING_EVENTS = 128;
+
+/** Editor input that waits for a checkpoint. Unit: bytes. (feature 12.12) */
+export const MAX_UI_PENDING_BYTES = 262144;
+
+/** Terminal input of one interception, either way. Unit: bytes. (feature 2) */
+export const MAX_TERMINAL_INPUT_BYTES = 256;
+
 /** Every limit, in the order of the spec. */
 export const LIMITS: readonly Limit[] = [
   { name: "max_line_bytes", value: MAX_LINE_BYTES, unit: "bytes", negotiable: false },
@@ -2336,6 +10778,70 @@ export const LIMITS: readonly Limit[] = [
   { name: "restart_cap_ms", value: RESTART_CAP_MS, unit: "ms", negotiable: false },
   { name: "max_restart_attempts", value: MAX_RESTART_ATTEMPTS, unit: "count", negotiable: false },
   { name: "ready_reset_ms", value: READY_RESET_MS, unit: "ms", negotiable: false },
+  { name: "max_agent_name_bytes", value: MAX_AGENT_NAME_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_text_bytes", value: MAX_AGENT_TEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_idempotency_key_bytes", value: MAX_AGENT_IDEMPOTENCY_KEY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_active", value: MAX_AGENT_ACTIVE, unit: "count", negotiable: false },
+  { name: "max_agent_records", value: MAX_AGENT_RECORDS, unit: "count", negotiable: false },
+  { name: "max_agent_depth", value: MAX_AGENT_DEPTH, unit: "levels", negotiable: false },
+  { name: "max_agent_turns", value: MAX_AGENT_TURNS, unit: "count", negotiable: false },
+  { name: "max_agent_tokens", value: MAX_AGENT_TOKENS, unit: "count", negotiable: false },
+  { name: "max_agent_cost_microdollars", value: MAX_AGENT_COST_MICRODOLLARS, unit: "value", negotiable: false },
+  { name: "max_agent_output_bytes", value: MAX_AGENT_OUTPUT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_timeout_ms", value: MAX_AGENT_TIMEOUT_MS, unit: "ms", negotiable: false },
+  { name: "max_agent_model_id_bytes", value: MAX_AGENT_MODEL_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_model_label_bytes", value: MAX_AGENT_MODEL_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_model_query_bytes", value: MAX_AGENT_MODEL_QUERY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_models", value: MAX_AGENT_MODELS, unit: "items", negotiable: false },
+  { name: "agent_models_default", value: AGENT_MODELS_DEFAULT, unit: "items", negotiable: false },
+  { name: "max_agent_reasoning_levels", value: MAX_AGENT_REASONING_LEVELS, unit: "items", negotiable: false },
+  { name: "max_agent_recent_tools", value: MAX_AGENT_RECENT_TOOLS, unit: "items", negotiable: false },
+  { name: "max_agent_tool_args_bytes", value: MAX_AGENT_TOOL_ARGS_BYTES, unit: "bytes", negotiable: false },
+  { name: "agent_wait_default_ms", value: AGENT_WAIT_DEFAULT_MS, unit: "ms", negotiable: false },
+  { name: "min_agent_wait_ms", value: MIN_AGENT_WAIT_MS, unit: "ms", negotiable: false },
+  { name: "max_agent_wait_ms", value: MAX_AGENT_WAIT_MS, unit: "ms", negotiable: false },
+  { name: "max_agent_events_timeout_ms", value: MAX_AGENT_EVENTS_TIMEOUT_MS, unit: "ms", negotiable: false },
+  { name: "max_agent_events", value: MAX_AGENT_EVENTS, unit: "items", negotiable: false },
+  { name: "max_agent_events_bytes", value: MAX_AGENT_EVENTS_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_event_bytes", value: MAX_AGENT_EVENT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_agent_log_records", value: MAX_AGENT_LOG_RECORDS, unit: "count", negotiable: false },
+  { name: "max_agent_log_bytes", value: MAX_AGENT_LOG_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composer_text_bytes", value: MAX_COMPOSER_TEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composer_history_entries", value: MAX_COMPOSER_HISTORY_ENTRIES, unit: "items", negotiable: false },
+  { name: "max_composer_history_bytes", value: MAX_COMPOSER_HISTORY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_editor_id_bytes", value: MAX_EDITOR_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_shortcuts", value: MAX_SHORTCUTS, unit: "count", negotiable: false },
+  { name: "max_shortcut_id_bytes", value: MAX_SHORTCUT_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_shortcut_key_bytes", value: MAX_SHORTCUT_KEY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_shortcut_description_bytes", value: MAX_SHORTCUT_DESCRIPTION_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_entry_type_bytes", value: MAX_ENTRY_TYPE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_entry_data_bytes", value: MAX_ENTRY_DATA_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_entry_id_bytes", value: MAX_ENTRY_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_session_name_bytes", value: MAX_SESSION_NAME_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_entry_label_bytes", value: MAX_ENTRY_LABEL_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_injected_text_bytes", value: MAX_INJECTED_TEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_active_tools", value: MAX_ACTIVE_TOOLS, unit: "items", negotiable: false },
+  { name: "max_terminal_grant_id_bytes", value: MAX_TERMINAL_GRANT_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "autocomplete_ms", value: AUTOCOMPLETE_MS, unit: "ms", negotiable: false },
+  { name: "max_completion_items", value: MAX_COMPLETION_ITEMS, unit: "items", negotiable: false },
+  { name: "max_completion_bytes", value: MAX_COMPLETION_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_editor_text_bytes", value: MAX_EDITOR_TEXT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_session_id_bytes", value: MAX_SESSION_ID_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_compaction_instructions_bytes", value: MAX_COMPACTION_INSTRUCTIONS_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_ui_mounts", value: MAX_UI_MOUNTS, unit: "count", negotiable: false },
+  { name: "max_ui_title_bytes", value: MAX_UI_TITLE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_ui_lines", value: MAX_UI_LINES, unit: "items", negotiable: false },
+  { name: "max_ui_line_bytes", value: MAX_UI_LINE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_ui_frame_bytes", value: MAX_UI_FRAME_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_desktop_title_bytes", value: MAX_DESKTOP_TITLE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_desktop_body_bytes", value: MAX_DESKTOP_BODY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_desktop_notifications", value: MAX_DESKTOP_NOTIFICATIONS, unit: "count", negotiable: false },
+  { name: "max_ui_editors", value: MAX_UI_EDITORS, unit: "count", negotiable: false },
+  { name: "max_ui_draft_bytes", value: MAX_UI_DRAFT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_ui_editor_history", value: MAX_UI_EDITOR_HISTORY, unit: "items", negotiable: false },
+  { name: "max_ui_pending_events", value: MAX_UI_PENDING_EVENTS, unit: "count", negotiable: false },
+  { name: "max_ui_pending_bytes", value: MAX_UI_PENDING_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_terminal_input_bytes", value: MAX_TERMINAL_INPUT_BYTES, unit: "bytes", negotiable: false },
 ];
 
 /** Cancelling requests. Offered: always. API 0.2, 0.4. (feature 5) */
@@ -2356,13 +10862,13 @@ export const FEATURE_ARTIFACTS = "artifacts";
 /** Observing sessions, turns and tools. Offered: standard offer. API 0.2, 0.4. (feature 5) */
 export const FEATURE_LIFECYCLE_EVENTS = "lifecycle_events";
 
-/** Observing messages, compaction, dialogs and choices. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Observing messages, compaction, dialogs and choices. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_LIFECYCLE_EVENTS_V2 = "lifecycle_events_v2";
 
 /** Asking whether an effect is allowed. Offered: standard offer. API 0.2, 0.4. (feature 5) */
 export const FEATURE_POLICY_INTENTS = "policy_intents";
 
-/** Single-use approval tokens. Offered: when single-use issuance is enabled. API 0.2, 0.4. (feature 5) */
+/** Single-use approval tokens. Offered: when the host issues single-use tokens. API 0.2, 0.4. (feature 5) */
 export const FEATURE_APPROVALS = "approvals";
 
 /** Reading declared secrets. Offered: when a broker is configured and the manifest names secrets. API 0.2, 0.4. (feature 5) */
@@ -2374,76 +10880,76 @@ export const FEATURE_DYNAMIC_TOOLS = "dynamic_tools";
 /** Commands decided at initialize. Offered: standard offer. API 0.2, 0.4. (feature 5) */
 export const FEATURE_RUNTIME_COMMANDS = "runtime_commands";
 
-/** Child agents. Offered: when a child-session service is bound. API 0.2, 0.4. (feature 5) */
+/** Child agents. Offered: when a child-session service is bound for this extension. API 0.2, 0.4. (feature 5) */
 export const FEATURE_AGENT_SESSIONS = "agent_sessions";
 
 /** Choosing the model of a child agent. Offered: whenever agent_sessions is. API 0.2, 0.4. (feature 5) */
 export const FEATURE_AGENT_MODEL_SELECTION_V1 = "agent_model_selection_v1";
 
-/** Host-side telemetry of delegation. Offered: with agent_sessions. API 0.2, 0.4. (feature 5) */
+/** Telemetry of delegation that the host keeps; nothing on the wire. A host may demand it beside agent_sessions. Offered: with agent_sessions. API 0.2, 0.4. (feature 5) */
 export const FEATURE_DELEGATION_TELEMETRY_V1 = "delegation_telemetry_v1";
 
 /** Reading the events of a child agent. Offered: with agent_sessions. API 0.4. (feature 5) */
 export const FEATURE_AGENT_SESSION_EVENTS_V1 = "agent_session_events_v1";
 
-/** Child agents that outlive their parent request. Offered: with agent_sessions. API 0.4. (feature 5) */
+/** Child agents that outlive their parent request, and stopping them. Offered: with agent_sessions. API 0.4. (feature 5) */
 export const FEATURE_AGENT_SESSION_LIFETIME_V1 = "agent_session_lifetime_v1";
 
-/** Reading and writing the composer. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Reading and writing the composer. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_COMPOSER = "composer";
 
-/** Keyboard shortcuts. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Keyboard shortcuts. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_SHORTCUTS = "shortcuts";
 
-/** Appending entries to the session. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Appending entries to the session, naming it and labelling entries; on API 0.4 also the hooks around turns and compaction. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, 9, op 10, op 12) */
 export const FEATURE_SESSION_ENTRIES = "session_entries";
 
-/** Sending messages into the session. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Sending messages into the session. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_MESSAGE_INJECTION = "message_injection";
 
-/** Choosing the active tools. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Choosing the active tools. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_ACTIVE_TOOLS = "active_tools";
 
-/** Borrowing the terminal. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5) */
+/** Borrowing the terminal. Offered: when the host binds the consumer. API 0.2, 0.4. (feature 5, op 10) */
 export const FEATURE_TERMINAL_HANDOFF = "terminal_handoff";
 
 /** Completing what the person types. Offered: with an interactive frontend. API 0.2, 0.4. (feature 5) */
 export const FEATURE_AUTOCOMPLETE = "autocomplete";
 
-/** Completions that edit. Offered: with an interactive frontend. API 0.4. (feature 5) */
+/** Completions that replace text behind the cursor or place the cursor. Offered: with an interactive frontend. API 0.4. (feature 5) */
 export const FEATURE_AUTOCOMPLETE_EDIT_V1 = "autocomplete_edit_v1";
 
 /** Prompt texts of tools. Offered: always. API 0.4. (feature 5) */
 export const FEATURE_TOOL_PROMPT_METADATA_V1 = "tool_prompt_metadata_v1";
 
-/** Composing tools. Offered: when composition is enabled. API 0.4. (feature 5) */
+/** Composing tools. Offered: when composition is enabled for this extension. API 0.4. (feature 5) */
 export const FEATURE_TOOL_COMPOSITION_V1 = "tool_composition_v1";
 
-/** Controlling the active session. Offered: when the session service is bound. API 0.4. (feature 5) */
+/** Controlling the active session. Offered: when the host binds a service for the active session. API 0.4. (feature 5) */
 export const FEATURE_SESSION_CONTROL_V1 = "session_control_v1";
 
-/** Compacting the session. Offered: when that service opted into idle compaction. API 0.4. (feature 5) */
+/** Compacting the session. Offered: when that service takes compactions of an idle session, decided before the process starts. API 0.4. (feature 5) */
 export const FEATURE_SESSION_COMPACTION_V1 = "session_compaction_v1";
 
-/** Host-held resources. Offered: when the host binds the consumer. API 0.4. (feature 5) */
+/** Host-held resources. Offered: when the host binds the consumer. API 0.4. (feature 5, op 10) */
 export const FEATURE_RESOURCE_REFS_V1 = "resource_refs_v1";
 
-/** Describing the operation of a tool. Offered: when the host binds the consumer. API 0.4. (feature 5) */
+/** Describing what a tool does to resources; one that names resources also needs resource_refs_v1. Offered: when the host binds the consumer. API 0.4. (feature 5, op 10) */
 export const FEATURE_OPERATION_DESCRIPTORS_V1 = "operation_descriptors_v1";
 
 /** Large objects by file. Offered: when bulk storage is configured. API 0.4. (feature 5) */
 export const FEATURE_BULK_OBJECTS_V1 = "bulk_objects_v1";
 
-/** Drawing in the terminal. Offered: with a bound frontend. API 0.4. (feature 5) */
+/** Drawing in the terminal. Offered: when a frontend is bound that draws. API 0.4. (feature 5) */
 export const FEATURE_REMOTE_UI = "remote_ui";
 
-/** Seeing terminal input first. Offered: with a bound frontend. API 0.4. (feature 5) */
+/** Seeing terminal input first. Later than 0.8.0. Offered: when a frontend is bound that draws. API 0.4. (feature 5, op 29) */
 export const FEATURE_TERMINAL_INPUT_INTERCEPT_V1 = "terminal_input_intercept_v1";
 
 /** Contributing resource directories. Offered: when a loader is bound. API 0.4. (feature 5) */
 export const FEATURE_RESOURCE_PATHS_V1 = "resource_paths_v1";
 
-/** Replacing local compaction. Offered: when the manifest declares the hook. API 0.4. (feature 5) */
+/** Replacing local compaction. Offered: when the manifest declares the hook. API 0.4. (feature 5, op 12) */
 export const FEATURE_COMPACTION_STRATEGY = "compaction_strategy";
 
 /** Advising on cache warming. Offered: when the manifest declares the hook. API 0.4. (feature 5) */
@@ -2520,12 +11026,13 @@ export const OUTPUT_SCHEMA_KEYWORDS = [
   "maxProperties",
 ] as const;
 
-/** First words of an error message that carry meaning, with the error they belong to. Columns: token, error. (feature 15) */
+/** First words of an error message that carry meaning, with the error they belong to. Columns: token, error. (feature 15, op 24) */
 export const MESSAGE_TOKENS = {
   unsupported_feature: "unknown_method",
   invalid_request: "invalid_params",
   bounds_exceeded: "invalid_params",
   not_foreground_owner: "not_foreground_owner",
+  resource_busy: "not_foreground_owner",
 } as const;
 
 /** Codes that extensions may use for errors of their own, both ends included. Columns: range, lowest, highest. (feature 15) */
@@ -2542,3 +11049,197 @@ export const WIRE_ENVIRONMENT = {
   OCTET_WORKSPACE: "the active workspace root, which is also the working directory",
   OCTET_EXTENSION_SCRATCH: "a fresh directory of this process generation",
 } as const;
+
+/** Reasoning settings that a model selection of a child agent customarily names. (feature 12.1) */
+export const AGENT_REASONING_LABELS = [
+  "inherit",
+  "off",
+  "on",
+  "minimal",
+  "low",
+  "medium",
+  "high",
+  "xhigh",
+  "max",
+  "ultra",
+] as const;
+
+/** Calls on child agents that stay legal after the run that owns them ended, and those that then fail. Columns: method, after_the_run. (feature 12.1) */
+export const AGENT_CALLS = {
+  "agent/list": "answered",
+  "agent/wait": "answered",
+  "agent/spawn": "refused",
+  "agent/message": "refused",
+  "agent/follow_up": "refused",
+  "agent/interrupt": "refused",
+} as const;
+
+/** Names of keys that are no character; a host may send others. (feature 12.12) */
+export const UI_KEY_NAMES = [
+  "Enter",
+  "Escape",
+  "Tab",
+  "Space",
+  "ArrowUp",
+  "ArrowDown",
+  "ArrowLeft",
+  "ArrowRight",
+] as const;
+
+/** When each error is sent. Columns: error, situation. (feature 15, op 5, op 24) */
+export const ERROR_USES = [
+  ["parse_error", "the line is not JSON"],
+  ["invalid_request", "not a request object"],
+  ["invalid_request", "initialize is not the first request, or comes twice"],
+  ["invalid_request", "the id is still active, or was used before"],
+  ["unknown_method", "the method does not exist"],
+  ["unknown_method", "the method was not negotiated; the message starts with unsupported_feature"],
+  ["unknown_method", "the tool or command does not exist"],
+  ["invalid_params", "parameters are malformed; the message may start with invalid_request"],
+  ["invalid_params", "a bound is exceeded; the message may start with bounds_exceeded"],
+  ["invalid_params", "a change of the catalog conflicts or is malformed"],
+  ["invalid_params", "the catalog epoch is unknown or retired"],
+  ["invalid_params", "the secret is not declared"],
+  ["internal_error", "execution failed"],
+  ["internal_error", "a handler returned something invalid"],
+  ["internal_error", "compaction failed or was vetoed"],
+  ["request_cancelled", "cancellation won; data names the reason"],
+  ["not_foreground_owner", "no active or foreground owner; the message starts with not_foreground_owner"],
+  ["not_foreground_owner", "no service is bound"],
+  ["not_foreground_owner", "an operation on child agents is refused"],
+  ["not_foreground_owner", "the resource is pinned; the message starts with resource_busy"],
+  ["secret_unavailable", "the secret is missing or the broker failed"],
+  ["queue_exhausted", "the queue or the worker of session control is exhausted"],
+  ["server_error", "an error of the extension itself"],
+] as const;
+
+/** Which error a service refuses with, and why. Columns: service, error, reason. (feature 11, 12, 15, op 5, op 13, op 24, op 37) */
+export const SERVICE_ERRORS = [
+  ["every request", "unknown_method", "feature not negotiated, or sent before the process is ready"],
+  ["every request", "invalid_params", "too many requests outstanding, or too many ids in one generation"],
+  ["confirmation, input", "invalid_params", "malformed"],
+  ["confirmation, input", "not_foreground_owner", "no active parent"],
+  ["artifacts", "invalid_params", "malformed, mismatch of size or digest, or over a bound"],
+  ["artifacts", "not_foreground_owner", "no session that the host owns"],
+  ["policy", "invalid_params", "token without the feature approvals"],
+  ["secrets", "invalid_params", "name not declared or invalid"],
+  ["secrets", "not_foreground_owner", "no active owner or no service"],
+  ["secrets", "secret_unavailable", "no value, or the broker failed"],
+  ["tools", "invalid_params", "malformed, bad schema, duplicate, or a name of somebody else"],
+  ["agents", "invalid_params", "malformed"],
+  ["agents", "not_foreground_owner", "no service or owner, foreign tree, limit, persistence, or not possible in this state"],
+  ["composer, entries, injection, active tools, terminal, remote UI", "unknown_method", "unsupported_feature"],
+  ["composer, entries, injection, active tools, terminal, remote UI", "invalid_params", "invalid_request, or bounds_exceeded"],
+  ["composer, entries, injection, active tools, terminal, remote UI", "not_foreground_owner", "the owner is absent, stale or not in the foreground"],
+  ["terminal", "invalid_params", "a second grant, or released by somebody who holds none"],
+  ["session control", "queue_exhausted", "queue or worker exhausted"],
+  ["session control", "internal_error", "unavailable or failed"],
+  ["session compaction", "invalid_params", "parent still live, or instructions over the bound"],
+  ["session compaction", "not_foreground_owner", "owner not in the foreground"],
+  ["session compaction", "internal_error", "nothing to compact, veto, no consumer, native compaction in use, or failure behind the commit"],
+  ["composition, resources, bulk", "invalid_params", "malformed"],
+  ["composition, resources, bulk", "not_foreground_owner", "no authority"],
+  ["composition, resources, bulk", "internal_error", "execution failed"],
+  ["resources", "not_foreground_owner", "resource_busy: the resource is pinned"],
+] as const;
+
+/** Which owner a request with a parent runs for. First row that fits decides. Columns: parent, resource_owner, methods, outcome. (feature 13.3, op 27) */
+export const OWNER_PRECEDENCE = [
+  ["live", "any or none", "session/compact", "refused: invalid_params, invalid_request"],
+  ["live", "matching or none", "agents with agent_session_lifetime_v1", "runs for the owner of the parent"],
+  ["live", "another one", "agents with agent_session_lifetime_v1", "refused: not_foreground_owner"],
+  ["live", "any or none", "all others", "runs for the owner of the parent as its child; the named owner is ignored"],
+  ["cancelled and still remembered", "any or none", "all", "refused"],
+  ["settled", "of this generation, instance and an issued session", "retained and settled ones", "runs and is answered on its own"],
+  ["settled", "none, foreign, stale or of another generation", "all", "refused: not_foreground_owner"],
+] as const;
+
+/** Which host requests can be the parent of a service that does not take every one. Columns: service, parents. (feature 12.1, 12.3, 12.8, 12.9) */
+export const PARENT_CALLS = {
+  agents: "tool/call, command/execute",
+  shortcuts: "initialize",
+  composition: "tool/call",
+  resources: "tool/call",
+  bulk: "tool/call",
+} as const;
+
+/** Services that need the owner of the session in the foreground. (feature 13.3) */
+export const FOREGROUND_SERVICES = [
+  "composer",
+  "session entries",
+  "message injection",
+  "active tools",
+  "terminal",
+  "session control",
+  "session compaction",
+  "remote UI",
+] as const;
+
+/** What the API versions of this wire do not share. Columns: aspect, api_0_1, api_0_2, api_0_4. (feature 16, op 1, S02) */
+export const VERSION_DIFFERENCES = [
+  ["status", "frozen", "supported", "current"],
+  ["protocol in initialize", "forbidden", "required", "required"],
+  ["required features", "none", "request_cancellation, content_parts", "request_cancellation, content_parts"],
+  ["content of a tool result", "a string", "parts", "parts"],
+  ["output schema, structured content, media", "no", "yes", "yes"],
+  ["metadata of a tool result", "accepted and dropped", "kept by the host", "kept by the host"],
+  ["cancellation, tombstones, drain", "no", "yes", "yes"],
+  ["progress, artifacts, lifecycle events, policy", "no", "negotiable", "negotiable"],
+  ["resource_owner", "absent", "yes", "yes"],
+  ["parent of confirmation/request", "absent", "required", "required"],
+  ["presentation, menu, input/request", "no", "yes", "yes"],
+  ["flags at initialize", "no", "yes", "yes"],
+  ["secrets in the manifest", "accepted with a warning, never on the wire", "yes", "yes"],
+  ["environment in the manifest", "no", "yes", "yes"],
+  ["hooks", "before_prompt, after_response, before_tool_call, after_tool_call", "and provider_retry, before_persistence, post_mutation", "and model_turn_start, model_turn_end, session_before_compact, session_compact, cache_warming_decision, compaction_strategy, resources_discover"],
+  ["dynamic tools, runtime commands", "no", "negotiable", "negotiable"],
+  ["child agents", "no", "negotiable", "negotiable, with events, stop and retained owners"],
+  ["composer, shortcuts, entries, injection, active tools, terminal, autocomplete", "no", "negotiable", "negotiable"],
+  ["prompt metadata, composition, session control, compaction, resources, bulk, remote UI, completions that edit", "no", "no", "negotiable"],
+  ["requests together", "at most 64, order up to the process", "negotiated", "negotiated"],
+  ["sharing by workspaces", "never", "possible", "possible"],
+  ["installable bundle", "no", "yes", "yes"],
+  ["event bus", "no", "no", "no"],
+] as const;
+
+/** What each feature opens besides the methods that name it as their gate. Columns: feature, opens. (feature 5, op 12) */
+export const FEATURE_GATES = {
+  request_cancellation: "$/cancelRequest, error request_cancelled, tombstones",
+  content_parts: "parts in tool results, structured content, metadata",
+  progress_decoration: "decoration in $/progress",
+  artifacts: "image and audio parts",
+  lifecycle_events: "lifecycle_events in the answer to initialize",
+  approvals: "approval_token of policy/evaluate",
+  dynamic_tools: "catalog_revision of tool/call; a catalog that differs from the manifest",
+  runtime_commands: "commands that differ from the manifest",
+  agent_model_selection_v1: "model_selection of a policy, resolved_model",
+  delegation_telemetry_v1: "nothing on the wire",
+  agent_session_lifetime_v1: "resource_owner on the calls of child agents",
+  composer: "editor_checkpoint of composer/set, together with remote_ui",
+  session_entries: "hooks model_turn_start, model_turn_end, session_before_compact, session_compact on API 0.4",
+  autocomplete_edit_v1: "replace_after_bytes, cursor_offset_bytes, and line feed, tab and carriage return in prefix and value",
+  tool_prompt_metadata_v1: "prompt_snippet, prompt_guidelines of a tool",
+  tool_composition_v1: "composition of a tool",
+  resource_refs_v1: "ResourceRef, resource_refs_v1 in the offer",
+  operation_descriptors_v1: "operation of a tool; one that names resources needs resource_refs_v1 too",
+  bulk_objects_v1: "BlobRef, bulk_objects_v1 in the offer",
+  resource_paths_v1: "hook resources_discover",
+  compaction_strategy: "hook compaction_strategy",
+  cache_warming_decision: "hook cache_warming_decision",
+} as const;
+
+/** Names that are known and have no shape yet: never offered, never sent. Columns: name, kind. (feature 7.1, 12.12, op 11) */
+export const RESERVED_NAMES = {
+  editor_handoff: "feature",
+  "ui/terminal-input": "notification from the host",
+  "composer/submit": "request; does not exist on purpose",
+} as const;
+
+/** What the session calls do. Columns: method, effect, session_in_the_answer. (feature 12.10) */
+export const SESSION_CONTROL = [
+  ["session/wait_for_idle", "none; waits", "active"],
+  ["session/create", "new durable session, not switched to", "new"],
+  ["session/fork", "durable fork at the head, not switched to", "fork"],
+  ["session/switch", "makes the session active", "active"],
+  ["session/reload", "reads the active session again", "active"],
+] as const;
