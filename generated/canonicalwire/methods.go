@@ -237,6 +237,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "provider_auth.request",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderAuthorizationRequest", Result: "ProviderAuthorizationResult"},
 		},
@@ -249,6 +251,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "provider_auth.revoke",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderAuthorizationRequest", Result: "ProviderAuthorizationResult"},
 		},
@@ -274,6 +278,8 @@ var Methods = []wirejson.Method{
 		Offer:        "optional",
 		Terminal:     "stream_event",
 		Status:       "active",
+		Parent:       "none",
+		Service:      "provider_stream.event",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderStreamEvent"},
 		},
@@ -287,6 +293,7 @@ var Methods = []wirejson.Method{
 		Offer:        "optional",
 		Terminal:     "stream_event",
 		Status:       "active",
+		Service:      "events.provider_cancel",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderStreamCancelParams"},
 		},
@@ -299,6 +306,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "providers.register",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderRegisterParams", Result: "ProviderCatalogResult"},
 		},
@@ -311,6 +320,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "providers.update",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderUpdateParams", Result: "ProviderCatalogResult"},
 		},
@@ -323,6 +334,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "providers.unregister",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderUnregisterParams", Result: "ProviderCatalogResult"},
 		},
@@ -336,6 +349,8 @@ var Methods = []wirejson.Method{
 		Offer:        "optional",
 		Terminal:     "catalog_complete",
 		Status:       "active",
+		Parent:       "none",
+		Service:      "providers.complete",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ProviderCatalogCompleteParams"},
 		},
@@ -348,6 +363,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "session.create",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionCreateParams", Result: "SessionLifecycleResult"},
 		},
@@ -360,6 +377,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "session.fork",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionForkParams", Result: "SessionLifecycleResult"},
 		},
@@ -372,6 +391,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "session.switch",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionSwitchParams", Result: "SessionLifecycleResult"},
 		},
@@ -384,6 +405,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "session.reload",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "SessionReloadParams", Result: "SessionLifecycleResult"},
 		},
@@ -396,6 +419,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "theme.select",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "ThemeSelectParams", Result: "ThemeSelectResult"},
 		},
@@ -408,6 +433,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "bus.declare",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusDeclareParams", Result: "BusAck"},
 		},
@@ -420,6 +447,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "bus.subscribe",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusTopicParams", Result: "BusSubscribeResult"},
 		},
@@ -432,6 +461,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "bus.unsubscribe",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusTopicParams", Result: "BusAck"},
 		},
@@ -444,6 +475,8 @@ var Methods = []wirejson.Method{
 		Offer:     "optional",
 		Terminal:  "result_or_error",
 		Status:    "active",
+		Parent:    "none",
+		Service:   "bus.publish",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusPublishParams", Result: "BusPublishResult"},
 		},
@@ -457,6 +490,7 @@ var Methods = []wirejson.Method{
 		Offer:        "optional",
 		Terminal:     "stream_event",
 		Status:       "active",
+		Service:      "events.bus_event",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusEventParams"},
 		},
@@ -470,6 +504,7 @@ var Methods = []wirejson.Method{
 		Offer:        "optional",
 		Terminal:     "stream_event",
 		Status:       "active",
+		Service:      "events.bus_lifecycle",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.3"}, Params: "BusLifecycleParams"},
 		},
