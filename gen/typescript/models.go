@@ -22,6 +22,8 @@ func (m *module) declaration(one *model.Model) {
 			arms[i] = variant.Record.Name
 		}
 		m.printf("export type %s = %s;\n\n", one.Name, strings.Join(arms, " | "))
+	case model.Choice:
+		m.printf("export type %s = %s | %s;\n\n", one.Name, one.Word.Name, one.Object.Name)
 	case model.Enum:
 		arms := make([]string, len(one.Values))
 		for i, value := range one.Values {
@@ -123,6 +125,8 @@ func (m *module) table(one *model.Model) {
 			m.printf("          [%s, { model: %s, deferred: %t }],\n", quote(variant.TagValue), quote(variant.Record.Name), variant.Deferred)
 		}
 		m.printf("        ]),\n      },\n")
+	case model.Choice:
+		m.printf("      { kind: \"choice\", word: %s, object: %s },\n", quote(one.Word.Name), quote(one.Object.Name))
 	case model.Enum:
 		values := make([]string, len(one.Values))
 		for i, value := range one.Values {
@@ -142,6 +146,12 @@ func (m *module) recordTable(one *model.Model) {
 	}
 	if len(one.Forbidden) > 0 {
 		m.printf("        forbidden: %s,\n", quoteAll(one.Forbidden))
+	}
+	if len(one.ExactlyOne) > 0 {
+		m.printf("        exactlyOne: %s,\n", quoteAll(one.ExactlyOne))
+	}
+	if len(one.AtMostOne) > 0 {
+		m.printf("        atMostOne: %s,\n", quoteAll(one.AtMostOne))
 	}
 	m.printf("        fields: [\n")
 	for _, field := range one.Fields {
@@ -197,6 +207,9 @@ func (m *module) stringShape(t *model.Type, add func(string, ...any)) {
 	if t.NotBlank {
 		add("notBlank: true")
 	}
+	if t.Controls != model.AnyControls {
+		add("controls: %s", quote(string(t.Controls)))
+	}
 	if t.Pattern != "" {
 		add("pattern: new RegExp(%s, \"u\")", quote(t.Pattern))
 	}
@@ -214,6 +227,7 @@ func (m *module) arrayShape(t *model.Type, add func(string, ...any)) {
 	if t.UniqueBy != "" {
 		add("uniqueBy: %s", quote(t.UniqueBy))
 	}
+	m.bound("maxEncodedBytes", t.MaxEncodedBytes, add)
 }
 
 func (m *module) bound(name string, bound *model.Bound, add func(string, ...any)) {

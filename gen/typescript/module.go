@@ -33,6 +33,7 @@ func wireModule(wire *model.Wire) ([]byte, error) {
 	m.limits()
 	m.features()
 	m.capabilities()
+	m.hooks()
 	m.tables()
 	if m.err != nil {
 		return nil, m.err

@@ -51,6 +51,12 @@ func (m *module) methodRow(name string, method *model.Method) string {
 	if method.Terminal != "" {
 		parts = append(parts, "terminal: "+quote(method.Terminal))
 	}
+	if method.Parent != "" {
+		parts = append(parts, "parent: "+quote(string(method.Parent)))
+	}
+	if method.Service.Noun != "" {
+		parts = append(parts, "service: "+quote(method.Service.Noun+"."+method.Service.Verb))
+	}
 	shapes := make([]string, len(method.Shapes))
 	for i, shape := range method.Shapes {
 		fields := []string{"versions: " + quoteAll(shape.Versions)}
@@ -127,6 +133,22 @@ func (m *module) capabilities() {
 			name, quote(capability.Offer), quote(capability.Status), quoteAll(capability.Needs))
 	}
 	m.list("CAPABILITIES", "Every capability, in the order of the spec.", "Capability", rows)
+}
+
+func (m *module) hooks() {
+	if len(m.wire.Hooks) == 0 {
+		return
+	}
+	rows := make([]string, len(m.wire.Hooks))
+	for i, hook := range m.wire.Hooks {
+		name := "HOOK_" + constant(hook.Name)
+		m.claim(name, "hook "+hook.Name)
+		m.doc("", hook.Doc, hook.Source, hook.Versions)
+		m.printf("export const %s = %s;\n\n", name, quote(hook.Name))
+		rows[i] = fmt.Sprintf("{ name: %s, versions: %s, feature: %s, payload: %s, result: %s, deny: %s }",
+			name, quoteAll(hook.Versions), quote(hook.Feature), quote(hook.Payload.Name), quote(hook.Result.Name), quote(hook.Deny))
+	}
+	m.list("HOOKS", "Every hook, in the order of the spec.", "Hook", rows)
 }
 
 // tables writes the fixed lists: a list of one column as an array of strings, of two columns with distinct

@@ -1,8 +1,9 @@
 // Package typescript emits the TypeScript bindings of every wire into sdk-ts/src/_generated.
 //
 // Each wire becomes one module: an interface per model with the members named as on the wire (absent is
-// undefined, null is null), a codec per model, and the tables of methods, errors, limits, features and
-// capabilities. The strict JSON reader and the validator that interprets the model tables are hand-written
+// undefined, null is null), a codec per model, and the tables of methods, errors, limits, features,
+// capabilities and hooks. What an author calls and registers is the same on every wire: the modules
+// services, events and hooks hold it for all of them. The strict JSON reader and the validator that interprets the model tables are hand-written
 // sources under support/, copied beside the modules.
 package typescript
 
@@ -45,7 +46,15 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 		}
 		files = append(files, emit.File{Path: path.Join(Folder, wire.Module.TypeScript+".ts"), Data: data})
 	}
-	return files, nil
+	services, err := servicesFile(spec)
+	if err != nil {
+		return nil, err
+	}
+	events, err := eventsFile(spec)
+	if err != nil {
+		return nil, err
+	}
+	return append(files, services, events, hooksFile(spec)), nil
 }
 
 func supportFiles() ([]emit.File, error) {

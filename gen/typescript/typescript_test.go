@@ -30,6 +30,13 @@ func everyShape() *model.Wire {
 	level := &model.Model{Name: "Level", Kind: model.Enum, Open: true, Values: []model.EnumValue{{Value: "low"}, {Value: "high"}}}
 	name := &model.Model{Name: "ItemName", Kind: model.Alias, Type: &model.Type{Kind: model.String}, Versions: []string{"2"}}
 	ref := func(m *model.Model) *model.Type { return &model.Type{Kind: model.Ref, Ref: m} }
+	object := &model.Model{Name: "Given", Kind: model.Record, Closed: true, ExactlyOne: []string{"data", "path"}, AtMostOne: []string{"path", "note"}, Fields: []*model.Field{
+		{Name: "parent_request_id", Type: &model.Type{Kind: model.Integer, Minimum: number(0), Maximum: number(9)}, Required: true},
+		{Name: "data", Type: &model.Type{Kind: model.String, Controls: model.TextControls}},
+		{Name: "path", Type: &model.Type{Kind: model.String, Controls: model.NoControls, Pattern: "^[^/]+$"}},
+		{Name: "note", Type: &model.Type{Kind: model.Array, Elem: &model.Type{Kind: model.String, Controls: model.EditControls}, MaxEncodedBytes: &model.Bound{Value: 64}}, Nullable: true},
+	}}
+	choice := &model.Model{Name: "Choice", Doc: "A word or an object.", Kind: model.Choice, Word: level, Object: object}
 	record := &model.Model{Name: "Everything", Doc: "One of each.", Kind: model.Record, Envelope: true, Forbidden: []string{"old"}, Versions: []string{"1", "2"}, Fields: []*model.Field{
 		{Name: "id", Type: &model.Type{Kind: model.ID, MaxBytes: &model.Bound{Value: 256}, Maximum: number(9)}, Required: true, Nullable: true},
 		{Name: "flag", Type: &model.Type{Kind: model.Boolean}},
@@ -41,19 +48,40 @@ func everyShape() *model.Wire {
 		{Name: "parts", Type: &model.Type{Kind: model.Array, Elem: ref(union), MinItems: 1, MaxItems: &model.Bound{Value: 3}, UniqueBy: "text"}},
 		{Name: "grid", Type: &model.Type{Kind: model.Array, Unique: true, Elem: &model.Type{Kind: model.Array, Elem: ref(name)}}},
 		{Name: "map", Type: &model.Type{Kind: model.Map, Elem: ref(level), KeyPattern: "^k$"}},
+		{Name: "either", Type: ref(choice)},
 	}}
 	empty := &model.Model{Name: "Empty", Kind: model.Record, Closed: true}
 	open := &model.Model{Name: "OpenEmpty", Kind: model.Record}
 	return &model.Wire{
 		Name: "every-shape", Title: "Every shape", Doc: "One of each.", Versions: []string{"1", "2"},
-		Module: model.Module{TypeScript: "every-shape"}, Files: model.Files{Models: "every-shape/models.json"},
+		Module: model.Module{TypeScript: "every-shape"}, Files: model.Files{Models: "every-shape/models.json", Methods: "every-shape/openrpc.json"},
 		EnvelopeError: "invalid_request", MaxDepth: 32,
-		Models: []*model.Model{part, late, union, level, name, record, empty, open},
+		Models: []*model.Model{part, late, union, level, name, object, choice, record, empty, open},
 		Methods: []*model.Method{
 			{Name: "tool/call", Doc: "Calls.", Versions: []string{"1", "2"}, Direction: model.HostToExtension, Gate: "-", Status: "active", Shapes: []model.MethodShape{
 				{Versions: []string{"1"}, Params: record, Result: &model.Type{Kind: model.Array, Elem: ref(union)}, Nullable: true}, {Versions: []string{"2"}, Params: record, Result: ref(record)},
 			}},
 			{Name: "$/cancelRequest", Notification: true, Versions: []string{"2"}, Direction: model.Both, Gate: "core", Offer: "required", Terminal: "none", Status: "deferred"},
+			{
+				Name: "note/put_in", Doc: "Puts a note.", Source: "sheet 2", Versions: []string{"2"}, Direction: model.ExtensionToHost, Gate: "-", Status: "active", Parent: model.ParentRequired,
+				Service: model.Service{Noun: "note_book", Verb: "put_in"}, Shapes: []model.MethodShape{{Versions: []string{"2"}, Params: object, Result: ref(empty)}},
+			},
+			{
+				Name: "note/list", Doc: "Lists notes.", Versions: []string{"2"}, Direction: model.ExtensionToHost, Gate: "-", Status: "active", Parent: model.ParentNone,
+				Service: model.Service{Noun: "note_book", Verb: "list"}, Shapes: []model.MethodShape{{Versions: []string{"2"}, Params: empty, Result: &model.Type{Kind: model.Array, Elem: ref(object)}, Nullable: true}},
+			},
+			{
+				Name: "note", Doc: "Tells.", Versions: []string{"2"}, Direction: model.ExtensionToHost, Notification: true, Gate: "-", Status: "active", Parent: model.ParentOptional,
+				Service: model.Service{Noun: "tell", Verb: "all"}, Shapes: []model.MethodShape{{Versions: []string{"2"}, Params: open}},
+			},
+			{
+				Name: "turn/started", Doc: "A turn starts.", Versions: []string{"2"}, Direction: model.HostToExtension, Notification: true, Gate: "request_progress", Status: "active",
+				Service: model.Service{Noun: "events", Verb: "turn_started"}, Shapes: []model.MethodShape{{Versions: []string{"2"}, Params: object}},
+			},
+		},
+		Hooks: []*model.Hook{
+			{Name: "before_it", Versions: []string{"2"}, Feature: "request_progress", Payload: object, Result: open, Merge: "first wins", Failure: "go on", Deny: "honoured", Doc: "Before it."},
+			{Name: "after_it", Versions: []string{"1", "2"}, Feature: "-", Payload: object, Result: object, Merge: "none.", Failure: "none", Deny: "ignored", Doc: "After it.", Source: "sheet 3"},
 		},
 		Errors:       []*model.ErrorCode{{Name: "request_cancelled", Code: -32800, Message: "request cancelled", Fixed: true, Doc: "Given up."}},
 		Violations:   []model.ViolationError{{Violation: model.Missing, Error: "invalid_params"}},
@@ -86,8 +114,15 @@ func files(t *testing.T, spec *model.Spec) map[string][]byte {
 }
 
 func TestEmit_everyShape(t *testing.T) {
-	got := files(t, &model.Spec{Wires: []*model.Wire{everyShape()}})[Folder+"/every-shape.ts"]
-	golden := filepath.Join("testdata", "every_shape", "every-shape.ts.golden")
+	emitted := files(t, &model.Spec{Wires: []*model.Wire{everyShape()}})
+	for _, name := range []string{"every-shape.ts", "services.ts", "events.ts", "hooks.ts"} {
+		t.Run(name, func(t *testing.T) { matchGolden(t, name, emitted[Folder+"/"+name]) })
+	}
+}
+
+func matchGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	golden := filepath.Join("testdata", "every_shape", name+".golden")
 	if *update {
 		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -100,7 +135,7 @@ func TestEmit_everyShape(t *testing.T) {
 	wantLines, gotLines := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
 	for i := range max(len(wantLines), len(gotLines)) {
 		if line(wantLines, i) != line(gotLines, i) {
-			t.Fatalf("every-shape.ts differs from %s at line %d:\nwant %s\ngot  %s", golden, i+1, line(wantLines, i), line(gotLines, i))
+			t.Fatalf("%s differs from %s at line %d:\nwant %s\ngot  %s", name, golden, i+1, line(wantLines, i), line(gotLines, i))
 		}
 	}
 }
@@ -131,8 +166,9 @@ func TestEmit_copiesTheSupportSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != len(got) {
-		t.Fatalf("%d support sources, %d copies", len(entries), len(got))
+	const surfaces = 3 // services, events and hooks stand there for an empty spec too
+	if len(entries) != len(got)-surfaces {
+		t.Fatalf("%d support sources, %d copies", len(entries), len(got)-surfaces)
 	}
 	for _, entry := range entries {
 		source, err := os.ReadFile(filepath.Join("support", entry.Name()))
@@ -160,7 +196,10 @@ func TestEmit_refusesWhatTypeScriptCannotExpress(t *testing.T) {
 		{"same constant", func(w *model.Wire) { w.Limits = append(w.Limits, &model.Limit{Name: "max-text-bytes"}) }, `limit max_text_bytes and limit max-text-bytes would both be named "MAX_TEXT_BYTES"`},
 		{"no name", func(w *model.Wire) { w.Tables[0].Name = "1st" }, "table 1st has no TypeScript name"},
 		{"unknown type", func(w *model.Wire) { w.Models[4].Type.Kind = "decimal" }, `type kind "decimal"`},
-		{"unbounded id", func(w *model.Wire) { w.Models[5].Fields[0].Type.Maximum = nil }, "an id needs both its bounds"},
+		{"unbounded id", func(w *model.Wire) { w.Models[7].Fields[0].Type.Maximum = nil }, "an id needs both its bounds"},
+		{"service without parameters", func(w *model.Wire) { w.Methods[2].Shapes[0].Params = nil }, "service note_book.put_in of note/put_in has no parameters"},
+		{"event without parameters", func(w *model.Wire) { w.Methods[5].Shapes[0].Params = nil }, "service events.turn_started of turn/started has no parameters"},
+		{"two kinds of one service", func(w *model.Wire) { w.Methods[4].Service = w.Methods[3].Service }, "service note_book.list of note is a request on one wire and a notification on another"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,7 +7,7 @@
  */
 
 import type { JsonNumber, JsonObject, JsonValue } from "./json.js";
-import type { ErrorCode, Feature, Limit, Method, OpenString, RpcId, WireTables } from "./wire.js";
+import type { ErrorCode, Feature, Hook, Limit, Method, OpenString, RpcId, WireTables } from "./wire.js";
 import { Codec } from "./wire.js";
 
 /** The API versions that share these bindings. */
@@ -211,6 +211,8 @@ export type FeatureName = string;
 export interface ProtocolOfferLimits {
   /** Host requests in flight together. */
   readonly max_concurrent_requests: number;
+  /** Resources the host keeps; present when resource_refs_v1 is offered. */
+  readonly resource_refs_v1?: ResourceRefsOffer;
 }
 
 /** What the host requires and offers. API 0.2, 0.4. (feature 3.1) */
@@ -223,6 +225,8 @@ export interface ProtocolOffer {
   readonly optional_features: readonly FeatureName[];
   /** Offered bounds. */
   readonly limits: ProtocolOfferLimits;
+  /** Large objects; present when bulk_objects_v1 is offered. */
+  readonly bulk_objects_v1?: BulkOffer;
 }
 
 /** Parameters of initialize, the first message of a session. API 0.2, 0.4. (feature 3.1) */
@@ -2886,6 +2890,335 @@ export interface StoredMessage {
   readonly User?: JsonObject;
 }
 
+/** Name of a file without any directory. API 0.4. (feature 12.8, 12.9) */
+export type FlatName = string;
+
+/** A value too large for a line, in a file of the scratch directory. The reader checks size, digest, UTF-8 and JSON, then removes it. API 0.4. (feature 12.8) */
+export interface ScratchFile {
+  /** Name in the scratch directory. */
+  readonly path: FlatName;
+  /** Exact size. */
+  readonly bytes: number;
+  /** Digest of the content. */
+  readonly sha256: Sha256Hex;
+}
+
+/** One tool that may be called from inside. API 0.4. (feature 12.8) */
+export interface CompositionTool {
+  /** Tool. */
+  readonly name: string;
+  /** What it does. */
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject;
+  /** JSON Schema of the value; absent where the value is text. */
+  readonly output_schema?: JsonObject | null;
+}
+
+/** Bounds of the nested calls. API 0.4. (feature 12.8) */
+export interface CompositionLimits {
+  /** Time for all of them; 30000. */
+  readonly timeout_ms: number;
+  /** How many; 256. */
+  readonly max_calls: number;
+}
+
+/** Asks what can be composed. API 0.4. (feature 12.8) */
+export interface CompositionContextParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+}
+
+/** What can be composed, or the file that says so. Tools come with store and limits. API 0.4. (feature 12.8) */
+export interface CompositionContextResult {
+  /** Tools, frozen for the parent. */
+  readonly tools?: readonly CompositionTool[];
+  /** What the store holds. */
+  readonly store?: JsonObject;
+  /** Bounds. */
+  readonly limits?: CompositionLimits;
+  /** The same as a file. */
+  readonly context_file?: ScratchFile;
+}
+
+/** Calls a tool from inside a tool. API 0.4. (feature 12.8) */
+export interface CompositionCallParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** A tool of the context. */
+  readonly name: string;
+  /** Its arguments, at most 32 levels deep. */
+  readonly arguments: JsonObject;
+}
+
+/** The value of the call, or the file that holds it. API 0.4. (feature 12.8) */
+export interface CompositionCallResult {
+  /** Structured content where the tool has an output schema, else text. */
+  readonly value?: JsonValue;
+  /** The same as a file. */
+  readonly value_file?: ScratchFile;
+}
+
+/** Changes the store, once per parent. API 0.4. (feature 12.8) */
+export interface CompositionStoreParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Values to set by key. */
+  readonly set: JsonObject;
+  /** Keys to remove. */
+  readonly delete: readonly string[];
+}
+
+/** The change is durable. API 0.4. (feature 12.8) */
+export type CompositionStoreResult = Readonly<Record<string, never>>;
+
+/** Type of a resource. API 0.4. (feature 12.9) */
+export type ResourceType = string;
+
+/** Stands for a resource the extension holds and the host counts. API 0.4. (feature 12.9) */
+export interface ResourceRef {
+  /** Type. */
+  readonly type: ResourceType;
+}
+
+/** Stands for a large object the host keeps. API 0.4. (feature 12.9) */
+export interface BlobRef {
+  /** Size. */
+  readonly bytes: number;
+  /** Digest. */
+  readonly digest: BlobDigest;
+  /** Media type. */
+  readonly media_type: string;
+}
+
+/** Digest of a large object. API 0.4. (feature 12.9) */
+export interface BlobDigest {
+  /** Algorithm. */
+  readonly algorithm: "sha256";
+  /** Digest. */
+  readonly value: Sha256Hex;
+}
+
+/** A resource the operation takes. API 0.4. (feature 12.9) */
+export interface OperationInput {
+  /** JSON Pointer into the arguments, through object members only. */
+  readonly path: string;
+  /** Type it must have. */
+  readonly type: ResourceType;
+  /** How it is held. */
+  readonly access: "exclusive";
+}
+
+/** A resource the operation gives. API 0.4. (feature 12.9) */
+export interface OperationOutput {
+  /** JSON Pointer into the structured content, through object members only. */
+  readonly path: string;
+  /** Type it has. */
+  readonly type: ResourceType;
+}
+
+/** What a tool does to resources. Needs operation_descriptors_v1, and resource_refs_v1 where it names any. API 0.4. (feature 12.9) */
+export interface OperationDescriptor {
+  /** Names the operation. */
+  readonly id: string;
+  /** What it acts on. */
+  readonly receiver?: string;
+  /** Resources taken. */
+  readonly resource_inputs: readonly OperationInput[];
+  /** Resources given. */
+  readonly resource_outputs: readonly OperationOutput[];
+}
+
+/** Registers a resource the tool made. API 0.4. (feature 12.9) */
+export interface ResourceRegisterParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Its type. */
+  readonly type: ResourceType;
+}
+
+/** How far the end of a resource is. API 0.4. (feature 12.9) */
+export type ResourceCleanup =
+  | "pending"
+  | "completed"
+  | "failed"
+  | "unknown";
+
+/** Gives a resource up. API 0.4. (feature 12.9) */
+export interface ResourceReleaseParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** The resource. */
+  readonly resource: ResourceRef;
+}
+
+/** The resource is retired. API 0.4. (feature 12.9) */
+export interface ResourceReleaseResult {
+  /** Always true. */
+  readonly retired: boolean;
+  /** How far its end is. */
+  readonly cleanup: ResourceCleanup;
+}
+
+/** Asks the extension to dispose of retired resources. API 0.4. (feature 12.9) */
+export interface ResourceDisposeParams {
+  /** The resources. */
+  readonly resources: readonly ResourceRef[];
+  /** Why. */
+  readonly reason: "retired";
+}
+
+/** Whether a resource was disposed of. API 0.4. (feature 12.9) */
+export type DisposeStatus =
+  | "completed"
+  | "failed";
+
+/** One resource and what became of it. API 0.4. (feature 12.9) */
+export interface DisposedResource {
+  /** The resource. */
+  readonly resource: ResourceRef;
+  /** What became of it. */
+  readonly status: DisposeStatus;
+}
+
+/** What became of the resources. API 0.4. (feature 12.9) */
+export interface ResourceDisposeResult {
+  /** One entry per resource. */
+  readonly results: readonly DisposedResource[];
+}
+
+/** How large objects travel. API 0.4. (feature 12.9) */
+export type BulkProfile =
+  | "local-file.v1";
+
+/** Bounds on large objects. API 0.4. (feature 3.1, 12.9) */
+export interface BulkLimits {
+  /** One object. */
+  readonly object_bytes: number;
+  /** All objects of one owner. */
+  readonly owner_bytes: number;
+  /** Open write tickets. */
+  readonly write_tickets_per_generation: number;
+  /** Open read leases. */
+  readonly read_leases_per_generation: number;
+  /** Objects of one owner. */
+  readonly blobs_per_owner: number;
+}
+
+/** How the host takes large objects. API 0.4. (feature 3.1) */
+export interface BulkOffer {
+  /** How they travel. */
+  readonly profile: BulkProfile;
+  /** Absolute path of the directory they travel through. */
+  readonly transfer_directory: string;
+  /** Bounds. */
+  readonly limits: BulkLimits;
+}
+
+/** How many resources the host keeps. API 0.4. (feature 3.1) */
+export interface ResourceRefsOffer {
+  /** Resources in all. */
+  readonly max_records: number;
+  /** Resources one parent may register. */
+  readonly max_registrations_per_parent: number;
+}
+
+/** Asks for a file to write a large object to. API 0.4. (feature 12.9) */
+export interface BulkWriteParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** How the object travels. */
+  readonly profile: BulkProfile;
+  /** Bytes it may grow to. */
+  readonly capacity: number;
+  /** Media type. */
+  readonly media_type: string;
+}
+
+/** The file to write. API 0.4. (feature 12.9) */
+export interface BulkWriteResult {
+  /** Names the write. */
+  readonly ticket: string;
+  /** How the object travels. */
+  readonly profile: BulkProfile;
+  /** File in the transfer directory, valid as long as the ticket or lease. */
+  readonly locator: FlatName;
+  /** Bytes granted. */
+  readonly capacity: number;
+}
+
+/** Declares a large object written. The ticket is used up. API 0.4. (feature 12.9) */
+export interface BulkCommitParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** The write. */
+  readonly ticket: string;
+  /** Exact size. */
+  readonly bytes: number;
+  /** Digest. */
+  readonly digest: BlobDigest;
+}
+
+/** Asks for a file to read a large object from. API 0.4. (feature 12.9) */
+export interface BulkReadParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** How the object travels. */
+  readonly profile: BulkProfile;
+  /** The object. */
+  readonly blob: BlobRef;
+}
+
+/** The file to read. API 0.4. (feature 12.9) */
+export interface BulkReadResult {
+  /** Names the read. */
+  readonly lease: string;
+  /** How the object travels. */
+  readonly profile: BulkProfile;
+  /** File in the transfer directory, valid as long as the ticket or lease. */
+  readonly locator: FlatName;
+  /** Exact size. */
+  readonly bytes: number;
+}
+
+/** Gives a ticket or a lease back. API 0.4. (feature 12.9) */
+export interface BulkReleaseParams {
+  /** The host request this belongs to. */
+  readonly parent_request_id: number;
+  /** Ticket or lease. */
+  readonly id: string;
+}
+
+/** It is given back. API 0.4. (feature 12.9) */
+export interface BulkReleaseResult {
+  /** Always true. */
+  readonly released: boolean;
+}
+
+/** One finding of a tool. API 0.4. (feature 12.9) */
+export interface Diagnostic {
+  /** How bad it is. */
+  readonly severity: string;
+  /** Which finding. */
+  readonly code: string;
+  /** For people. */
+  readonly message: string;
+  /** Where it is. */
+  readonly primary?: JsonValue;
+  /** What belongs to it. */
+  readonly related?: JsonValue;
+  /** What would mend it. */
+  readonly fixes?: JsonValue;
+  /** What goes with it. */
+  readonly attachments?: JsonValue;
+}
+
+/** Member of tool result metadata that carries findings. API 0.4. (feature 12.9) */
+export interface DiagnosticMetadata {
+  /** The findings. */
+  readonly octet_diagnostics_v1?: readonly Diagnostic[];
+}
+
 /** The tables the validator interprets. */
 export const WIRE: WireTables = {
   name: "extension-feature",
@@ -3122,6 +3455,7 @@ export const WIRE: WireTables = {
         closed: false,
         fields: [
           { name: "max_concurrent_requests", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "resource_refs_v1", required: false, nullable: false, type: { kind: "ref", model: "ResourceRefsOffer" } },
         ],
       },
     ],
@@ -3135,6 +3469,7 @@ export const WIRE: WireTables = {
           { name: "required_features", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "FeatureName" }, unique: true } },
           { name: "optional_features", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "FeatureName" }, unique: true } },
           { name: "limits", required: true, nullable: false, type: { kind: "ref", model: "ProtocolOfferLimits" } },
+          { name: "bulk_objects_v1", required: false, nullable: false, type: { kind: "ref", model: "BulkOffer" } },
         ],
       },
     ],
@@ -6286,6 +6621,413 @@ export const WIRE: WireTables = {
         ],
       },
     ],
+    [
+      "FlatName",
+      { kind: "alias", type: { kind: "string", minBytes: 1, pattern: new RegExp("^[^/\\\\\\x00-\\x1f\\x7f]+$", "u") } },
+    ],
+    [
+      "ScratchFile",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "path", required: true, nullable: false, type: { kind: "ref", model: "FlatName" } },
+          { name: "bytes", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 8388608 } },
+          { name: "sha256", required: true, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+        ],
+      },
+    ],
+    [
+      "CompositionTool",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "name", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 128 } },
+          { name: "description", required: true, nullable: false, type: { kind: "string" } },
+          { name: "parameters", required: true, nullable: false, type: { kind: "object" } },
+          { name: "output_schema", required: false, nullable: true, type: { kind: "object" } },
+        ],
+      },
+    ],
+    [
+      "CompositionLimits",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "timeout_ms", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "max_calls", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "CompositionContextParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "CompositionContextResult",
+      {
+        kind: "record",
+        closed: true,
+        exactlyOne: ["tools", "context_file"],
+        fields: [
+          { name: "tools", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "CompositionTool" } } },
+          { name: "store", required: false, nullable: false, type: { kind: "object" } },
+          { name: "limits", required: false, nullable: false, type: { kind: "ref", model: "CompositionLimits" } },
+          { name: "context_file", required: false, nullable: false, type: { kind: "ref", model: "ScratchFile" } },
+        ],
+      },
+    ],
+    [
+      "CompositionCallParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "name", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 128 } },
+          { name: "arguments", required: true, nullable: false, type: { kind: "object", maxEncodedBytes: 131072 } },
+        ],
+      },
+    ],
+    [
+      "CompositionCallResult",
+      {
+        kind: "record",
+        closed: true,
+        atMostOne: ["value", "value_file"],
+        fields: [
+          { name: "value", required: false, nullable: true, type: { kind: "json" } },
+          { name: "value_file", required: false, nullable: false, type: { kind: "ref", model: "ScratchFile" } },
+        ],
+      },
+    ],
+    [
+      "CompositionStoreParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "set", required: true, nullable: false, type: { kind: "object", maxEncodedBytes: 1048576 } },
+          { name: "delete", required: true, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 1024 }, maxItems: 4096 } },
+        ],
+      },
+    ],
+    [
+      "CompositionStoreResult",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+        ],
+      },
+    ],
+    [
+      "ResourceType",
+      { kind: "alias", type: { kind: "string", minBytes: 1, maxBytes: 128, pattern: new RegExp("^[A-Za-z][A-Za-z0-9_.-]*$", "u") } },
+    ],
+    [
+      "ResourceRef",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "type", required: true, nullable: false, type: { kind: "ref", model: "ResourceType" } },
+        ],
+      },
+    ],
+    [
+      "BlobRef",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "digest", required: true, nullable: false, type: { kind: "ref", model: "BlobDigest" } },
+          { name: "media_type", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "BlobDigest",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "algorithm", required: true, nullable: false, type: { kind: "const", value: "sha256" } },
+          { name: "value", required: true, nullable: false, type: { kind: "ref", model: "Sha256Hex" } },
+        ],
+      },
+    ],
+    [
+      "OperationInput",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "path", required: true, nullable: false, type: { kind: "string", pattern: new RegExp("^(?:/(?:[^~/]|~[01])*)+$", "u") } },
+          { name: "type", required: true, nullable: false, type: { kind: "ref", model: "ResourceType" } },
+          { name: "access", required: true, nullable: false, type: { kind: "const", value: "exclusive" } },
+        ],
+      },
+    ],
+    [
+      "OperationOutput",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "path", required: true, nullable: false, type: { kind: "string", pattern: new RegExp("^(?:/(?:[^~/]|~[01])*)+$", "u") } },
+          { name: "type", required: true, nullable: false, type: { kind: "ref", model: "ResourceType" } },
+        ],
+      },
+    ],
+    [
+      "OperationDescriptor",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "id", required: true, nullable: false, type: { kind: "string" } },
+          { name: "receiver", required: false, nullable: false, type: { kind: "string" } },
+          { name: "resource_inputs", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "OperationInput" } } },
+          { name: "resource_outputs", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "OperationOutput" } } },
+        ],
+      },
+    ],
+    [
+      "ResourceRegisterParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "type", required: true, nullable: false, type: { kind: "ref", model: "ResourceType" } },
+        ],
+      },
+    ],
+    [
+      "ResourceCleanup",
+      { kind: "enum", open: false, values: ["pending", "completed", "failed", "unknown"] },
+    ],
+    [
+      "ResourceReleaseParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "resource", required: true, nullable: false, type: { kind: "ref", model: "ResourceRef" } },
+        ],
+      },
+    ],
+    [
+      "ResourceReleaseResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "retired", required: true, nullable: false, type: { kind: "boolean" } },
+          { name: "cleanup", required: true, nullable: false, type: { kind: "ref", model: "ResourceCleanup" } },
+        ],
+      },
+    ],
+    [
+      "ResourceDisposeParams",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "resources", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "ResourceRef" }, maxItems: 256 } },
+          { name: "reason", required: true, nullable: false, type: { kind: "const", value: "retired" } },
+        ],
+      },
+    ],
+    [
+      "DisposeStatus",
+      { kind: "enum", open: false, values: ["completed", "failed"] },
+    ],
+    [
+      "DisposedResource",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "resource", required: true, nullable: false, type: { kind: "ref", model: "ResourceRef" } },
+          { name: "status", required: true, nullable: false, type: { kind: "ref", model: "DisposeStatus" } },
+        ],
+      },
+    ],
+    [
+      "ResourceDisposeResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "results", required: true, nullable: false, type: { kind: "array", element: { kind: "ref", model: "DisposedResource" }, maxItems: 256 } },
+        ],
+      },
+    ],
+    [
+      "BulkProfile",
+      { kind: "enum", open: false, values: ["local-file.v1"] },
+    ],
+    [
+      "BulkLimits",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "object_bytes", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "owner_bytes", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "write_tickets_per_generation", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "read_leases_per_generation", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "blobs_per_owner", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "BulkOffer",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "profile", required: true, nullable: false, type: { kind: "ref", model: "BulkProfile" } },
+          { name: "transfer_directory", required: true, nullable: false, type: { kind: "string", minBytes: 1, pattern: new RegExp("^/[^\\x00]*$", "u") } },
+          { name: "limits", required: true, nullable: false, type: { kind: "ref", model: "BulkLimits" } },
+        ],
+      },
+    ],
+    [
+      "ResourceRefsOffer",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "max_records", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+          { name: "max_registrations_per_parent", required: true, nullable: false, type: { kind: "integer", minimum: 1, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "BulkWriteParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "profile", required: true, nullable: false, type: { kind: "ref", model: "BulkProfile" } },
+          { name: "capacity", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "media_type", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "BulkWriteResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "ticket", required: true, nullable: false, type: { kind: "string" } },
+          { name: "profile", required: true, nullable: false, type: { kind: "ref", model: "BulkProfile" } },
+          { name: "locator", required: true, nullable: false, type: { kind: "ref", model: "FlatName" } },
+          { name: "capacity", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "BulkCommitParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "ticket", required: true, nullable: false, type: { kind: "string" } },
+          { name: "bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "digest", required: true, nullable: false, type: { kind: "ref", model: "BlobDigest" } },
+        ],
+      },
+    ],
+    [
+      "BulkReadParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "profile", required: true, nullable: false, type: { kind: "ref", model: "BulkProfile" } },
+          { name: "blob", required: true, nullable: false, type: { kind: "ref", model: "BlobRef" } },
+        ],
+      },
+    ],
+    [
+      "BulkReadResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "lease", required: true, nullable: false, type: { kind: "string" } },
+          { name: "profile", required: true, nullable: false, type: { kind: "ref", model: "BulkProfile" } },
+          { name: "locator", required: true, nullable: false, type: { kind: "ref", model: "FlatName" } },
+          { name: "bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+        ],
+      },
+    ],
+    [
+      "BulkReleaseParams",
+      {
+        kind: "record",
+        closed: true,
+        fields: [
+          { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
+          { name: "id", required: true, nullable: false, type: { kind: "string" } },
+        ],
+      },
+    ],
+    [
+      "BulkReleaseResult",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "released", required: true, nullable: false, type: { kind: "boolean" } },
+        ],
+      },
+    ],
+    [
+      "Diagnostic",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "severity", required: true, nullable: false, type: { kind: "string" } },
+          { name: "code", required: true, nullable: false, type: { kind: "string" } },
+          { name: "message", required: true, nullable: false, type: { kind: "string" } },
+          { name: "primary", required: false, nullable: true, type: { kind: "json" } },
+          { name: "related", required: false, nullable: true, type: { kind: "json" } },
+          { name: "fixes", required: false, nullable: true, type: { kind: "json" } },
+          { name: "attachments", required: false, nullable: true, type: { kind: "json" } },
+        ],
+      },
+    ],
+    [
+      "DiagnosticMetadata",
+      {
+        kind: "record",
+        closed: false,
+        fields: [
+          { name: "octet_diagnostics_v1", required: false, nullable: false, type: { kind: "array", element: { kind: "ref", model: "Diagnostic" }, maxItems: 32, maxEncodedBytes: 65536 } },
+        ],
+      },
+    ],
   ]),
 };
 
@@ -6600,6 +7342,44 @@ export const MODELS = {
   ToolsUnregisterResult: new Codec<ToolsUnregisterResult>(WIRE, "ToolsUnregisterResult"),
   StoredEntry: new Codec<StoredEntry>(WIRE, "StoredEntry"),
   StoredMessage: new Codec<StoredMessage>(WIRE, "StoredMessage"),
+  FlatName: new Codec<FlatName>(WIRE, "FlatName"),
+  ScratchFile: new Codec<ScratchFile>(WIRE, "ScratchFile"),
+  CompositionTool: new Codec<CompositionTool>(WIRE, "CompositionTool"),
+  CompositionLimits: new Codec<CompositionLimits>(WIRE, "CompositionLimits"),
+  CompositionContextParams: new Codec<CompositionContextParams>(WIRE, "CompositionContextParams"),
+  CompositionContextResult: new Codec<CompositionContextResult>(WIRE, "CompositionContextResult"),
+  CompositionCallParams: new Codec<CompositionCallParams>(WIRE, "CompositionCallParams"),
+  CompositionCallResult: new Codec<CompositionCallResult>(WIRE, "CompositionCallResult"),
+  CompositionStoreParams: new Codec<CompositionStoreParams>(WIRE, "CompositionStoreParams"),
+  CompositionStoreResult: new Codec<CompositionStoreResult>(WIRE, "CompositionStoreResult"),
+  ResourceType: new Codec<ResourceType>(WIRE, "ResourceType"),
+  ResourceRef: new Codec<ResourceRef>(WIRE, "ResourceRef"),
+  BlobRef: new Codec<BlobRef>(WIRE, "BlobRef"),
+  BlobDigest: new Codec<BlobDigest>(WIRE, "BlobDigest"),
+  OperationInput: new Codec<OperationInput>(WIRE, "OperationInput"),
+  OperationOutput: new Codec<OperationOutput>(WIRE, "OperationOutput"),
+  OperationDescriptor: new Codec<OperationDescriptor>(WIRE, "OperationDescriptor"),
+  ResourceRegisterParams: new Codec<ResourceRegisterParams>(WIRE, "ResourceRegisterParams"),
+  ResourceCleanup: new Codec<ResourceCleanup>(WIRE, "ResourceCleanup"),
+  ResourceReleaseParams: new Codec<ResourceReleaseParams>(WIRE, "ResourceReleaseParams"),
+  ResourceReleaseResult: new Codec<ResourceReleaseResult>(WIRE, "ResourceReleaseResult"),
+  ResourceDisposeParams: new Codec<ResourceDisposeParams>(WIRE, "ResourceDisposeParams"),
+  DisposeStatus: new Codec<DisposeStatus>(WIRE, "DisposeStatus"),
+  DisposedResource: new Codec<DisposedResource>(WIRE, "DisposedResource"),
+  ResourceDisposeResult: new Codec<ResourceDisposeResult>(WIRE, "ResourceDisposeResult"),
+  BulkProfile: new Codec<BulkProfile>(WIRE, "BulkProfile"),
+  BulkLimits: new Codec<BulkLimits>(WIRE, "BulkLimits"),
+  BulkOffer: new Codec<BulkOffer>(WIRE, "BulkOffer"),
+  ResourceRefsOffer: new Codec<ResourceRefsOffer>(WIRE, "ResourceRefsOffer"),
+  BulkWriteParams: new Codec<BulkWriteParams>(WIRE, "BulkWriteParams"),
+  BulkWriteResult: new Codec<BulkWriteResult>(WIRE, "BulkWriteResult"),
+  BulkCommitParams: new Codec<BulkCommitParams>(WIRE, "BulkCommitParams"),
+  BulkReadParams: new Codec<BulkReadParams>(WIRE, "BulkReadParams"),
+  BulkReadResult: new Codec<BulkReadResult>(WIRE, "BulkReadResult"),
+  BulkReleaseParams: new Codec<BulkReleaseParams>(WIRE, "BulkReleaseParams"),
+  BulkReleaseResult: new Codec<BulkReleaseResult>(WIRE, "BulkReleaseResult"),
+  Diagnostic: new Codec<Diagnostic>(WIRE, "Diagnostic"),
+  DiagnosticMetadata: new Codec<DiagnosticMetadata>(WIRE, "DiagnosticMetadata"),
 } as const;
 
 /** Reads {@link JsonRpcRequest}. Throws JsonSyntaxError or Violation. */
@@ -9692,6 +10472,386 @@ export function encodeStoredMessage(value: StoredMessage): string {
   return MODELS.StoredMessage.encode(value);
 }
 
+/** Reads {@link FlatName}. Throws JsonSyntaxError or Violation. */
+export function decodeFlatName(text: string | Uint8Array): FlatName {
+  return MODELS.FlatName.decode(text);
+}
+
+/** Writes {@link FlatName} in its canonical spelling. Throws Violation. */
+export function encodeFlatName(value: FlatName): string {
+  return MODELS.FlatName.encode(value);
+}
+
+/** Reads {@link ScratchFile}. Throws JsonSyntaxError or Violation. */
+export function decodeScratchFile(text: string | Uint8Array): ScratchFile {
+  return MODELS.ScratchFile.decode(text);
+}
+
+/** Writes {@link ScratchFile} in its canonical spelling. Throws Violation. */
+export function encodeScratchFile(value: ScratchFile): string {
+  return MODELS.ScratchFile.encode(value);
+}
+
+/** Reads {@link CompositionTool}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionTool(text: string | Uint8Array): CompositionTool {
+  return MODELS.CompositionTool.decode(text);
+}
+
+/** Writes {@link CompositionTool} in its canonical spelling. Throws Violation. */
+export function encodeCompositionTool(value: CompositionTool): string {
+  return MODELS.CompositionTool.encode(value);
+}
+
+/** Reads {@link CompositionLimits}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionLimits(text: string | Uint8Array): CompositionLimits {
+  return MODELS.CompositionLimits.decode(text);
+}
+
+/** Writes {@link CompositionLimits} in its canonical spelling. Throws Violation. */
+export function encodeCompositionLimits(value: CompositionLimits): string {
+  return MODELS.CompositionLimits.encode(value);
+}
+
+/** Reads {@link CompositionContextParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionContextParams(text: string | Uint8Array): CompositionContextParams {
+  return MODELS.CompositionContextParams.decode(text);
+}
+
+/** Writes {@link CompositionContextParams} in its canonical spelling. Throws Violation. */
+export function encodeCompositionContextParams(value: CompositionContextParams): string {
+  return MODELS.CompositionContextParams.encode(value);
+}
+
+/** Reads {@link CompositionContextResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionContextResult(text: string | Uint8Array): CompositionContextResult {
+  return MODELS.CompositionContextResult.decode(text);
+}
+
+/** Writes {@link CompositionContextResult} in its canonical spelling. Throws Violation. */
+export function encodeCompositionContextResult(value: CompositionContextResult): string {
+  return MODELS.CompositionContextResult.encode(value);
+}
+
+/** Reads {@link CompositionCallParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionCallParams(text: string | Uint8Array): CompositionCallParams {
+  return MODELS.CompositionCallParams.decode(text);
+}
+
+/** Writes {@link CompositionCallParams} in its canonical spelling. Throws Violation. */
+export function encodeCompositionCallParams(value: CompositionCallParams): string {
+  return MODELS.CompositionCallParams.encode(value);
+}
+
+/** Reads {@link CompositionCallResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionCallResult(text: string | Uint8Array): CompositionCallResult {
+  return MODELS.CompositionCallResult.decode(text);
+}
+
+/** Writes {@link CompositionCallResult} in its canonical spelling. Throws Violation. */
+export function encodeCompositionCallResult(value: CompositionCallResult): string {
+  return MODELS.CompositionCallResult.encode(value);
+}
+
+/** Reads {@link CompositionStoreParams}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionStoreParams(text: string | Uint8Array): CompositionStoreParams {
+  return MODELS.CompositionStoreParams.decode(text);
+}
+
+/** Writes {@link CompositionStoreParams} in its canonical spelling. Throws Violation. */
+export function encodeCompositionStoreParams(value: CompositionStoreParams): string {
+  return MODELS.CompositionStoreParams.encode(value);
+}
+
+/** Reads {@link CompositionStoreResult}. Throws JsonSyntaxError or Violation. */
+export function decodeCompositionStoreResult(text: string | Uint8Array): CompositionStoreResult {
+  return MODELS.CompositionStoreResult.decode(text);
+}
+
+/** Writes {@link CompositionStoreResult} in its canonical spelling. Throws Violation. */
+export function encodeCompositionStoreResult(value: CompositionStoreResult): string {
+  return MODELS.CompositionStoreResult.encode(value);
+}
+
+/** Reads {@link ResourceType}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceType(text: string | Uint8Array): ResourceType {
+  return MODELS.ResourceType.decode(text);
+}
+
+/** Writes {@link ResourceType} in its canonical spelling. Throws Violation. */
+export function encodeResourceType(value: ResourceType): string {
+  return MODELS.ResourceType.encode(value);
+}
+
+/** Reads {@link ResourceRef}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceRef(text: string | Uint8Array): ResourceRef {
+  return MODELS.ResourceRef.decode(text);
+}
+
+/** Writes {@link ResourceRef} in its canonical spelling. Throws Violation. */
+export function encodeResourceRef(value: ResourceRef): string {
+  return MODELS.ResourceRef.encode(value);
+}
+
+/** Reads {@link BlobRef}. Throws JsonSyntaxError or Violation. */
+export function decodeBlobRef(text: string | Uint8Array): BlobRef {
+  return MODELS.BlobRef.decode(text);
+}
+
+/** Writes {@link BlobRef} in its canonical spelling. Throws Violation. */
+export function encodeBlobRef(value: BlobRef): string {
+  return MODELS.BlobRef.encode(value);
+}
+
+/** Reads {@link BlobDigest}. Throws JsonSyntaxError or Violation. */
+export function decodeBlobDigest(text: string | Uint8Array): BlobDigest {
+  return MODELS.BlobDigest.decode(text);
+}
+
+/** Writes {@link BlobDigest} in its canonical spelling. Throws Violation. */
+export function encodeBlobDigest(value: BlobDigest): string {
+  return MODELS.BlobDigest.encode(value);
+}
+
+/** Reads {@link OperationInput}. Throws JsonSyntaxError or Violation. */
+export function decodeOperationInput(text: string | Uint8Array): OperationInput {
+  return MODELS.OperationInput.decode(text);
+}
+
+/** Writes {@link OperationInput} in its canonical spelling. Throws Violation. */
+export function encodeOperationInput(value: OperationInput): string {
+  return MODELS.OperationInput.encode(value);
+}
+
+/** Reads {@link OperationOutput}. Throws JsonSyntaxError or Violation. */
+export function decodeOperationOutput(text: string | Uint8Array): OperationOutput {
+  return MODELS.OperationOutput.decode(text);
+}
+
+/** Writes {@link OperationOutput} in its canonical spelling. Throws Violation. */
+export function encodeOperationOutput(value: OperationOutput): string {
+  return MODELS.OperationOutput.encode(value);
+}
+
+/** Reads {@link OperationDescriptor}. Throws JsonSyntaxError or Violation. */
+export function decodeOperationDescriptor(text: string | Uint8Array): OperationDescriptor {
+  return MODELS.OperationDescriptor.decode(text);
+}
+
+/** Writes {@link OperationDescriptor} in its canonical spelling. Throws Violation. */
+export function encodeOperationDescriptor(value: OperationDescriptor): string {
+  return MODELS.OperationDescriptor.encode(value);
+}
+
+/** Reads {@link ResourceRegisterParams}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceRegisterParams(text: string | Uint8Array): ResourceRegisterParams {
+  return MODELS.ResourceRegisterParams.decode(text);
+}
+
+/** Writes {@link ResourceRegisterParams} in its canonical spelling. Throws Violation. */
+export function encodeResourceRegisterParams(value: ResourceRegisterParams): string {
+  return MODELS.ResourceRegisterParams.encode(value);
+}
+
+/** Reads {@link ResourceCleanup}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceCleanup(text: string | Uint8Array): ResourceCleanup {
+  return MODELS.ResourceCleanup.decode(text);
+}
+
+/** Writes {@link ResourceCleanup} in its canonical spelling. Throws Violation. */
+export function encodeResourceCleanup(value: ResourceCleanup): string {
+  return MODELS.ResourceCleanup.encode(value);
+}
+
+/** Reads {@link ResourceReleaseParams}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceReleaseParams(text: string | Uint8Array): ResourceReleaseParams {
+  return MODELS.ResourceReleaseParams.decode(text);
+}
+
+/** Writes {@link ResourceReleaseParams} in its canonical spelling. Throws Violation. */
+export function encodeResourceReleaseParams(value: ResourceReleaseParams): string {
+  return MODELS.ResourceReleaseParams.encode(value);
+}
+
+/** Reads {@link ResourceReleaseResult}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceReleaseResult(text: string | Uint8Array): ResourceReleaseResult {
+  return MODELS.ResourceReleaseResult.decode(text);
+}
+
+/** Writes {@link ResourceReleaseResult} in its canonical spelling. Throws Violation. */
+export function encodeResourceReleaseResult(value: ResourceReleaseResult): string {
+  return MODELS.ResourceReleaseResult.encode(value);
+}
+
+/** Reads {@link ResourceDisposeParams}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceDisposeParams(text: string | Uint8Array): ResourceDisposeParams {
+  return MODELS.ResourceDisposeParams.decode(text);
+}
+
+/** Writes {@link ResourceDisposeParams} in its canonical spelling. Throws Violation. */
+export function encodeResourceDisposeParams(value: ResourceDisposeParams): string {
+  return MODELS.ResourceDisposeParams.encode(value);
+}
+
+/** Reads {@link DisposeStatus}. Throws JsonSyntaxError or Violation. */
+export function decodeDisposeStatus(text: string | Uint8Array): DisposeStatus {
+  return MODELS.DisposeStatus.decode(text);
+}
+
+/** Writes {@link DisposeStatus} in its canonical spelling. Throws Violation. */
+export function encodeDisposeStatus(value: DisposeStatus): string {
+  return MODELS.DisposeStatus.encode(value);
+}
+
+/** Reads {@link DisposedResource}. Throws JsonSyntaxError or Violation. */
+export function decodeDisposedResource(text: string | Uint8Array): DisposedResource {
+  return MODELS.DisposedResource.decode(text);
+}
+
+/** Writes {@link DisposedResource} in its canonical spelling. Throws Violation. */
+export function encodeDisposedResource(value: DisposedResource): string {
+  return MODELS.DisposedResource.encode(value);
+}
+
+/** Reads {@link ResourceDisposeResult}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceDisposeResult(text: string | Uint8Array): ResourceDisposeResult {
+  return MODELS.ResourceDisposeResult.decode(text);
+}
+
+/** Writes {@link ResourceDisposeResult} in its canonical spelling. Throws Violation. */
+export function encodeResourceDisposeResult(value: ResourceDisposeResult): string {
+  return MODELS.ResourceDisposeResult.encode(value);
+}
+
+/** Reads {@link BulkProfile}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkProfile(text: string | Uint8Array): BulkProfile {
+  return MODELS.BulkProfile.decode(text);
+}
+
+/** Writes {@link BulkProfile} in its canonical spelling. Throws Violation. */
+export function encodeBulkProfile(value: BulkProfile): string {
+  return MODELS.BulkProfile.encode(value);
+}
+
+/** Reads {@link BulkLimits}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkLimits(text: string | Uint8Array): BulkLimits {
+  return MODELS.BulkLimits.decode(text);
+}
+
+/** Writes {@link BulkLimits} in its canonical spelling. Throws Violation. */
+export function encodeBulkLimits(value: BulkLimits): string {
+  return MODELS.BulkLimits.encode(value);
+}
+
+/** Reads {@link BulkOffer}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkOffer(text: string | Uint8Array): BulkOffer {
+  return MODELS.BulkOffer.decode(text);
+}
+
+/** Writes {@link BulkOffer} in its canonical spelling. Throws Violation. */
+export function encodeBulkOffer(value: BulkOffer): string {
+  return MODELS.BulkOffer.encode(value);
+}
+
+/** Reads {@link ResourceRefsOffer}. Throws JsonSyntaxError or Violation. */
+export function decodeResourceRefsOffer(text: string | Uint8Array): ResourceRefsOffer {
+  return MODELS.ResourceRefsOffer.decode(text);
+}
+
+/** Writes {@link ResourceRefsOffer} in its canonical spelling. Throws Violation. */
+export function encodeResourceRefsOffer(value: ResourceRefsOffer): string {
+  return MODELS.ResourceRefsOffer.encode(value);
+}
+
+/** Reads {@link BulkWriteParams}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkWriteParams(text: string | Uint8Array): BulkWriteParams {
+  return MODELS.BulkWriteParams.decode(text);
+}
+
+/** Writes {@link BulkWriteParams} in its canonical spelling. Throws Violation. */
+export function encodeBulkWriteParams(value: BulkWriteParams): string {
+  return MODELS.BulkWriteParams.encode(value);
+}
+
+/** Reads {@link BulkWriteResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkWriteResult(text: string | Uint8Array): BulkWriteResult {
+  return MODELS.BulkWriteResult.decode(text);
+}
+
+/** Writes {@link BulkWriteResult} in its canonical spelling. Throws Violation. */
+export function encodeBulkWriteResult(value: BulkWriteResult): string {
+  return MODELS.BulkWriteResult.encode(value);
+}
+
+/** Reads {@link BulkCommitParams}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkCommitParams(text: string | Uint8Array): BulkCommitParams {
+  return MODELS.BulkCommitParams.decode(text);
+}
+
+/** Writes {@link BulkCommitParams} in its canonical spelling. Throws Violation. */
+export function encodeBulkCommitParams(value: BulkCommitParams): string {
+  return MODELS.BulkCommitParams.encode(value);
+}
+
+/** Reads {@link BulkReadParams}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkReadParams(text: string | Uint8Array): BulkReadParams {
+  return MODELS.BulkReadParams.decode(text);
+}
+
+/** Writes {@link BulkReadParams} in its canonical spelling. Throws Violation. */
+export function encodeBulkReadParams(value: BulkReadParams): string {
+  return MODELS.BulkReadParams.encode(value);
+}
+
+/** Reads {@link BulkReadResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkReadResult(text: string | Uint8Array): BulkReadResult {
+  return MODELS.BulkReadResult.decode(text);
+}
+
+/** Writes {@link BulkReadResult} in its canonical spelling. Throws Violation. */
+export function encodeBulkReadResult(value: BulkReadResult): string {
+  return MODELS.BulkReadResult.encode(value);
+}
+
+/** Reads {@link BulkReleaseParams}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkReleaseParams(text: string | Uint8Array): BulkReleaseParams {
+  return MODELS.BulkReleaseParams.decode(text);
+}
+
+/** Writes {@link BulkReleaseParams} in its canonical spelling. Throws Violation. */
+export function encodeBulkReleaseParams(value: BulkReleaseParams): string {
+  return MODELS.BulkReleaseParams.encode(value);
+}
+
+/** Reads {@link BulkReleaseResult}. Throws JsonSyntaxError or Violation. */
+export function decodeBulkReleaseResult(text: string | Uint8Array): BulkReleaseResult {
+  return MODELS.BulkReleaseResult.decode(text);
+}
+
+/** Writes {@link BulkReleaseResult} in its canonical spelling. Throws Violation. */
+export function encodeBulkReleaseResult(value: BulkReleaseResult): string {
+  return MODELS.BulkReleaseResult.encode(value);
+}
+
+/** Reads {@link Diagnostic}. Throws JsonSyntaxError or Violation. */
+export function decodeDiagnostic(text: string | Uint8Array): Diagnostic {
+  return MODELS.Diagnostic.decode(text);
+}
+
+/** Writes {@link Diagnostic} in its canonical spelling. Throws Violation. */
+export function encodeDiagnostic(value: Diagnostic): string {
+  return MODELS.Diagnostic.encode(value);
+}
+
+/** Reads {@link DiagnosticMetadata}. Throws JsonSyntaxError or Violation. */
+export function decodeDiagnosticMetadata(text: string | Uint8Array): DiagnosticMetadata {
+  return MODELS.DiagnosticMetadata.decode(text);
+}
+
+/** Writes {@link DiagnosticMetadata} in its canonical spelling. Throws Violation. */
+export function encodeDiagnosticMetadata(value: DiagnosticMetadata): string {
+  return MODELS.DiagnosticMetadata.encode(value);
+}
+
 /** Introduces host and extension; the first message of a session. (feature 3) */
 export const METHOD_INITIALIZE = "initialize";
 
@@ -9784,6 +10944,9 @@ export const METHOD_TERMINAL_GRANT_LOST = "terminal/grant-lost";
 
 /** Asks for completions at the cursor. API 0.2, 0.4. (feature 12.7) */
 export const METHOD_UI_AUTOCOMPLETE_COMPLETE = "ui/autocomplete/complete";
+
+/** Asks the extension to dispose of retired resources. API 0.4. (feature 12.9) */
+export const METHOD_RESOURCE_DISPOSE = "resource/dispose";
 
 /** A key for a surface. API 0.4. (feature 12.12) */
 export const METHOD_UI_KEY = "ui/key";
@@ -9965,6 +11128,33 @@ export const METHOD_SESSION_RELOAD = "session/reload";
 /** Compacts the session. API 0.4. (feature 12.11) */
 export const METHOD_SESSION_COMPACT = "session/compact";
 
+/** Asks which tools can be composed. API 0.4. (feature 12.8) */
+export const METHOD_COMPOSITION_CONTEXT = "composition/context";
+
+/** Calls a tool from inside a tool. API 0.4. (feature 12.8) */
+export const METHOD_COMPOSITION_CALL = "composition/call";
+
+/** Changes the store of a composing tool. API 0.4. (feature 12.8) */
+export const METHOD_COMPOSITION_STORE = "composition/store";
+
+/** Registers a resource the tool made. API 0.4. (feature 12.9) */
+export const METHOD_RESOURCE_REGISTER = "resource/register";
+
+/** Gives a resource up. API 0.4. (feature 12.9) */
+export const METHOD_RESOURCE_RELEASE = "resource/release";
+
+/** Asks for a file to write a large object to. API 0.4. (feature 12.9) */
+export const METHOD_BULK_WRITE = "bulk/write";
+
+/** Declares a large object written. API 0.4. (feature 12.9) */
+export const METHOD_BULK_COMMIT = "bulk/commit";
+
+/** Asks for a file to read a large object from. API 0.4. (feature 12.9) */
+export const METHOD_BULK_READ = "bulk/read";
+
+/** Gives a ticket or a lease back. API 0.4. (feature 12.9) */
+export const METHOD_BULK_RELEASE = "bulk/release";
+
 /** Mounts a surface in the terminal. API 0.4. (feature 12.12) */
 export const METHOD_UI_OPEN = "ui/open";
 
@@ -10010,6 +11200,7 @@ export const METHODS: readonly Method[] = [
   { name: METHOD_BASH_USER, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "lifecycle_events_v2", status: "active", service: "events.bash_user", shapes: [{ versions: ["0.2", "0.4"], params: "BashUserParams" }] },
   { name: METHOD_TERMINAL_GRANT_LOST, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: true, gate: "terminal_handoff", status: "active", service: "events.terminal_grant_lost", shapes: [{ versions: ["0.2", "0.4"], params: "TerminalGrantLostParams" }] },
   { name: METHOD_UI_AUTOCOMPLETE_COMPLETE, versions: ["0.2", "0.4"], direction: "host_to_extension", notification: false, gate: "autocomplete + admitted registration", status: "active", shapes: [{ versions: ["0.4"], params: "UiAutocompleteCompleteParams", result: { kind: "ref", model: "UiAutocompleteCompleteResult" }, nullable: false }, { versions: ["0.2"], params: "UiAutocompleteCompleteParams", result: { kind: "ref", model: "UiAutocompleteCompleteResultV02" }, nullable: false }] },
+  { name: METHOD_RESOURCE_DISPOSE, versions: ["0.4"], direction: "host_to_extension", notification: false, gate: "resource_refs_v1", status: "active", shapes: [{ versions: ["0.4"], params: "ResourceDisposeParams", result: { kind: "ref", model: "ResourceDisposeResult" }, nullable: false }] },
   { name: METHOD_UI_KEY, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_key", shapes: [{ versions: ["0.4"], params: "UiKeyParams" }] },
   { name: METHOD_UI_MOUSE, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_mouse", shapes: [{ versions: ["0.4"], params: "UiMouseParams" }] },
   { name: METHOD_UI_RESIZE, versions: ["0.4"], direction: "host_to_extension", notification: true, gate: "remote_ui", status: "active", service: "events.ui_resize", shapes: [{ versions: ["0.4"], params: "UiResizeParams" }] },
@@ -10058,6 +11249,15 @@ export const METHODS: readonly Method[] = [
   { name: METHOD_SESSION_SWITCH, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.switch", shapes: [{ versions: ["0.4"], params: "SessionSwitchParams", result: { kind: "ref", model: "SessionSwitchResult" }, nullable: false }] },
   { name: METHOD_SESSION_RELOAD, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_control_v1", status: "active", parent: "retained", service: "session.reload", shapes: [{ versions: ["0.4"], params: "SessionReloadParams", result: { kind: "ref", model: "SessionReloadResult" }, nullable: false }] },
   { name: METHOD_SESSION_COMPACT, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "session_compaction_v1", status: "active", parent: "settled", service: "session.compact", shapes: [{ versions: ["0.4"], params: "SessionCompactParams", result: { kind: "ref", model: "SessionCompactResult" }, nullable: false }] },
+  { name: METHOD_COMPOSITION_CONTEXT, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "tool_composition_v1", status: "active", parent: "tool_call", service: "composition.context", shapes: [{ versions: ["0.4"], params: "CompositionContextParams", result: { kind: "ref", model: "CompositionContextResult" }, nullable: false }] },
+  { name: METHOD_COMPOSITION_CALL, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "tool_composition_v1", status: "active", parent: "tool_call", service: "composition.call", shapes: [{ versions: ["0.4"], params: "CompositionCallParams", result: { kind: "ref", model: "CompositionCallResult" }, nullable: false }] },
+  { name: METHOD_COMPOSITION_STORE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "tool_composition_v1", status: "active", parent: "tool_call", service: "composition.store", shapes: [{ versions: ["0.4"], params: "CompositionStoreParams", result: { kind: "ref", model: "CompositionStoreResult" }, nullable: false }] },
+  { name: METHOD_RESOURCE_REGISTER, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "resource_refs_v1", status: "active", parent: "tool_call", service: "resources.register", shapes: [{ versions: ["0.4"], params: "ResourceRegisterParams", result: { kind: "ref", model: "ResourceRef" }, nullable: false }] },
+  { name: METHOD_RESOURCE_RELEASE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "resource_refs_v1", status: "active", parent: "tool_call", service: "resources.release", shapes: [{ versions: ["0.4"], params: "ResourceReleaseParams", result: { kind: "ref", model: "ResourceReleaseResult" }, nullable: false }] },
+  { name: METHOD_BULK_WRITE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "bulk_objects_v1", status: "active", parent: "tool_call", service: "bulk.write", shapes: [{ versions: ["0.4"], params: "BulkWriteParams", result: { kind: "ref", model: "BulkWriteResult" }, nullable: false }] },
+  { name: METHOD_BULK_COMMIT, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "bulk_objects_v1", status: "active", parent: "tool_call", service: "bulk.commit", shapes: [{ versions: ["0.4"], params: "BulkCommitParams", result: { kind: "ref", model: "BlobRef" }, nullable: false }] },
+  { name: METHOD_BULK_READ, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "bulk_objects_v1", status: "active", parent: "tool_call", service: "bulk.read", shapes: [{ versions: ["0.4"], params: "BulkReadParams", result: { kind: "ref", model: "BulkReadResult" }, nullable: false }] },
+  { name: METHOD_BULK_RELEASE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "bulk_objects_v1", status: "active", parent: "tool_call", service: "bulk.release", shapes: [{ versions: ["0.4"], params: "BulkReleaseParams", result: { kind: "ref", model: "BulkReleaseResult" }, nullable: false }] },
   { name: METHOD_UI_OPEN, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.open", shapes: [{ versions: ["0.4"], params: "UiOpenParams", result: { kind: "ref", model: "UiOpenResult" }, nullable: false }] },
   { name: METHOD_UI_CLOSE, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.close", shapes: [{ versions: ["0.4"], params: "UiCloseParams", result: { kind: "ref", model: "UiCloseResult" }, nullable: false }] },
   { name: METHOD_UI_CHROME, versions: ["0.4"], direction: "extension_to_host", notification: false, gate: "remote_ui", status: "active", parent: "retained", service: "ui.chrome", shapes: [{ versions: ["0.4"], params: "UiChromeParams", result: { kind: "ref", model: "UiChromeResult" }, nullable: false }] },
@@ -10657,6 +11857,72 @@ export const MAX_UI_PENDING_BYTES = 262144;
 /** Terminal input of one interception, either way. Unit: bytes. (feature 2) */
 export const MAX_TERMINAL_INPUT_BYTES = 256;
 
+/** All nested calls of one parent together. Unit: ms. (feature 2) */
+export const COMPOSITION_TIMEOUT_MS = 30000;
+
+/** Nested calls of one parent. Unit: count. (feature 2) */
+export const MAX_COMPOSITION_CALLS = 256;
+
+/** Safe reads of one parent at work together. Unit: count. (feature 2) */
+export const MAX_COMPOSITION_READS = 4;
+
+/** Encoded arguments of one nested call. Unit: bytes. (feature 12.8) */
+export const MAX_COMPOSITION_ARGUMENTS_BYTES = 131072;
+
+/** Depth of the arguments of a nested call. Unit: levels. (feature 12.8) */
+export const MAX_COMPOSITION_DEPTH = 32;
+
+/** Files that carry values to one parent. Unit: count. (feature 12.8) */
+export const MAX_COMPOSITION_FILES = 256;
+
+/** One file that carries a value. Unit: bytes. (feature 12.8) */
+export const MAX_COMPOSITION_FILE_BYTES = 8388608;
+
+/** Keys in one change of the store. Unit: items. (feature 12.8) */
+export const MAX_COMPOSITION_STORE_KEYS = 4096;
+
+/** One key of the store. Unit: bytes. (feature 12.8) */
+export const MAX_COMPOSITION_KEY_BYTES = 1024;
+
+/** One encoded value of the store. Unit: bytes. (feature 12.8) */
+export const MAX_COMPOSITION_VALUE_BYTES = 262144;
+
+/** The whole store. Unit: bytes. (feature 12.8) */
+export const MAX_COMPOSITION_STORE_BYTES = 1048576;
+
+/** Resource records; what the host offers. Unit: count. (feature 2) */
+export const MAX_RESOURCES = 256;
+
+/** Resources one parent may register; what the host offers. Unit: count. (feature 2) */
+export const MAX_RESOURCE_REGISTRATIONS = 32;
+
+/** Token of a resource. Unit: bytes. (feature 12.9) */
+export const MAX_RESOURCE_TOKEN_BYTES = 128;
+
+/** Type of a resource. Unit: bytes. (feature 12.9) */
+export const MAX_RESOURCE_TYPE_BYTES = 128;
+
+/** One large object, unless the offer says otherwise. Unit: bytes. (feature 2) */
+export const MAX_BULK_OBJECT_BYTES = 268435456;
+
+/** Large objects of one owner together, unless the offer says otherwise. Unit: bytes. (feature 2) */
+export const MAX_BULK_OWNER_BYTES = 536870912;
+
+/** Write tickets of one generation, unless the offer says otherwise. Unit: count. (feature 2) */
+export const MAX_BULK_WRITE_TICKETS = 8;
+
+/** Read leases of one generation, unless the offer says otherwise. Unit: count. (feature 2) */
+export const MAX_BULK_READ_LEASES = 32;
+
+/** Large objects of one owner, unless the offer says otherwise. Unit: count. (feature 2) */
+export const MAX_BULK_BLOBS = 256;
+
+/** Diagnostics of one tool result. Unit: items. (feature 12.9) */
+export const MAX_DIAGNOSTICS = 32;
+
+/** Encoded diagnostics of one tool result. Unit: bytes. (feature 12.9) */
+export const MAX_DIAGNOSTICS_BYTES = 65536;
+
 /** Every limit, in the order of the spec. */
 export const LIMITS: readonly Limit[] = [
   { name: "max_line_bytes", value: MAX_LINE_BYTES, unit: "bytes", negotiable: false },
@@ -10842,6 +12108,28 @@ export const LIMITS: readonly Limit[] = [
   { name: "max_ui_pending_events", value: MAX_UI_PENDING_EVENTS, unit: "count", negotiable: false },
   { name: "max_ui_pending_bytes", value: MAX_UI_PENDING_BYTES, unit: "bytes", negotiable: false },
   { name: "max_terminal_input_bytes", value: MAX_TERMINAL_INPUT_BYTES, unit: "bytes", negotiable: false },
+  { name: "composition_timeout_ms", value: COMPOSITION_TIMEOUT_MS, unit: "ms", negotiable: false },
+  { name: "max_composition_calls", value: MAX_COMPOSITION_CALLS, unit: "count", negotiable: false },
+  { name: "max_composition_reads", value: MAX_COMPOSITION_READS, unit: "count", negotiable: false },
+  { name: "max_composition_arguments_bytes", value: MAX_COMPOSITION_ARGUMENTS_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composition_depth", value: MAX_COMPOSITION_DEPTH, unit: "levels", negotiable: false },
+  { name: "max_composition_files", value: MAX_COMPOSITION_FILES, unit: "count", negotiable: false },
+  { name: "max_composition_file_bytes", value: MAX_COMPOSITION_FILE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composition_store_keys", value: MAX_COMPOSITION_STORE_KEYS, unit: "items", negotiable: false },
+  { name: "max_composition_key_bytes", value: MAX_COMPOSITION_KEY_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composition_value_bytes", value: MAX_COMPOSITION_VALUE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_composition_store_bytes", value: MAX_COMPOSITION_STORE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_resources", value: MAX_RESOURCES, unit: "count", negotiable: false },
+  { name: "max_resource_registrations", value: MAX_RESOURCE_REGISTRATIONS, unit: "count", negotiable: false },
+  { name: "max_resource_token_bytes", value: MAX_RESOURCE_TOKEN_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_resource_type_bytes", value: MAX_RESOURCE_TYPE_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_bulk_object_bytes", value: MAX_BULK_OBJECT_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_bulk_owner_bytes", value: MAX_BULK_OWNER_BYTES, unit: "bytes", negotiable: false },
+  { name: "max_bulk_write_tickets", value: MAX_BULK_WRITE_TICKETS, unit: "count", negotiable: false },
+  { name: "max_bulk_read_leases", value: MAX_BULK_READ_LEASES, unit: "count", negotiable: false },
+  { name: "max_bulk_blobs", value: MAX_BULK_BLOBS, unit: "count", negotiable: false },
+  { name: "max_diagnostics", value: MAX_DIAGNOSTICS, unit: "items", negotiable: false },
+  { name: "max_diagnostics_bytes", value: MAX_DIAGNOSTICS_BYTES, unit: "bytes", negotiable: false },
 ];
 
 /** Cancelling requests. Offered: always. API 0.2, 0.4. (feature 5) */
@@ -10994,6 +12282,66 @@ export const FEATURES: readonly Feature[] = [
   { name: FEATURE_RESOURCE_PATHS_V1, versions: ["0.4"], required: false, dependsOn: [] },
   { name: FEATURE_COMPACTION_STRATEGY, versions: ["0.4"], required: false, dependsOn: [] },
   { name: FEATURE_CACHE_WARMING_DECISION, versions: ["0.4"], required: false, dependsOn: [] },
+];
+
+/** Sees the prompt before the model does; may deny it or add context. (feature 9, 9.1, op 20, S01) */
+export const HOOK_BEFORE_PROMPT = "before_prompt";
+
+/** Sees an answer that is complete and successful; never runs after a failure, a cancellation or a limit. (feature 9, 9.1, 9.2, op 20, S01) */
+export const HOOK_AFTER_RESPONSE = "after_response";
+
+/** Sees a tool call before it runs; may deny it or add context. (feature 9, 9.1, op 20, S01) */
+export const HOOK_BEFORE_TOOL_CALL = "before_tool_call";
+
+/** Sees a tool call and its output. (feature 9, 9.1, op 20, S01) */
+export const HOOK_AFTER_TOOL_CALL = "after_tool_call";
+
+/** Advises on a retry the host has allowed: decline it or wait longer, nothing else. The wait for the answer ends with the planned delay. API 0.2, 0.4. (feature 9, 9.1, 9.2, op 21) */
+export const HOOK_PROVIDER_RETRY = "provider_retry";
+
+/** Adds one value to what is stored with an answer. API 0.2, 0.4. (feature 9, 9.1, 9.2, S01) */
+export const HOOK_BEFORE_PERSISTENCE = "before_persistence";
+
+/** Sees a change that was committed or rolled back; may ask that affected resources are read again. API 0.2, 0.4. (feature 9, 9.1, 9.2, S01) */
+export const HOOK_POST_MUTATION = "post_mutation";
+
+/** Awaited before an answer of the model is prepared; retries and side requests give no second start. API 0.4. (feature 9, 9.1, 9.2, op 12) */
+export const HOOK_MODEL_TURN_START = "model_turn_start";
+
+/** Awaited once an answer and all its tool results are stored. A start may stay without an end. API 0.4. (feature 9, 9.1, 9.2, op 12) */
+export const HOOK_MODEL_TURN_END = "model_turn_end";
+
+/** Awaited before a compaction; a cancel refuses it. API 0.4. (feature 9, 9.1, op 12, op 17) */
+export const HOOK_SESSION_BEFORE_COMPACT = "session_before_compact";
+
+/** Awaited after a compaction was stored. API 0.4. (feature 9, 9.1, op 12, op 17) */
+export const HOOK_SESSION_COMPACT = "session_compact";
+
+/** Advises before every refresh of a provider cache that is due. All waits together end with the time of the refresh. API 0.4. (feature 9, 9.1, 9.2, S01) */
+export const HOOK_CACHE_WARMING_DECISION = "cache_warming_decision";
+
+/** Draws text as images in place of a local compaction, batch by batch, for models that see. API 0.4. (feature 9, 9.1, 9.2, op 18, S27) */
+export const HOOK_COMPACTION_STRATEGY = "compaction_strategy";
+
+/** Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. API 0.4. (feature 9, 9.1, 9.2, op 19) */
+export const HOOK_RESOURCES_DISCOVER = "resources_discover";
+
+/** Every hook, in the order of the spec. */
+export const HOOKS: readonly Hook[] = [
+  { name: HOOK_BEFORE_PROMPT, versions: ["0.1", "0.2", "0.4"], feature: "-", payload: "BeforePromptPayload", result: "BeforePromptHookResult", deny: "honoured" },
+  { name: HOOK_AFTER_RESPONSE, versions: ["0.1", "0.2", "0.4"], feature: "-", payload: "AfterResponsePayload", result: "AfterResponseHookResult", deny: "ignored" },
+  { name: HOOK_BEFORE_TOOL_CALL, versions: ["0.1", "0.2", "0.4"], feature: "-", payload: "BeforeToolCallPayload", result: "BeforeToolCallHookResult", deny: "honoured" },
+  { name: HOOK_AFTER_TOOL_CALL, versions: ["0.1", "0.2", "0.4"], feature: "-", payload: "AfterToolCallPayload", result: "AfterToolCallHookResult", deny: "ignored" },
+  { name: HOOK_PROVIDER_RETRY, versions: ["0.2", "0.4"], feature: "-", payload: "ProviderRetryPayload", result: "ProviderRetryHookResult", deny: "ignored" },
+  { name: HOOK_BEFORE_PERSISTENCE, versions: ["0.2", "0.4"], feature: "-", payload: "BeforePersistencePayload", result: "BeforePersistenceHookResult", deny: "ignored" },
+  { name: HOOK_POST_MUTATION, versions: ["0.2", "0.4"], feature: "-", payload: "PostMutationPayload", result: "PostMutationHookResult", deny: "ignored" },
+  { name: HOOK_MODEL_TURN_START, versions: ["0.4"], feature: "session_entries", payload: "ModelTurnStartPayload", result: "ModelTurnStartHookResult", deny: "invalid" },
+  { name: HOOK_MODEL_TURN_END, versions: ["0.4"], feature: "session_entries", payload: "ModelTurnEndPayload", result: "ModelTurnEndHookResult", deny: "invalid" },
+  { name: HOOK_SESSION_BEFORE_COMPACT, versions: ["0.4"], feature: "session_entries", payload: "SessionBeforeCompactPayload", result: "SessionBeforeCompactHookResult", deny: "invalid" },
+  { name: HOOK_SESSION_COMPACT, versions: ["0.4"], feature: "session_entries", payload: "SessionCompactPayload", result: "SessionCompactHookResult", deny: "invalid" },
+  { name: HOOK_CACHE_WARMING_DECISION, versions: ["0.4"], feature: "cache_warming_decision", payload: "CacheWarmingDecisionPayload", result: "CacheWarmingDecisionHookResult", deny: "ignored" },
+  { name: HOOK_COMPACTION_STRATEGY, versions: ["0.4"], feature: "compaction_strategy", payload: "CompactionStrategyPayload", result: "CompactionStrategyHookResult", deny: "ignored" },
+  { name: HOOK_RESOURCES_DISCOVER, versions: ["0.4"], feature: "resource_paths_v1", payload: "ResourcesDiscoverPayload", result: "ResourcesDiscoverHookResult", deny: "invalid" },
 ];
 
 /** The only keywords an output schema may use. (feature 4.2) */

@@ -52,6 +52,9 @@ export class Violation extends Error {
   }
 }
 
+/** The control characters a string may hold: none at all, line feed and tab, or those and carriage return. */
+export type Controls = "none" | "text" | "edit";
+
 /** The shape of a field, an element or an alias. Bytes are UTF-8 bytes of the decoded text. */
 export type Type =
   | {
@@ -59,6 +62,7 @@ export type Type =
       readonly minBytes?: number;
       readonly maxBytes?: number;
       readonly notBlank?: boolean;
+      readonly controls?: Controls;
       readonly pattern?: RegExp;
     }
   | { readonly kind: "boolean" }
@@ -73,6 +77,7 @@ export type Type =
       readonly maxItems?: number;
       readonly unique?: boolean;
       readonly uniqueBy?: string;
+      readonly maxEncodedBytes?: number;
     }
   | { readonly kind: "map"; readonly element: Type; readonly keyPattern?: RegExp }
   | { readonly kind: "const"; readonly value: string }
@@ -93,6 +98,10 @@ export type Model =
       readonly closed: boolean;
       readonly envelope?: boolean;
       readonly forbidden?: readonly string[];
+      /** Of these members one is present, null not counted. */
+      readonly exactlyOne?: readonly string[];
+      /** Of these members no two are present, null not counted. */
+      readonly atMostOne?: readonly string[];
       readonly fields: readonly Field[];
     }
   | {
@@ -100,6 +109,8 @@ export type Model =
       readonly tag: string;
       readonly variants: ReadonlyMap<string, { readonly model: string; readonly deferred: boolean }>;
     }
+  /** A string is judged by the enumeration `word`, an object by the record `object`. */
+  | { readonly kind: "choice"; readonly word: string; readonly object: string }
   | { readonly kind: "enum"; readonly values: readonly string[]; readonly open: boolean }
   | { readonly kind: "alias"; readonly type: Type };
 
@@ -112,6 +123,25 @@ export interface WireTables {
   readonly models: ReadonlyMap<string, Model>;
 }
 
+/**
+ * How a message of an extension is tied to a request of the host: not at all (`none`); to a live one
+ * (`required`, and `tool_call` for a tool call only); to initialize before its answer (`initialize`); to a live
+ * one, or a settled one together with its owner (`retained`); to a settled one with its owner (`settled`); to a
+ * live one, an owner or neither (`optional`); to an owner alone (`owner`).
+ */
+export type Parent = "none" | "required" | "initialize" | "retained" | "settled" | "tool_call" | "optional" | "owner";
+
+/** One row of a hook table: what the host asks, and which feature or capability opens it (`-` for none). */
+export interface Hook {
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly feature: string;
+  readonly payload: string;
+  readonly result: string;
+  /** What becomes of a disposition to deny. */
+  readonly deny: string;
+}
+
 /** One row of a method table. A shape without params or result has none. */
 export interface Method {
   readonly name: string;
@@ -122,6 +152,10 @@ export interface Method {
   readonly status: string;
   readonly offer?: string;
   readonly terminal?: string;
+  /** How a message of an extension is tied to a request of the host. */
+  readonly parent?: Parent;
+  /** What an SDK calls it: noun and verb, joined by a dot. */
+  readonly service?: string;
   readonly shapes: readonly {
     readonly versions: readonly string[];
     readonly params?: string;
@@ -188,6 +222,14 @@ export class Codec<T> {
   }
 }
 
+/** Judges a value by the shape a method table gives for a result, and returns the same value. Throws Violation. */
+export function readShape(wire: WireTables, shape: { readonly type: Type; readonly nullable: boolean }, value: JsonValue): JsonValue {
+  if (value !== null || !shape.nullable) {
+    new Validator(wire, "").element(shape.type, value, "");
+  }
+  return value;
+}
+
 class Validator {
   private readonly envelope: boolean;
 
@@ -212,6 +254,12 @@ class Validator {
         return;
       case "union":
         this.union(model, this.members(value, at), at);
+        return;
+      case "choice":
+        if (typeof value !== "string" && !isObject(value)) {
+          throw this.broken("type", at, "must be a string or an object");
+        }
+        this.model(typeof value === "string" ? model.word : model.object, value, at);
         return;
       case "enum":
         if (typeof value !== "string") {
@@ -252,6 +300,20 @@ class Validator {
     }
     for (const field of model.fields) {
       this.field(field, own(members, field.name), below(at, field.name));
+    }
+    this.together(model, members, at);
+  }
+
+  /** Judges the members that exclude each other. */
+  private together(model: Extract<Model, { kind: "record" }>, members: JsonObject, at: string): void {
+    for (const names of [model.exactlyOne, model.atMostOne]) {
+      const present = names?.filter((name) => (own(members, name) ?? null) !== null) ?? [];
+      if (names === model.exactlyOne && names?.[0] !== undefined && present.length === 0) {
+        throw this.broken("missing", below(at, names[0]), `is missing: one of ${names.join(", ")} is required`);
+      }
+      if (names !== undefined && present[1] !== undefined) {
+        throw this.broken("forbidden", below(at, present[1]), `must be absent: only one of ${names.join(", ")} may be present`);
+      }
     }
   }
 
@@ -342,6 +404,9 @@ class Validator {
     if (type.notBlank === true && /^[\t-\r ]*$/.test(value)) {
       throw this.broken("bytes", at, "must not be blank");
     }
+    if (type.controls !== undefined && CONTROLS[type.controls].test(value)) {
+      throw this.broken("pattern", at, "must hold no control character that is not allowed there");
+    }
     if (type.pattern !== undefined && !type.pattern.test(value)) {
       throw this.broken("pattern", at, `must match ${type.pattern.source}`);
     }
@@ -378,8 +443,12 @@ class Validator {
     if (type.kind === "object" && !isObject(value)) {
       throw this.broken("type", at, "must be an object");
     }
-    if (type.maxEncodedBytes !== undefined && longer(writeJson(value, this.wire.maxDepth), type.maxEncodedBytes)) {
-      throw this.broken("bytes", at, `must have at most ${String(type.maxEncodedBytes)} bytes when encoded`);
+    this.encoded(type.maxEncodedBytes, value, at);
+  }
+
+  private encoded(maxBytes: number | undefined, value: JsonValue, at: string): void {
+    if (maxBytes !== undefined && longer(writeJson(value, this.wire.maxDepth), maxBytes)) {
+      throw this.broken("bytes", at, `must have at most ${String(maxBytes)} bytes when encoded`);
     }
   }
 
@@ -399,9 +468,10 @@ class Validator {
     if (type.unique === true || type.uniqueBy !== undefined) {
       this.unique(type.uniqueBy, value, at);
     }
+    this.encoded(type.maxEncodedBytes, value, at);
   }
 
-  private element(type: Type, value: JsonValue | undefined, at: string): void {
+  element(type: Type, value: JsonValue | undefined, at: string): void {
     if (value === null || value === undefined) {
       throw this.broken("null", at, "must not be null");
     }
@@ -436,6 +506,13 @@ class Validator {
     }
   }
 }
+
+/** The control characters that a class does not allow. */
+const CONTROLS: Readonly<Record<Controls, RegExp>> = {
+  none: /[\p{Cc}]/u,
+  text: /[^\P{Cc}\n\t]/u,
+  edit: /[^\P{Cc}\n\t\r]/u,
+};
 
 function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
   return Array.isArray(value);
