@@ -704,6 +704,92 @@ func DecodeAny(model string, data []byte) (wirejson.Encoder, error) {
 		return erase(DecodeStoredEntry(data))
 	case "StoredMessage":
 		return erase(DecodeStoredMessage(data))
+	case "FlatName":
+		doc, err := schema.Check(data, modelFlatName)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ScratchFile":
+		return erase(DecodeScratchFile(data))
+	case "CompositionTool":
+		return erase(DecodeCompositionTool(data))
+	case "CompositionLimits":
+		return erase(DecodeCompositionLimits(data))
+	case "CompositionContextParams":
+		return erase(DecodeCompositionContextParams(data))
+	case "CompositionContextResult":
+		return erase(DecodeCompositionContextResult(data))
+	case "CompositionCallParams":
+		return erase(DecodeCompositionCallParams(data))
+	case "CompositionCallResult":
+		return erase(DecodeCompositionCallResult(data))
+	case "CompositionStoreParams":
+		return erase(DecodeCompositionStoreParams(data))
+	case "CompositionStoreResult":
+		return erase(DecodeCompositionStoreResult(data))
+	case "ResourceType":
+		doc, err := schema.Check(data, modelResourceType)
+		if err != nil {
+			return nil, err
+		}
+		defer doc.Release()
+		return wirejson.Raw(doc.Root().Raw()), nil
+	case "ResourceRef":
+		return erase(DecodeResourceRef(data))
+	case "BlobRef":
+		return erase(DecodeBlobRef(data))
+	case "BlobDigest":
+		return erase(DecodeBlobDigest(data))
+	case "OperationInput":
+		return erase(DecodeOperationInput(data))
+	case "OperationOutput":
+		return erase(DecodeOperationOutput(data))
+	case "OperationDescriptor":
+		return erase(DecodeOperationDescriptor(data))
+	case "ResourceRegisterParams":
+		return erase(DecodeResourceRegisterParams(data))
+	case "ResourceCleanup":
+		return erase(DecodeResourceCleanup(data))
+	case "ResourceReleaseParams":
+		return erase(DecodeResourceReleaseParams(data))
+	case "ResourceReleaseResult":
+		return erase(DecodeResourceReleaseResult(data))
+	case "ResourceDisposeParams":
+		return erase(DecodeResourceDisposeParams(data))
+	case "DisposeStatus":
+		return erase(DecodeDisposeStatus(data))
+	case "DisposedResource":
+		return erase(DecodeDisposedResource(data))
+	case "ResourceDisposeResult":
+		return erase(DecodeResourceDisposeResult(data))
+	case "BulkProfile":
+		return erase(DecodeBulkProfile(data))
+	case "BulkLimits":
+		return erase(DecodeBulkLimits(data))
+	case "BulkOffer":
+		return erase(DecodeBulkOffer(data))
+	case "ResourceRefsOffer":
+		return erase(DecodeResourceRefsOffer(data))
+	case "BulkWriteParams":
+		return erase(DecodeBulkWriteParams(data))
+	case "BulkWriteResult":
+		return erase(DecodeBulkWriteResult(data))
+	case "BulkCommitParams":
+		return erase(DecodeBulkCommitParams(data))
+	case "BulkReadParams":
+		return erase(DecodeBulkReadParams(data))
+	case "BulkReadResult":
+		return erase(DecodeBulkReadResult(data))
+	case "BulkReleaseParams":
+		return erase(DecodeBulkReleaseParams(data))
+	case "BulkReleaseResult":
+		return erase(DecodeBulkReleaseResult(data))
+	case "Diagnostic":
+		return erase(DecodeDiagnostic(data))
+	case "DiagnosticMetadata":
+		return erase(DecodeDiagnosticMetadata(data))
 	}
 	return nil, wirejson.UnknownModelError(model)
 }
@@ -2190,6 +2276,14 @@ func (x *ProtocolOfferLimits) decode(v wirejson.Value) {
 		switch string(c.Key()) {
 		case "max_concurrent_requests":
 			x.MaxConcurrentRequests = c.Value().Int()
+		case "resource_refs_v1":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceRefsV1 = wirejson.Null[ResourceRefsOffer]()
+			} else {
+				var ra ResourceRefsOffer
+				ra.decode(item)
+				x.ResourceRefsV1 = wirejson.Some(ra)
+			}
 		default:
 			x.Unknown = append(x.Unknown, c.Member())
 		}
@@ -2201,6 +2295,13 @@ func (x ProtocolOfferLimits) encode(w *wirejson.Writer) {
 	outer := w.OpenObject(x.Unknown)
 	w.Key("max_concurrent_requests")
 	w.Int(x.MaxConcurrentRequests)
+	if value, ok := x.ResourceRefsV1.Get(); ok {
+		w.Key("resource_refs_v1")
+		value.encode(w)
+	} else if x.ResourceRefsV1.IsNull() {
+		w.Key("resource_refs_v1")
+		w.Null()
+	}
 	w.CloseObject(outer)
 }
 
@@ -2275,6 +2376,14 @@ func (x *ProtocolOffer) decode(v wirejson.Value) {
 			var ra ProtocolOfferLimits
 			ra.decode(c.Value())
 			x.Limits = ra
+		case "bulk_objects_v1":
+			if item := c.Value(); item.IsNull() {
+				x.BulkObjectsV1 = wirejson.Null[BulkOffer]()
+			} else {
+				var ra BulkOffer
+				ra.decode(item)
+				x.BulkObjectsV1 = wirejson.Some(ra)
+			}
 		default:
 			x.Unknown = append(x.Unknown, c.Member())
 		}
@@ -2284,6 +2393,13 @@ func (x *ProtocolOffer) decode(v wirejson.Value) {
 
 func (x ProtocolOffer) encode(w *wirejson.Writer) {
 	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.BulkObjectsV1.Get(); ok {
+		w.Key("bulk_objects_v1")
+		value.encode(w)
+	} else if x.BulkObjectsV1.IsNull() {
+		w.Key("bulk_objects_v1")
+		w.Null()
+	}
 	w.Key("limits")
 	x.Limits.encode(w)
 	w.Key("optional_features")
@@ -25560,5 +25676,2780 @@ func (x StoredMessage) encode(w *wirejson.Writer) {
 	}
 	w.Key("type")
 	w.String("message")
+	w.CloseObject(outer)
+}
+
+// DecodeScratchFile reads and validates one ScratchFile.
+func DecodeScratchFile(data []byte) (x ScratchFile, err error) {
+	doc, err := schema.Check(data, modelScratchFile)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeScratchFileValue validates and copies one ScratchFile out of a document. Pointers start at v.
+func DecodeScratchFileValue(v wirejson.Value) (x ScratchFile, err error) {
+	if bad := schema.Validate(v, modelScratchFile); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeScratchFile in place.
+func (x *ScratchFile) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeScratchFile(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ScratchFile) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ScratchFile) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelScratchFile)
+}
+
+// Validate returns the first violation, or nil.
+func (x ScratchFile) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ScratchFile) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "path":
+			x.Path = c.Value().Text()
+		case "bytes":
+			x.Bytes = c.Value().Int()
+		case "sha256":
+			x.Sha256 = c.Value().Text()
+		}
+	}
+}
+
+func (x ScratchFile) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("bytes")
+	w.Int(x.Bytes)
+	w.Key("path")
+	w.String(x.Path)
+	w.Key("sha256")
+	w.String(x.Sha256)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionTool reads and validates one CompositionTool.
+func DecodeCompositionTool(data []byte) (x CompositionTool, err error) {
+	doc, err := schema.Check(data, modelCompositionTool)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionToolValue validates and copies one CompositionTool out of a document. Pointers start at v.
+func DecodeCompositionToolValue(v wirejson.Value) (x CompositionTool, err error) {
+	if bad := schema.Validate(v, modelCompositionTool); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionTool in place.
+func (x *CompositionTool) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionTool(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionTool) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionTool) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionTool)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionTool) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionTool) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		case "description":
+			x.Description = c.Value().Text()
+		case "parameters":
+			x.Parameters = c.Value().Raw()
+		case "output_schema":
+			if item := c.Value(); item.IsNull() {
+				x.OutputSchema = wirejson.Null[json.RawMessage]()
+			} else {
+				x.OutputSchema = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x CompositionTool) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("description")
+	w.String(x.Description)
+	w.Key("name")
+	w.String(x.Name)
+	if value, ok := x.OutputSchema.Get(); ok {
+		w.Key("output_schema")
+		w.Raw(value)
+	} else if x.OutputSchema.IsNull() {
+		w.Key("output_schema")
+		w.Null()
+	}
+	w.Key("parameters")
+	w.Raw(x.Parameters)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionLimits reads and validates one CompositionLimits.
+func DecodeCompositionLimits(data []byte) (x CompositionLimits, err error) {
+	doc, err := schema.Check(data, modelCompositionLimits)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionLimitsValue validates and copies one CompositionLimits out of a document. Pointers start at v.
+func DecodeCompositionLimitsValue(v wirejson.Value) (x CompositionLimits, err error) {
+	if bad := schema.Validate(v, modelCompositionLimits); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionLimits in place.
+func (x *CompositionLimits) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionLimits(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionLimits) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionLimits) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionLimits)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionLimits) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionLimits) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "timeout_ms":
+			x.TimeoutMs = c.Value().Int()
+		case "max_calls":
+			x.MaxCalls = c.Value().Int()
+		}
+	}
+}
+
+func (x CompositionLimits) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("max_calls")
+	w.Int(x.MaxCalls)
+	w.Key("timeout_ms")
+	w.Int(x.TimeoutMs)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionContextParams reads and validates one CompositionContextParams.
+func DecodeCompositionContextParams(data []byte) (x CompositionContextParams, err error) {
+	doc, err := schema.Check(data, modelCompositionContextParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionContextParamsValue validates and copies one CompositionContextParams out of a document. Pointers start at v.
+func DecodeCompositionContextParamsValue(v wirejson.Value) (x CompositionContextParams, err error) {
+	if bad := schema.Validate(v, modelCompositionContextParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionContextParams in place.
+func (x *CompositionContextParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionContextParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionContextParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionContextParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionContextParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionContextParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionContextParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		}
+	}
+}
+
+func (x CompositionContextParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionContextResult reads and validates one CompositionContextResult.
+func DecodeCompositionContextResult(data []byte) (x CompositionContextResult, err error) {
+	doc, err := schema.Check(data, modelCompositionContextResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionContextResultValue validates and copies one CompositionContextResult out of a document. Pointers start at v.
+func DecodeCompositionContextResultValue(v wirejson.Value) (x CompositionContextResult, err error) {
+	if bad := schema.Validate(v, modelCompositionContextResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionContextResult in place.
+func (x *CompositionContextResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionContextResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionContextResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionContextResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionContextResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionContextResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionContextResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "tools":
+			if item := c.Value(); item.IsNull() {
+				x.Tools = wirejson.Null[[]CompositionTool]()
+			} else {
+				lista := make([]CompositionTool, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb CompositionTool
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.Tools = wirejson.Some(lista)
+			}
+		case "store":
+			if item := c.Value(); item.IsNull() {
+				x.Store = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Store = wirejson.Some(item.Raw())
+			}
+		case "limits":
+			if item := c.Value(); item.IsNull() {
+				x.Limits = wirejson.Null[CompositionLimits]()
+			} else {
+				var ra CompositionLimits
+				ra.decode(item)
+				x.Limits = wirejson.Some(ra)
+			}
+		case "context_file":
+			if item := c.Value(); item.IsNull() {
+				x.ContextFile = wirejson.Null[ScratchFile]()
+			} else {
+				var ra ScratchFile
+				ra.decode(item)
+				x.ContextFile = wirejson.Some(ra)
+			}
+		}
+	}
+}
+
+func (x CompositionContextResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.ContextFile.Get(); ok {
+		w.Key("context_file")
+		value.encode(w)
+	} else if x.ContextFile.IsNull() {
+		w.Key("context_file")
+		w.Null()
+	}
+	if value, ok := x.Limits.Get(); ok {
+		w.Key("limits")
+		value.encode(w)
+	} else if x.Limits.IsNull() {
+		w.Key("limits")
+		w.Null()
+	}
+	if value, ok := x.Store.Get(); ok {
+		w.Key("store")
+		w.Raw(value)
+	} else if x.Store.IsNull() {
+		w.Key("store")
+		w.Null()
+	}
+	if value, ok := x.Tools.Get(); ok {
+		w.Key("tools")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.Tools.IsNull() {
+		w.Key("tools")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionCallParams reads and validates one CompositionCallParams.
+func DecodeCompositionCallParams(data []byte) (x CompositionCallParams, err error) {
+	doc, err := schema.Check(data, modelCompositionCallParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionCallParamsValue validates and copies one CompositionCallParams out of a document. Pointers start at v.
+func DecodeCompositionCallParamsValue(v wirejson.Value) (x CompositionCallParams, err error) {
+	if bad := schema.Validate(v, modelCompositionCallParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionCallParams in place.
+func (x *CompositionCallParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionCallParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionCallParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionCallParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionCallParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionCallParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionCallParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "name":
+			x.Name = c.Value().Text()
+		case "arguments":
+			x.Arguments = c.Value().Raw()
+		}
+	}
+}
+
+func (x CompositionCallParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("arguments")
+	w.Raw(x.Arguments)
+	w.Key("name")
+	w.String(x.Name)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionCallResult reads and validates one CompositionCallResult.
+func DecodeCompositionCallResult(data []byte) (x CompositionCallResult, err error) {
+	doc, err := schema.Check(data, modelCompositionCallResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionCallResultValue validates and copies one CompositionCallResult out of a document. Pointers start at v.
+func DecodeCompositionCallResultValue(v wirejson.Value) (x CompositionCallResult, err error) {
+	if bad := schema.Validate(v, modelCompositionCallResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionCallResult in place.
+func (x *CompositionCallResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionCallResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionCallResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionCallResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionCallResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionCallResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionCallResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			if item := c.Value(); item.IsNull() {
+				x.Value = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Value = wirejson.Some(item.Raw())
+			}
+		case "value_file":
+			if item := c.Value(); item.IsNull() {
+				x.ValueFile = wirejson.Null[ScratchFile]()
+			} else {
+				var ra ScratchFile
+				ra.decode(item)
+				x.ValueFile = wirejson.Some(ra)
+			}
+		}
+	}
+}
+
+func (x CompositionCallResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Value.Get(); ok {
+		w.Key("value")
+		w.Raw(value)
+	} else if x.Value.IsNull() {
+		w.Key("value")
+		w.Null()
+	}
+	if value, ok := x.ValueFile.Get(); ok {
+		w.Key("value_file")
+		value.encode(w)
+	} else if x.ValueFile.IsNull() {
+		w.Key("value_file")
+		w.Null()
+	}
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionStoreParams reads and validates one CompositionStoreParams.
+func DecodeCompositionStoreParams(data []byte) (x CompositionStoreParams, err error) {
+	doc, err := schema.Check(data, modelCompositionStoreParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionStoreParamsValue validates and copies one CompositionStoreParams out of a document. Pointers start at v.
+func DecodeCompositionStoreParamsValue(v wirejson.Value) (x CompositionStoreParams, err error) {
+	if bad := schema.Validate(v, modelCompositionStoreParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionStoreParams in place.
+func (x *CompositionStoreParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionStoreParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionStoreParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionStoreParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionStoreParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionStoreParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionStoreParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "set":
+			x.Set = c.Value().Raw()
+		case "delete":
+			lista := make([]string, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				lista = append(lista, ea.Value().Text())
+			}
+			x.Delete = lista
+		}
+	}
+}
+
+func (x CompositionStoreParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("delete")
+	w.OpenArray()
+	for ia, ea := range x.Delete {
+		w.Element(ia)
+		w.String(ea)
+	}
+	w.CloseArray()
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("set")
+	w.Raw(x.Set)
+	w.CloseObject(outer)
+}
+
+// DecodeCompositionStoreResult reads and validates one CompositionStoreResult.
+func DecodeCompositionStoreResult(data []byte) (x CompositionStoreResult, err error) {
+	doc, err := schema.Check(data, modelCompositionStoreResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCompositionStoreResultValue validates and copies one CompositionStoreResult out of a document. Pointers start at v.
+func DecodeCompositionStoreResultValue(v wirejson.Value) (x CompositionStoreResult, err error) {
+	if bad := schema.Validate(v, modelCompositionStoreResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCompositionStoreResult in place.
+func (x *CompositionStoreResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCompositionStoreResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CompositionStoreResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CompositionStoreResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCompositionStoreResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x CompositionStoreResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CompositionStoreResult) decode(wirejson.Value) {}
+
+func (x CompositionStoreResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.CloseObject(outer)
+}
+
+// DecodeResourceRef reads and validates one ResourceRef.
+func DecodeResourceRef(data []byte) (x ResourceRef, err error) {
+	doc, err := schema.Check(data, modelResourceRef)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceRefValue validates and copies one ResourceRef out of a document. Pointers start at v.
+func DecodeResourceRefValue(v wirejson.Value) (x ResourceRef, err error) {
+	if bad := schema.Validate(v, modelResourceRef); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceRef in place.
+func (x *ResourceRef) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceRef(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceRef) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceRef) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceRef)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceRef) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceRef) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "type":
+			x.Type = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceRef) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeBlobRef reads and validates one BlobRef.
+func DecodeBlobRef(data []byte) (x BlobRef, err error) {
+	doc, err := schema.Check(data, modelBlobRef)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBlobRefValue validates and copies one BlobRef out of a document. Pointers start at v.
+func DecodeBlobRefValue(v wirejson.Value) (x BlobRef, err error) {
+	if bad := schema.Validate(v, modelBlobRef); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBlobRef in place.
+func (x *BlobRef) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBlobRef(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BlobRef) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BlobRef) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBlobRef)
+}
+
+// Validate returns the first violation, or nil.
+func (x BlobRef) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BlobRef) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "bytes":
+			x.Bytes = c.Value().Int()
+		case "digest":
+			var ra BlobDigest
+			ra.decode(c.Value())
+			x.Digest = ra
+		case "media_type":
+			x.MediaType = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BlobRef) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("bytes")
+	w.Int(x.Bytes)
+	w.Key("digest")
+	x.Digest.encode(w)
+	w.Key("media_type")
+	w.String(x.MediaType)
+	w.CloseObject(outer)
+}
+
+// DecodeBlobDigest reads and validates one BlobDigest.
+func DecodeBlobDigest(data []byte) (x BlobDigest, err error) {
+	doc, err := schema.Check(data, modelBlobDigest)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBlobDigestValue validates and copies one BlobDigest out of a document. Pointers start at v.
+func DecodeBlobDigestValue(v wirejson.Value) (x BlobDigest, err error) {
+	if bad := schema.Validate(v, modelBlobDigest); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBlobDigest in place.
+func (x *BlobDigest) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBlobDigest(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BlobDigest) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BlobDigest) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBlobDigest)
+}
+
+// Validate returns the first violation, or nil.
+func (x BlobDigest) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BlobDigest) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "value":
+			x.Value = c.Value().Text()
+		}
+	}
+}
+
+func (x BlobDigest) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("algorithm")
+	w.String("sha256")
+	w.Key("value")
+	w.String(x.Value)
+	w.CloseObject(outer)
+}
+
+// DecodeOperationInput reads and validates one OperationInput.
+func DecodeOperationInput(data []byte) (x OperationInput, err error) {
+	doc, err := schema.Check(data, modelOperationInput)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeOperationInputValue validates and copies one OperationInput out of a document. Pointers start at v.
+func DecodeOperationInputValue(v wirejson.Value) (x OperationInput, err error) {
+	if bad := schema.Validate(v, modelOperationInput); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeOperationInput in place.
+func (x *OperationInput) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeOperationInput(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x OperationInput) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x OperationInput) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelOperationInput)
+}
+
+// Validate returns the first violation, or nil.
+func (x OperationInput) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *OperationInput) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "path":
+			x.Path = c.Value().Text()
+		case "type":
+			x.Type = c.Value().Text()
+		}
+	}
+}
+
+func (x OperationInput) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("access")
+	w.String("exclusive")
+	w.Key("path")
+	w.String(x.Path)
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeOperationOutput reads and validates one OperationOutput.
+func DecodeOperationOutput(data []byte) (x OperationOutput, err error) {
+	doc, err := schema.Check(data, modelOperationOutput)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeOperationOutputValue validates and copies one OperationOutput out of a document. Pointers start at v.
+func DecodeOperationOutputValue(v wirejson.Value) (x OperationOutput, err error) {
+	if bad := schema.Validate(v, modelOperationOutput); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeOperationOutput in place.
+func (x *OperationOutput) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeOperationOutput(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x OperationOutput) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x OperationOutput) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelOperationOutput)
+}
+
+// Validate returns the first violation, or nil.
+func (x OperationOutput) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *OperationOutput) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "path":
+			x.Path = c.Value().Text()
+		case "type":
+			x.Type = c.Value().Text()
+		}
+	}
+}
+
+func (x OperationOutput) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("path")
+	w.String(x.Path)
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeOperationDescriptor reads and validates one OperationDescriptor.
+func DecodeOperationDescriptor(data []byte) (x OperationDescriptor, err error) {
+	doc, err := schema.Check(data, modelOperationDescriptor)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeOperationDescriptorValue validates and copies one OperationDescriptor out of a document. Pointers start at v.
+func DecodeOperationDescriptorValue(v wirejson.Value) (x OperationDescriptor, err error) {
+	if bad := schema.Validate(v, modelOperationDescriptor); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeOperationDescriptor in place.
+func (x *OperationDescriptor) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeOperationDescriptor(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x OperationDescriptor) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x OperationDescriptor) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelOperationDescriptor)
+}
+
+// Validate returns the first violation, or nil.
+func (x OperationDescriptor) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *OperationDescriptor) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "id":
+			x.ID = c.Value().Text()
+		case "receiver":
+			if item := c.Value(); item.IsNull() {
+				x.Receiver = wirejson.Null[string]()
+			} else {
+				x.Receiver = wirejson.Some(item.Text())
+			}
+		case "resource_inputs":
+			lista := make([]OperationInput, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb OperationInput
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.ResourceInputs = lista
+		case "resource_outputs":
+			lista := make([]OperationOutput, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb OperationOutput
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.ResourceOutputs = lista
+		}
+	}
+}
+
+func (x OperationDescriptor) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("id")
+	w.String(x.ID)
+	if value, ok := x.Receiver.Get(); ok {
+		w.Key("receiver")
+		w.String(value)
+	} else if x.Receiver.IsNull() {
+		w.Key("receiver")
+		w.Null()
+	}
+	w.Key("resource_inputs")
+	w.OpenArray()
+	for ia, ea := range x.ResourceInputs {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.Key("resource_outputs")
+	w.OpenArray()
+	for ia, ea := range x.ResourceOutputs {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeResourceRegisterParams reads and validates one ResourceRegisterParams.
+func DecodeResourceRegisterParams(data []byte) (x ResourceRegisterParams, err error) {
+	doc, err := schema.Check(data, modelResourceRegisterParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceRegisterParamsValue validates and copies one ResourceRegisterParams out of a document. Pointers start at v.
+func DecodeResourceRegisterParamsValue(v wirejson.Value) (x ResourceRegisterParams, err error) {
+	if bad := schema.Validate(v, modelResourceRegisterParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceRegisterParams in place.
+func (x *ResourceRegisterParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceRegisterParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceRegisterParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceRegisterParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceRegisterParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceRegisterParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceRegisterParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "type":
+			x.Type = c.Value().Text()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceRegisterParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeResourceCleanup reads and validates one ResourceCleanup.
+func DecodeResourceCleanup(data []byte) (x ResourceCleanup, err error) {
+	doc, err := schema.Check(data, modelResourceCleanup)
+	if err != nil {
+		return x, err
+	}
+	x = ResourceCleanup(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceCleanupValue validates and copies one ResourceCleanup out of a document. Pointers start at v.
+func DecodeResourceCleanupValue(v wirejson.Value) (x ResourceCleanup, err error) {
+	if bad := schema.Validate(v, modelResourceCleanup); bad != nil {
+		return x, bad
+	}
+	x = ResourceCleanup(v.Text())
+	return x, nil
+}
+
+func (x ResourceCleanup) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceCleanup) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceCleanup) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceCleanup)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceCleanup) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeResourceReleaseParams reads and validates one ResourceReleaseParams.
+func DecodeResourceReleaseParams(data []byte) (x ResourceReleaseParams, err error) {
+	doc, err := schema.Check(data, modelResourceReleaseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceReleaseParamsValue validates and copies one ResourceReleaseParams out of a document. Pointers start at v.
+func DecodeResourceReleaseParamsValue(v wirejson.Value) (x ResourceReleaseParams, err error) {
+	if bad := schema.Validate(v, modelResourceReleaseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceReleaseParams in place.
+func (x *ResourceReleaseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceReleaseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceReleaseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceReleaseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceReleaseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceReleaseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceReleaseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource":
+			var ra ResourceRef
+			ra.decode(c.Value())
+			x.Resource = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceReleaseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("resource")
+	x.Resource.encode(w)
+	w.CloseObject(outer)
+}
+
+// DecodeResourceReleaseResult reads and validates one ResourceReleaseResult.
+func DecodeResourceReleaseResult(data []byte) (x ResourceReleaseResult, err error) {
+	doc, err := schema.Check(data, modelResourceReleaseResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceReleaseResultValue validates and copies one ResourceReleaseResult out of a document. Pointers start at v.
+func DecodeResourceReleaseResultValue(v wirejson.Value) (x ResourceReleaseResult, err error) {
+	if bad := schema.Validate(v, modelResourceReleaseResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceReleaseResult in place.
+func (x *ResourceReleaseResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceReleaseResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceReleaseResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceReleaseResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceReleaseResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceReleaseResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceReleaseResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "retired":
+			x.Retired = c.Value().Bool()
+		case "cleanup":
+			x.Cleanup = ResourceCleanup(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceReleaseResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("cleanup")
+	w.String(string(x.Cleanup))
+	w.Key("retired")
+	w.Bool(x.Retired)
+	w.CloseObject(outer)
+}
+
+// DecodeResourceDisposeParams reads and validates one ResourceDisposeParams.
+func DecodeResourceDisposeParams(data []byte) (x ResourceDisposeParams, err error) {
+	doc, err := schema.Check(data, modelResourceDisposeParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceDisposeParamsValue validates and copies one ResourceDisposeParams out of a document. Pointers start at v.
+func DecodeResourceDisposeParamsValue(v wirejson.Value) (x ResourceDisposeParams, err error) {
+	if bad := schema.Validate(v, modelResourceDisposeParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceDisposeParams in place.
+func (x *ResourceDisposeParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceDisposeParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceDisposeParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceDisposeParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceDisposeParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceDisposeParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceDisposeParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "resources":
+			lista := make([]ResourceRef, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb ResourceRef
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Resources = lista
+		case "reason":
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceDisposeParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("reason")
+	w.String("retired")
+	w.Key("resources")
+	w.OpenArray()
+	for ia, ea := range x.Resources {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeDisposeStatus reads and validates one DisposeStatus.
+func DecodeDisposeStatus(data []byte) (x DisposeStatus, err error) {
+	doc, err := schema.Check(data, modelDisposeStatus)
+	if err != nil {
+		return x, err
+	}
+	x = DisposeStatus(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDisposeStatusValue validates and copies one DisposeStatus out of a document. Pointers start at v.
+func DecodeDisposeStatusValue(v wirejson.Value) (x DisposeStatus, err error) {
+	if bad := schema.Validate(v, modelDisposeStatus); bad != nil {
+		return x, bad
+	}
+	x = DisposeStatus(v.Text())
+	return x, nil
+}
+
+func (x DisposeStatus) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DisposeStatus) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DisposeStatus) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDisposeStatus)
+}
+
+// Validate returns the first violation, or nil.
+func (x DisposeStatus) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeDisposedResource reads and validates one DisposedResource.
+func DecodeDisposedResource(data []byte) (x DisposedResource, err error) {
+	doc, err := schema.Check(data, modelDisposedResource)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDisposedResourceValue validates and copies one DisposedResource out of a document. Pointers start at v.
+func DecodeDisposedResourceValue(v wirejson.Value) (x DisposedResource, err error) {
+	if bad := schema.Validate(v, modelDisposedResource); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDisposedResource in place.
+func (x *DisposedResource) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDisposedResource(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DisposedResource) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DisposedResource) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDisposedResource)
+}
+
+// Validate returns the first violation, or nil.
+func (x DisposedResource) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DisposedResource) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "resource":
+			var ra ResourceRef
+			ra.decode(c.Value())
+			x.Resource = ra
+		case "status":
+			x.Status = DisposeStatus(c.Value().Text())
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DisposedResource) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("resource")
+	x.Resource.encode(w)
+	w.Key("status")
+	w.String(string(x.Status))
+	w.CloseObject(outer)
+}
+
+// DecodeResourceDisposeResult reads and validates one ResourceDisposeResult.
+func DecodeResourceDisposeResult(data []byte) (x ResourceDisposeResult, err error) {
+	doc, err := schema.Check(data, modelResourceDisposeResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceDisposeResultValue validates and copies one ResourceDisposeResult out of a document. Pointers start at v.
+func DecodeResourceDisposeResultValue(v wirejson.Value) (x ResourceDisposeResult, err error) {
+	if bad := schema.Validate(v, modelResourceDisposeResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceDisposeResult in place.
+func (x *ResourceDisposeResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceDisposeResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceDisposeResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceDisposeResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceDisposeResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceDisposeResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceDisposeResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "results":
+			lista := make([]DisposedResource, 0, c.Value().Len())
+			for ea := c.Value().Elements(); ea.Next(); {
+				var rb DisposedResource
+				rb.decode(ea.Value())
+				lista = append(lista, rb)
+			}
+			x.Results = lista
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceDisposeResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("results")
+	w.OpenArray()
+	for ia, ea := range x.Results {
+		w.Element(ia)
+		ea.encode(w)
+	}
+	w.CloseArray()
+	w.CloseObject(outer)
+}
+
+// DecodeBulkProfile reads and validates one BulkProfile.
+func DecodeBulkProfile(data []byte) (x BulkProfile, err error) {
+	doc, err := schema.Check(data, modelBulkProfile)
+	if err != nil {
+		return x, err
+	}
+	x = BulkProfile(doc.Root().Text())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkProfileValue validates and copies one BulkProfile out of a document. Pointers start at v.
+func DecodeBulkProfileValue(v wirejson.Value) (x BulkProfile, err error) {
+	if bad := schema.Validate(v, modelBulkProfile); bad != nil {
+		return x, bad
+	}
+	x = BulkProfile(v.Text())
+	return x, nil
+}
+
+func (x BulkProfile) encode(w *wirejson.Writer) { w.String(string(x)) }
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkProfile) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkProfile) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkProfile)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkProfile) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+// DecodeBulkLimits reads and validates one BulkLimits.
+func DecodeBulkLimits(data []byte) (x BulkLimits, err error) {
+	doc, err := schema.Check(data, modelBulkLimits)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkLimitsValue validates and copies one BulkLimits out of a document. Pointers start at v.
+func DecodeBulkLimitsValue(v wirejson.Value) (x BulkLimits, err error) {
+	if bad := schema.Validate(v, modelBulkLimits); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkLimits in place.
+func (x *BulkLimits) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkLimits(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkLimits) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkLimits) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkLimits)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkLimits) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkLimits) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "object_bytes":
+			x.ObjectBytes = c.Value().Int()
+		case "owner_bytes":
+			x.OwnerBytes = c.Value().Int()
+		case "write_tickets_per_generation":
+			x.WriteTicketsPerGeneration = c.Value().Int()
+		case "read_leases_per_generation":
+			x.ReadLeasesPerGeneration = c.Value().Int()
+		case "blobs_per_owner":
+			x.BlobsPerOwner = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BulkLimits) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("blobs_per_owner")
+	w.Int(x.BlobsPerOwner)
+	w.Key("object_bytes")
+	w.Int(x.ObjectBytes)
+	w.Key("owner_bytes")
+	w.Int(x.OwnerBytes)
+	w.Key("read_leases_per_generation")
+	w.Int(x.ReadLeasesPerGeneration)
+	w.Key("write_tickets_per_generation")
+	w.Int(x.WriteTicketsPerGeneration)
+	w.CloseObject(outer)
+}
+
+// DecodeBulkOffer reads and validates one BulkOffer.
+func DecodeBulkOffer(data []byte) (x BulkOffer, err error) {
+	doc, err := schema.Check(data, modelBulkOffer)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkOfferValue validates and copies one BulkOffer out of a document. Pointers start at v.
+func DecodeBulkOfferValue(v wirejson.Value) (x BulkOffer, err error) {
+	if bad := schema.Validate(v, modelBulkOffer); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkOffer in place.
+func (x *BulkOffer) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkOffer(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkOffer) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkOffer) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkOffer)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkOffer) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkOffer) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "profile":
+			x.Profile = BulkProfile(c.Value().Text())
+		case "transfer_directory":
+			x.TransferDirectory = c.Value().Text()
+		case "limits":
+			var ra BulkLimits
+			ra.decode(c.Value())
+			x.Limits = ra
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BulkOffer) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("limits")
+	x.Limits.encode(w)
+	w.Key("profile")
+	w.String(string(x.Profile))
+	w.Key("transfer_directory")
+	w.String(x.TransferDirectory)
+	w.CloseObject(outer)
+}
+
+// DecodeResourceRefsOffer reads and validates one ResourceRefsOffer.
+func DecodeResourceRefsOffer(data []byte) (x ResourceRefsOffer, err error) {
+	doc, err := schema.Check(data, modelResourceRefsOffer)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeResourceRefsOfferValue validates and copies one ResourceRefsOffer out of a document. Pointers start at v.
+func DecodeResourceRefsOfferValue(v wirejson.Value) (x ResourceRefsOffer, err error) {
+	if bad := schema.Validate(v, modelResourceRefsOffer); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeResourceRefsOffer in place.
+func (x *ResourceRefsOffer) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeResourceRefsOffer(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x ResourceRefsOffer) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x ResourceRefsOffer) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelResourceRefsOffer)
+}
+
+// Validate returns the first violation, or nil.
+func (x ResourceRefsOffer) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *ResourceRefsOffer) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "max_records":
+			x.MaxRecords = c.Value().Int()
+		case "max_registrations_per_parent":
+			x.MaxRegistrationsPerParent = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x ResourceRefsOffer) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("max_records")
+	w.Int(x.MaxRecords)
+	w.Key("max_registrations_per_parent")
+	w.Int(x.MaxRegistrationsPerParent)
+	w.CloseObject(outer)
+}
+
+// DecodeBulkWriteParams reads and validates one BulkWriteParams.
+func DecodeBulkWriteParams(data []byte) (x BulkWriteParams, err error) {
+	doc, err := schema.Check(data, modelBulkWriteParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkWriteParamsValue validates and copies one BulkWriteParams out of a document. Pointers start at v.
+func DecodeBulkWriteParamsValue(v wirejson.Value) (x BulkWriteParams, err error) {
+	if bad := schema.Validate(v, modelBulkWriteParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkWriteParams in place.
+func (x *BulkWriteParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkWriteParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkWriteParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkWriteParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkWriteParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkWriteParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkWriteParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "profile":
+			x.Profile = BulkProfile(c.Value().Text())
+		case "capacity":
+			x.Capacity = c.Value().Int()
+		case "media_type":
+			x.MediaType = c.Value().Text()
+		}
+	}
+}
+
+func (x BulkWriteParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("capacity")
+	w.Int(x.Capacity)
+	w.Key("media_type")
+	w.String(x.MediaType)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("profile")
+	w.String(string(x.Profile))
+	w.CloseObject(outer)
+}
+
+// DecodeBulkWriteResult reads and validates one BulkWriteResult.
+func DecodeBulkWriteResult(data []byte) (x BulkWriteResult, err error) {
+	doc, err := schema.Check(data, modelBulkWriteResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkWriteResultValue validates and copies one BulkWriteResult out of a document. Pointers start at v.
+func DecodeBulkWriteResultValue(v wirejson.Value) (x BulkWriteResult, err error) {
+	if bad := schema.Validate(v, modelBulkWriteResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkWriteResult in place.
+func (x *BulkWriteResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkWriteResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkWriteResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkWriteResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkWriteResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkWriteResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkWriteResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "ticket":
+			x.Ticket = c.Value().Text()
+		case "profile":
+			x.Profile = BulkProfile(c.Value().Text())
+		case "locator":
+			x.Locator = c.Value().Text()
+		case "capacity":
+			x.Capacity = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BulkWriteResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("capacity")
+	w.Int(x.Capacity)
+	w.Key("locator")
+	w.String(x.Locator)
+	w.Key("profile")
+	w.String(string(x.Profile))
+	w.Key("ticket")
+	w.String(x.Ticket)
+	w.CloseObject(outer)
+}
+
+// DecodeBulkCommitParams reads and validates one BulkCommitParams.
+func DecodeBulkCommitParams(data []byte) (x BulkCommitParams, err error) {
+	doc, err := schema.Check(data, modelBulkCommitParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkCommitParamsValue validates and copies one BulkCommitParams out of a document. Pointers start at v.
+func DecodeBulkCommitParamsValue(v wirejson.Value) (x BulkCommitParams, err error) {
+	if bad := schema.Validate(v, modelBulkCommitParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkCommitParams in place.
+func (x *BulkCommitParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkCommitParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkCommitParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkCommitParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkCommitParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkCommitParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkCommitParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "ticket":
+			x.Ticket = c.Value().Text()
+		case "bytes":
+			x.Bytes = c.Value().Int()
+		case "digest":
+			var ra BlobDigest
+			ra.decode(c.Value())
+			x.Digest = ra
+		}
+	}
+}
+
+func (x BulkCommitParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("bytes")
+	w.Int(x.Bytes)
+	w.Key("digest")
+	x.Digest.encode(w)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("ticket")
+	w.String(x.Ticket)
+	w.CloseObject(outer)
+}
+
+// DecodeBulkReadParams reads and validates one BulkReadParams.
+func DecodeBulkReadParams(data []byte) (x BulkReadParams, err error) {
+	doc, err := schema.Check(data, modelBulkReadParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkReadParamsValue validates and copies one BulkReadParams out of a document. Pointers start at v.
+func DecodeBulkReadParamsValue(v wirejson.Value) (x BulkReadParams, err error) {
+	if bad := schema.Validate(v, modelBulkReadParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkReadParams in place.
+func (x *BulkReadParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkReadParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkReadParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkReadParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkReadParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkReadParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkReadParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "profile":
+			x.Profile = BulkProfile(c.Value().Text())
+		case "blob":
+			var ra BlobRef
+			ra.decode(c.Value())
+			x.Blob = ra
+		}
+	}
+}
+
+func (x BulkReadParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("blob")
+	x.Blob.encode(w)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("profile")
+	w.String(string(x.Profile))
+	w.CloseObject(outer)
+}
+
+// DecodeBulkReadResult reads and validates one BulkReadResult.
+func DecodeBulkReadResult(data []byte) (x BulkReadResult, err error) {
+	doc, err := schema.Check(data, modelBulkReadResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkReadResultValue validates and copies one BulkReadResult out of a document. Pointers start at v.
+func DecodeBulkReadResultValue(v wirejson.Value) (x BulkReadResult, err error) {
+	if bad := schema.Validate(v, modelBulkReadResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkReadResult in place.
+func (x *BulkReadResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkReadResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkReadResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkReadResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkReadResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkReadResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkReadResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "lease":
+			x.Lease = c.Value().Text()
+		case "profile":
+			x.Profile = BulkProfile(c.Value().Text())
+		case "locator":
+			x.Locator = c.Value().Text()
+		case "bytes":
+			x.Bytes = c.Value().Int()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BulkReadResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("bytes")
+	w.Int(x.Bytes)
+	w.Key("lease")
+	w.String(x.Lease)
+	w.Key("locator")
+	w.String(x.Locator)
+	w.Key("profile")
+	w.String(string(x.Profile))
+	w.CloseObject(outer)
+}
+
+// DecodeBulkReleaseParams reads and validates one BulkReleaseParams.
+func DecodeBulkReleaseParams(data []byte) (x BulkReleaseParams, err error) {
+	doc, err := schema.Check(data, modelBulkReleaseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkReleaseParamsValue validates and copies one BulkReleaseParams out of a document. Pointers start at v.
+func DecodeBulkReleaseParamsValue(v wirejson.Value) (x BulkReleaseParams, err error) {
+	if bad := schema.Validate(v, modelBulkReleaseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkReleaseParams in place.
+func (x *BulkReleaseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkReleaseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkReleaseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkReleaseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkReleaseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkReleaseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkReleaseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "id":
+			x.ID = c.Value().Text()
+		}
+	}
+}
+
+func (x BulkReleaseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("id")
+	w.String(x.ID)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.CloseObject(outer)
+}
+
+// DecodeBulkReleaseResult reads and validates one BulkReleaseResult.
+func DecodeBulkReleaseResult(data []byte) (x BulkReleaseResult, err error) {
+	doc, err := schema.Check(data, modelBulkReleaseResult)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeBulkReleaseResultValue validates and copies one BulkReleaseResult out of a document. Pointers start at v.
+func DecodeBulkReleaseResultValue(v wirejson.Value) (x BulkReleaseResult, err error) {
+	if bad := schema.Validate(v, modelBulkReleaseResult); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeBulkReleaseResult in place.
+func (x *BulkReleaseResult) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeBulkReleaseResult(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x BulkReleaseResult) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x BulkReleaseResult) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelBulkReleaseResult)
+}
+
+// Validate returns the first violation, or nil.
+func (x BulkReleaseResult) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *BulkReleaseResult) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "released":
+			x.Released = c.Value().Bool()
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x BulkReleaseResult) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	w.Key("released")
+	w.Bool(x.Released)
+	w.CloseObject(outer)
+}
+
+// DecodeDiagnostic reads and validates one Diagnostic.
+func DecodeDiagnostic(data []byte) (x Diagnostic, err error) {
+	doc, err := schema.Check(data, modelDiagnostic)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDiagnosticValue validates and copies one Diagnostic out of a document. Pointers start at v.
+func DecodeDiagnosticValue(v wirejson.Value) (x Diagnostic, err error) {
+	if bad := schema.Validate(v, modelDiagnostic); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDiagnostic in place.
+func (x *Diagnostic) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDiagnostic(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x Diagnostic) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x Diagnostic) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDiagnostic)
+}
+
+// Validate returns the first violation, or nil.
+func (x Diagnostic) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *Diagnostic) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "severity":
+			x.Severity = c.Value().Text()
+		case "code":
+			x.Code = c.Value().Text()
+		case "message":
+			x.Message = c.Value().Text()
+		case "primary":
+			if item := c.Value(); item.IsNull() {
+				x.Primary = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Primary = wirejson.Some(item.Raw())
+			}
+		case "related":
+			if item := c.Value(); item.IsNull() {
+				x.Related = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Related = wirejson.Some(item.Raw())
+			}
+		case "fixes":
+			if item := c.Value(); item.IsNull() {
+				x.Fixes = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Fixes = wirejson.Some(item.Raw())
+			}
+		case "attachments":
+			if item := c.Value(); item.IsNull() {
+				x.Attachments = wirejson.Null[json.RawMessage]()
+			} else {
+				x.Attachments = wirejson.Some(item.Raw())
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x Diagnostic) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.Attachments.Get(); ok {
+		w.Key("attachments")
+		w.Raw(value)
+	} else if x.Attachments.IsNull() {
+		w.Key("attachments")
+		w.Null()
+	}
+	w.Key("code")
+	w.String(x.Code)
+	if value, ok := x.Fixes.Get(); ok {
+		w.Key("fixes")
+		w.Raw(value)
+	} else if x.Fixes.IsNull() {
+		w.Key("fixes")
+		w.Null()
+	}
+	w.Key("message")
+	w.String(x.Message)
+	if value, ok := x.Primary.Get(); ok {
+		w.Key("primary")
+		w.Raw(value)
+	} else if x.Primary.IsNull() {
+		w.Key("primary")
+		w.Null()
+	}
+	if value, ok := x.Related.Get(); ok {
+		w.Key("related")
+		w.Raw(value)
+	} else if x.Related.IsNull() {
+		w.Key("related")
+		w.Null()
+	}
+	w.Key("severity")
+	w.String(x.Severity)
+	w.CloseObject(outer)
+}
+
+// DecodeDiagnosticMetadata reads and validates one DiagnosticMetadata.
+func DecodeDiagnosticMetadata(data []byte) (x DiagnosticMetadata, err error) {
+	doc, err := schema.Check(data, modelDiagnosticMetadata)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeDiagnosticMetadataValue validates and copies one DiagnosticMetadata out of a document. Pointers start at v.
+func DecodeDiagnosticMetadataValue(v wirejson.Value) (x DiagnosticMetadata, err error) {
+	if bad := schema.Validate(v, modelDiagnosticMetadata); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeDiagnosticMetadata in place.
+func (x *DiagnosticMetadata) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeDiagnosticMetadata(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x DiagnosticMetadata) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x DiagnosticMetadata) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelDiagnosticMetadata)
+}
+
+// Validate returns the first violation, or nil.
+func (x DiagnosticMetadata) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *DiagnosticMetadata) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "octet_diagnostics_v1":
+			if item := c.Value(); item.IsNull() {
+				x.OctetDiagnosticsV1 = wirejson.Null[[]Diagnostic]()
+			} else {
+				lista := make([]Diagnostic, 0, item.Len())
+				for ea := item.Elements(); ea.Next(); {
+					var rb Diagnostic
+					rb.decode(ea.Value())
+					lista = append(lista, rb)
+				}
+				x.OctetDiagnosticsV1 = wirejson.Some(lista)
+			}
+		default:
+			x.Unknown = append(x.Unknown, c.Member())
+		}
+	}
+	wirejson.SortMembers(x.Unknown)
+}
+
+func (x DiagnosticMetadata) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(x.Unknown)
+	if value, ok := x.OctetDiagnosticsV1.Get(); ok {
+		w.Key("octet_diagnostics_v1")
+		w.OpenArray()
+		for ia, ea := range value {
+			w.Element(ia)
+			ea.encode(w)
+		}
+		w.CloseArray()
+	} else if x.OctetDiagnosticsV1.IsNull() {
+		w.Key("octet_diagnostics_v1")
+		w.Null()
+	}
 	w.CloseObject(outer)
 }

@@ -746,6 +746,94 @@ const (
 	//
 	// Source: feature 2.
 	MaxTerminalInputBytes = 256
+	// CompositionTimeoutMs: All nested calls of one parent together. Unit: ms.
+	//
+	// Source: feature 2.
+	CompositionTimeoutMs = 30000
+	// MaxCompositionCalls: Nested calls of one parent. Unit: count.
+	//
+	// Source: feature 2.
+	MaxCompositionCalls = 256
+	// MaxCompositionReads: Safe reads of one parent at work together. Unit: count.
+	//
+	// Source: feature 2.
+	MaxCompositionReads = 4
+	// MaxCompositionArgumentsBytes: Encoded arguments of one nested call. Unit: bytes.
+	//
+	// Source: feature 12.8.
+	MaxCompositionArgumentsBytes = 131072
+	// MaxCompositionDepth: Depth of the arguments of a nested call. Unit: levels.
+	//
+	// Source: feature 12.8.
+	MaxCompositionDepth = 32
+	// MaxCompositionFiles: Files that carry values to one parent. Unit: count.
+	//
+	// Source: feature 12.8.
+	MaxCompositionFiles = 256
+	// MaxCompositionFileBytes: One file that carries a value. Unit: bytes.
+	//
+	// Source: feature 12.8.
+	MaxCompositionFileBytes = 8388608
+	// MaxCompositionStoreKeys: Keys in one change of the store. Unit: items.
+	//
+	// Source: feature 12.8.
+	MaxCompositionStoreKeys = 4096
+	// MaxCompositionKeyBytes: One key of the store. Unit: bytes.
+	//
+	// Source: feature 12.8.
+	MaxCompositionKeyBytes = 1024
+	// MaxCompositionValueBytes: One encoded value of the store. Unit: bytes.
+	//
+	// Source: feature 12.8.
+	MaxCompositionValueBytes = 262144
+	// MaxCompositionStoreBytes: The whole store. Unit: bytes.
+	//
+	// Source: feature 12.8.
+	MaxCompositionStoreBytes = 1048576
+	// MaxResources: Resource records; what the host offers. Unit: count.
+	//
+	// Source: feature 2.
+	MaxResources = 256
+	// MaxResourceRegistrations: Resources one parent may register; what the host offers. Unit: count.
+	//
+	// Source: feature 2.
+	MaxResourceRegistrations = 32
+	// MaxResourceTokenBytes: Token of a resource. Unit: bytes.
+	//
+	// Source: feature 12.9.
+	MaxResourceTokenBytes = 128
+	// MaxResourceTypeBytes: Type of a resource. Unit: bytes.
+	//
+	// Source: feature 12.9.
+	MaxResourceTypeBytes = 128
+	// MaxBulkObjectBytes: One large object, unless the offer says otherwise. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxBulkObjectBytes = 268435456
+	// MaxBulkOwnerBytes: Large objects of one owner together, unless the offer says otherwise. Unit: bytes.
+	//
+	// Source: feature 2.
+	MaxBulkOwnerBytes = 536870912
+	// MaxBulkWriteTickets: Write tickets of one generation, unless the offer says otherwise. Unit: count.
+	//
+	// Source: feature 2.
+	MaxBulkWriteTickets = 8
+	// MaxBulkReadLeases: Read leases of one generation, unless the offer says otherwise. Unit: count.
+	//
+	// Source: feature 2.
+	MaxBulkReadLeases = 32
+	// MaxBulkBlobs: Large objects of one owner, unless the offer says otherwise. Unit: count.
+	//
+	// Source: feature 2.
+	MaxBulkBlobs = 256
+	// MaxDiagnostics: Diagnostics of one tool result. Unit: items.
+	//
+	// Source: feature 12.9.
+	MaxDiagnostics = 32
+	// MaxDiagnosticsBytes: Encoded diagnostics of one tool result. Unit: bytes.
+	//
+	// Source: feature 12.9.
+	MaxDiagnosticsBytes = 65536
 )
 
 // Limits is the limit table, in the order of the spec.
@@ -933,4 +1021,26 @@ var Limits = []wirejson.Limit{
 	{Name: "max_ui_pending_events", Value: MaxUIPendingEvents, Unit: "count", Negotiable: false},
 	{Name: "max_ui_pending_bytes", Value: MaxUIPendingBytes, Unit: "bytes", Negotiable: false},
 	{Name: "max_terminal_input_bytes", Value: MaxTerminalInputBytes, Unit: "bytes", Negotiable: false},
+	{Name: "composition_timeout_ms", Value: CompositionTimeoutMs, Unit: "ms", Negotiable: false},
+	{Name: "max_composition_calls", Value: MaxCompositionCalls, Unit: "count", Negotiable: false},
+	{Name: "max_composition_reads", Value: MaxCompositionReads, Unit: "count", Negotiable: false},
+	{Name: "max_composition_arguments_bytes", Value: MaxCompositionArgumentsBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composition_depth", Value: MaxCompositionDepth, Unit: "levels", Negotiable: false},
+	{Name: "max_composition_files", Value: MaxCompositionFiles, Unit: "count", Negotiable: false},
+	{Name: "max_composition_file_bytes", Value: MaxCompositionFileBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composition_store_keys", Value: MaxCompositionStoreKeys, Unit: "items", Negotiable: false},
+	{Name: "max_composition_key_bytes", Value: MaxCompositionKeyBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composition_value_bytes", Value: MaxCompositionValueBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_composition_store_bytes", Value: MaxCompositionStoreBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_resources", Value: MaxResources, Unit: "count", Negotiable: false},
+	{Name: "max_resource_registrations", Value: MaxResourceRegistrations, Unit: "count", Negotiable: false},
+	{Name: "max_resource_token_bytes", Value: MaxResourceTokenBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_resource_type_bytes", Value: MaxResourceTypeBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_bulk_object_bytes", Value: MaxBulkObjectBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_bulk_owner_bytes", Value: MaxBulkOwnerBytes, Unit: "bytes", Negotiable: false},
+	{Name: "max_bulk_write_tickets", Value: MaxBulkWriteTickets, Unit: "count", Negotiable: false},
+	{Name: "max_bulk_read_leases", Value: MaxBulkReadLeases, Unit: "count", Negotiable: false},
+	{Name: "max_bulk_blobs", Value: MaxBulkBlobs, Unit: "count", Negotiable: false},
+	{Name: "max_diagnostics", Value: MaxDiagnostics, Unit: "items", Negotiable: false},
+	{Name: "max_diagnostics_bytes", Value: MaxDiagnosticsBytes, Unit: "bytes", Negotiable: false},
 }

@@ -132,6 +132,10 @@ const (
 	//
 	// API 0.2, 0.4. Source: feature 12.7.
 	MethodUIAutocompleteComplete = "ui/autocomplete/complete"
+	// MethodResourceDispose: Asks the extension to dispose of retired resources.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodResourceDispose = "resource/dispose"
 	// MethodUIKey: A key for a surface.
 	//
 	// API 0.4. Source: feature 12.12.
@@ -333,6 +337,42 @@ const (
 	//
 	// API 0.4. Source: feature 12.11.
 	MethodSessionCompact = "session/compact"
+	// MethodCompositionContext: Asks which tools can be composed.
+	//
+	// API 0.4. Source: feature 12.8.
+	MethodCompositionContext = "composition/context"
+	// MethodCompositionCall: Calls a tool from inside a tool.
+	//
+	// API 0.4. Source: feature 12.8.
+	MethodCompositionCall = "composition/call"
+	// MethodCompositionStore: Changes the store of a composing tool.
+	//
+	// API 0.4. Source: feature 12.8.
+	MethodCompositionStore = "composition/store"
+	// MethodResourceRegister: Registers a resource the tool made.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodResourceRegister = "resource/register"
+	// MethodResourceRelease: Gives a resource up.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodResourceRelease = "resource/release"
+	// MethodBulkWrite: Asks for a file to write a large object to.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodBulkWrite = "bulk/write"
+	// MethodBulkCommit: Declares a large object written.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodBulkCommit = "bulk/commit"
+	// MethodBulkRead: Asks for a file to read a large object from.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodBulkRead = "bulk/read"
+	// MethodBulkRelease: Gives a ticket or a lease back.
+	//
+	// API 0.4. Source: feature 12.9.
+	MethodBulkRelease = "bulk/release"
 	// MethodUIOpen: Mounts a surface in the terminal.
 	//
 	// API 0.4. Source: feature 12.12.
@@ -710,6 +750,16 @@ var Methods = []wirejson.Method{
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.4"}, Params: "UiAutocompleteCompleteParams", Result: "UiAutocompleteCompleteResult"},
 			{Versions: []string{"0.2"}, Params: "UiAutocompleteCompleteParams", Result: "UiAutocompleteCompleteResultV02"},
+		},
+	},
+	{
+		Name:      MethodResourceDispose,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.HostToExtension,
+		Gate:      "resource_refs_v1",
+		Status:    "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "ResourceDisposeParams", Result: "ResourceDisposeResult"},
 		},
 	},
 	{
@@ -1291,6 +1341,114 @@ var Methods = []wirejson.Method{
 		},
 	},
 	{
+		Name:      MethodCompositionContext,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "tool_composition_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "composition.context",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "CompositionContextParams", Result: "CompositionContextResult"},
+		},
+	},
+	{
+		Name:      MethodCompositionCall,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "tool_composition_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "composition.call",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "CompositionCallParams", Result: "CompositionCallResult"},
+		},
+	},
+	{
+		Name:      MethodCompositionStore,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "tool_composition_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "composition.store",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "CompositionStoreParams", Result: "CompositionStoreResult"},
+		},
+	},
+	{
+		Name:      MethodResourceRegister,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "resource_refs_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "resources.register",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "ResourceRegisterParams", Result: "ResourceRef"},
+		},
+	},
+	{
+		Name:      MethodResourceRelease,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "resource_refs_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "resources.release",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "ResourceReleaseParams", Result: "ResourceReleaseResult"},
+		},
+	},
+	{
+		Name:      MethodBulkWrite,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "bulk_objects_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "bulk.write",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "BulkWriteParams", Result: "BulkWriteResult"},
+		},
+	},
+	{
+		Name:      MethodBulkCommit,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "bulk_objects_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "bulk.commit",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "BulkCommitParams", Result: "BlobRef"},
+		},
+	},
+	{
+		Name:      MethodBulkRead,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "bulk_objects_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "bulk.read",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "BulkReadParams", Result: "BulkReadResult"},
+		},
+	},
+	{
+		Name:      MethodBulkRelease,
+		Versions:  []string{"0.4"},
+		Direction: wirejson.ExtensionToHost,
+		Gate:      "bulk_objects_v1",
+		Status:    "active",
+		Parent:    "tool_call",
+		Service:   "bulk.release",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"0.4"}, Params: "BulkReleaseParams", Result: "BulkReleaseResult"},
+		},
+	},
+	{
 		Name:      MethodUIOpen,
 		Versions:  []string{"0.4"},
 		Direction: wirejson.ExtensionToHost,
@@ -1406,110 +1564,130 @@ func LookupMethod(name string) *wirejson.Method {
 		return &Methods[29]
 	case MethodUIAutocompleteComplete:
 		return &Methods[30]
-	case MethodUIKey:
+	case MethodResourceDispose:
 		return &Methods[31]
-	case MethodUIMouse:
+	case MethodUIKey:
 		return &Methods[32]
-	case MethodUIResize:
+	case MethodUIMouse:
 		return &Methods[33]
-	case MethodUIClosed:
+	case MethodUIResize:
 		return &Methods[34]
-	case MethodUIEditorText:
+	case MethodUIClosed:
 		return &Methods[35]
-	case MethodContextUpdated:
+	case MethodUIEditorText:
 		return &Methods[36]
-	case MethodUITerminalInputIntercept:
+	case MethodContextUpdated:
 		return &Methods[37]
-	case MethodNotification:
+	case MethodUITerminalInputIntercept:
 		return &Methods[38]
-	case MethodConfirmationRequest:
+	case MethodNotification:
 		return &Methods[39]
-	case MethodContextContribution:
+	case MethodConfirmationRequest:
 		return &Methods[40]
-	case MethodStatusContribution:
+	case MethodContextContribution:
 		return &Methods[41]
-	case MethodPresentationUpdate:
+	case MethodStatusContribution:
 		return &Methods[42]
-	case MethodProgress:
+	case MethodPresentationUpdate:
 		return &Methods[43]
-	case MethodInputRequest:
+	case MethodProgress:
 		return &Methods[44]
-	case MethodArtifactPublish:
+	case MethodInputRequest:
 		return &Methods[45]
-	case MethodPolicyEvaluate:
+	case MethodArtifactPublish:
 		return &Methods[46]
-	case MethodSecretGet:
+	case MethodPolicyEvaluate:
 		return &Methods[47]
-	case MethodToolsRegister:
+	case MethodSecretGet:
 		return &Methods[48]
-	case MethodToolsUnregister:
+	case MethodToolsRegister:
 		return &Methods[49]
-	case MethodAgentSpawn:
+	case MethodToolsUnregister:
 		return &Methods[50]
-	case MethodAgentMessage:
+	case MethodAgentSpawn:
 		return &Methods[51]
-	case MethodAgentFollowUp:
+	case MethodAgentMessage:
 		return &Methods[52]
-	case MethodAgentList:
+	case MethodAgentFollowUp:
 		return &Methods[53]
-	case MethodAgentWait:
+	case MethodAgentList:
 		return &Methods[54]
-	case MethodAgentInterrupt:
+	case MethodAgentWait:
 		return &Methods[55]
-	case MethodAgentModels:
+	case MethodAgentInterrupt:
 		return &Methods[56]
-	case MethodAgentEvents:
+	case MethodAgentModels:
 		return &Methods[57]
-	case MethodAgentStop:
+	case MethodAgentEvents:
 		return &Methods[58]
-	case MethodComposerGet:
+	case MethodAgentStop:
 		return &Methods[59]
-	case MethodComposerSet:
+	case MethodComposerGet:
 		return &Methods[60]
-	case MethodComposerInsert:
+	case MethodComposerSet:
 		return &Methods[61]
-	case MethodComposerHistory:
+	case MethodComposerInsert:
 		return &Methods[62]
-	case MethodShortcutRegister:
+	case MethodComposerHistory:
 		return &Methods[63]
-	case MethodSessionAppendEntry:
+	case MethodShortcutRegister:
 		return &Methods[64]
-	case MethodSessionSetName:
+	case MethodSessionAppendEntry:
 		return &Methods[65]
-	case MethodSessionSetLabel:
+	case MethodSessionSetName:
 		return &Methods[66]
-	case MethodSessionSendMessage:
+	case MethodSessionSetLabel:
 		return &Methods[67]
-	case MethodSessionSendUserMessage:
+	case MethodSessionSendMessage:
 		return &Methods[68]
-	case MethodToolsSetActive:
+	case MethodSessionSendUserMessage:
 		return &Methods[69]
-	case MethodTerminalAcquire:
+	case MethodToolsSetActive:
 		return &Methods[70]
-	case MethodTerminalRelease:
+	case MethodTerminalAcquire:
 		return &Methods[71]
-	case MethodUIAutocompleteRegister:
+	case MethodTerminalRelease:
 		return &Methods[72]
-	case MethodSessionWaitForIdle:
+	case MethodUIAutocompleteRegister:
 		return &Methods[73]
-	case MethodSessionCreate:
+	case MethodSessionWaitForIdle:
 		return &Methods[74]
-	case MethodSessionFork:
+	case MethodSessionCreate:
 		return &Methods[75]
-	case MethodSessionSwitch:
+	case MethodSessionFork:
 		return &Methods[76]
-	case MethodSessionReload:
+	case MethodSessionSwitch:
 		return &Methods[77]
-	case MethodSessionCompact:
+	case MethodSessionReload:
 		return &Methods[78]
-	case MethodUIOpen:
+	case MethodSessionCompact:
 		return &Methods[79]
-	case MethodUIClose:
+	case MethodCompositionContext:
 		return &Methods[80]
-	case MethodUIChrome:
+	case MethodCompositionCall:
 		return &Methods[81]
-	case MethodUIFrame:
+	case MethodCompositionStore:
 		return &Methods[82]
+	case MethodResourceRegister:
+		return &Methods[83]
+	case MethodResourceRelease:
+		return &Methods[84]
+	case MethodBulkWrite:
+		return &Methods[85]
+	case MethodBulkCommit:
+		return &Methods[86]
+	case MethodBulkRead:
+		return &Methods[87]
+	case MethodBulkRelease:
+		return &Methods[88]
+	case MethodUIOpen:
+		return &Methods[89]
+	case MethodUIClose:
+		return &Methods[90]
+	case MethodUIChrome:
+		return &Methods[91]
+	case MethodUIFrame:
+		return &Methods[92]
 	}
 	return nil
 }

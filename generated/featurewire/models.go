@@ -319,6 +319,44 @@ var Models = []string{
 	"ToolsUnregisterResult",
 	"StoredEntry",
 	"StoredMessage",
+	"FlatName",
+	"ScratchFile",
+	"CompositionTool",
+	"CompositionLimits",
+	"CompositionContextParams",
+	"CompositionContextResult",
+	"CompositionCallParams",
+	"CompositionCallResult",
+	"CompositionStoreParams",
+	"CompositionStoreResult",
+	"ResourceType",
+	"ResourceRef",
+	"BlobRef",
+	"BlobDigest",
+	"OperationInput",
+	"OperationOutput",
+	"OperationDescriptor",
+	"ResourceRegisterParams",
+	"ResourceCleanup",
+	"ResourceReleaseParams",
+	"ResourceReleaseResult",
+	"ResourceDisposeParams",
+	"DisposeStatus",
+	"DisposedResource",
+	"ResourceDisposeResult",
+	"BulkProfile",
+	"BulkLimits",
+	"BulkOffer",
+	"ResourceRefsOffer",
+	"BulkWriteParams",
+	"BulkWriteResult",
+	"BulkCommitParams",
+	"BulkReadParams",
+	"BulkReadResult",
+	"BulkReleaseParams",
+	"BulkReleaseResult",
+	"Diagnostic",
+	"DiagnosticMetadata",
 }
 
 // JsonRpcRequest: A message that asks for one answer.
@@ -678,6 +716,8 @@ type FeatureName = string
 type ProtocolOfferLimits struct {
 	// Host requests in flight together. Required; from 1 to max_portable_json_integer (9007199254740991).
 	MaxConcurrentRequests int64 `json:"max_concurrent_requests"`
+	// Resources the host keeps; present when resource_refs_v1 is offered. Optional. API 0.4.
+	ResourceRefsV1 wirejson.Opt[ResourceRefsOffer] `json:"resource_refs_v1"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }
@@ -696,6 +736,8 @@ type ProtocolOffer struct {
 	OptionalFeatures []FeatureName `json:"optional_features"`
 	// Offered bounds. Required.
 	Limits ProtocolOfferLimits `json:"limits"`
+	// Large objects; present when bulk_objects_v1 is offered. Optional. API 0.4.
+	BulkObjectsV1 wirejson.Opt[BulkOffer] `json:"bulk_objects_v1"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }
@@ -5555,6 +5597,567 @@ type StoredMessage struct {
 	Assistant wirejson.Opt[json.RawMessage] `json:"Assistant"`
 	// A message of the person, or tool results. Optional.
 	User wirejson.Opt[json.RawMessage] `json:"User"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// FlatName: Name of a file without any directory.
+//
+// At least 1 byte, matches `^[^/\\\x00-\x1f\x7f]+$`.
+//
+// API 0.4. Source: feature 12.8, 12.9.
+type FlatName = string
+
+// ScratchFile: A value too large for a line, in a file of the scratch directory. The reader checks size,
+// digest, UTF-8 and JSON, then removes it.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type ScratchFile struct {
+	// Name in the scratch directory. Required.
+	Path FlatName `json:"path"`
+	// Exact size. Required; from 1 to max_composition_file_bytes (8388608).
+	Bytes int64 `json:"bytes"`
+	// Digest of the content. Required.
+	Sha256 Sha256Hex `json:"sha256"`
+}
+
+// CompositionTool: One tool that may be called from inside.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionTool struct {
+	// Tool. Required; at least 1 byte, at most max_tool_name_bytes (128) bytes.
+	Name string `json:"name"`
+	// What it does. Required.
+	Description string `json:"description"`
+	// JSON Schema of the arguments. Required.
+	Parameters json.RawMessage `json:"parameters"`
+	// JSON Schema of the value; absent where the value is text. Optional, may be null.
+	OutputSchema wirejson.Opt[json.RawMessage] `json:"output_schema"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// CompositionLimits: Bounds of the nested calls.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionLimits struct {
+	// Time for all of them; 30000. Required; from 0 to max_portable_json_integer (9007199254740991).
+	TimeoutMs int64 `json:"timeout_ms"`
+	// How many; 256. Required; from 0 to max_portable_json_integer (9007199254740991).
+	MaxCalls int64 `json:"max_calls"`
+}
+
+// CompositionContextParams: Asks what can be composed.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionContextParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+}
+
+// CompositionContextResult: What can be composed, or the file that says so. Tools come with store and
+// limits.
+//
+// Unlisted members are refused. Exactly one of tools, context_file is present.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionContextResult struct {
+	// Tools, frozen for the parent. Optional.
+	Tools wirejson.Opt[[]CompositionTool] `json:"tools"`
+	// What the store holds. Optional.
+	Store wirejson.Opt[json.RawMessage] `json:"store"`
+	// Bounds. Optional.
+	Limits wirejson.Opt[CompositionLimits] `json:"limits"`
+	// The same as a file. Optional.
+	ContextFile wirejson.Opt[ScratchFile] `json:"context_file"`
+}
+
+// CompositionCallParams: Calls a tool from inside a tool.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionCallParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// A tool of the context. Required; at least 1 byte, at most max_tool_name_bytes (128) bytes.
+	Name string `json:"name"`
+	// Its arguments, at most 32 levels deep. Required; at most max_composition_arguments_bytes (131072)
+	// encoded bytes.
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// CompositionCallResult: The value of the call, or the file that holds it.
+//
+// Unlisted members are refused. At most one of value, value_file is present.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionCallResult struct {
+	// Structured content where the tool has an output schema, else text. Optional, may be null.
+	Value wirejson.Opt[json.RawMessage] `json:"value"`
+	// The same as a file. Optional.
+	ValueFile wirejson.Opt[ScratchFile] `json:"value_file"`
+}
+
+// CompositionStoreParams: Changes the store, once per parent.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionStoreParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Values to set by key. Required; at most max_composition_store_bytes (1048576) encoded bytes.
+	Set json.RawMessage `json:"set"`
+	// Keys to remove. Required; at most max_composition_store_keys (4096) elements, each at most
+	// max_composition_key_bytes (1024) bytes.
+	Delete []string `json:"delete"`
+}
+
+// CompositionStoreResult: The change is durable.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.8.
+type CompositionStoreResult struct{}
+
+// ResourceType: Type of a resource.
+//
+// At least 1 byte, at most max_resource_type_bytes (128) bytes, matches `^[A-Za-z][A-Za-z0-9_.-]*$`.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceType = string
+
+// ResourceRef: Stands for a resource the extension holds and the host counts.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceRef struct {
+	// Type. Required.
+	Type ResourceType `json:"type"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BlobRef: Stands for a large object the host keeps.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type BlobRef struct {
+	// Size. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Bytes int64 `json:"bytes"`
+	// Digest. Required.
+	Digest BlobDigest `json:"digest"`
+	// Media type. Required.
+	MediaType string `json:"media_type"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BlobDigest: Digest of a large object.
+//
+// Unlisted members are refused. It always carries algorithm "sha256".
+//
+// API 0.4. Source: feature 12.9.
+type BlobDigest struct {
+	// Digest. Required.
+	Value Sha256Hex `json:"value"`
+}
+
+// OperationInput: A resource the operation takes.
+//
+// Unlisted members are refused. It always carries access "exclusive".
+//
+// API 0.4. Source: feature 12.9.
+type OperationInput struct {
+	// JSON Pointer into the arguments, through object members only. Required; matches
+	// `^(?:/(?:[^~/]|~[01])*)+$`.
+	Path string `json:"path"`
+	// Type it must have. Required.
+	Type ResourceType `json:"type"`
+}
+
+// OperationOutput: A resource the operation gives.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type OperationOutput struct {
+	// JSON Pointer into the structured content, through object members only. Required; matches
+	// `^(?:/(?:[^~/]|~[01])*)+$`.
+	Path string `json:"path"`
+	// Type it has. Required.
+	Type ResourceType `json:"type"`
+}
+
+// OperationDescriptor: What a tool does to resources. Needs operation_descriptors_v1, and
+// resource_refs_v1 where it names any.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type OperationDescriptor struct {
+	// Names the operation. Required.
+	ID string `json:"id"`
+	// What it acts on. Optional.
+	Receiver wirejson.Opt[string] `json:"receiver"`
+	// Resources taken. Required.
+	ResourceInputs []OperationInput `json:"resource_inputs"`
+	// Resources given. Required.
+	ResourceOutputs []OperationOutput `json:"resource_outputs"`
+}
+
+// ResourceRegisterParams: Registers a resource the tool made.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceRegisterParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Its type. Required.
+	Type ResourceType `json:"type"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourceCleanup: How far the end of a resource is.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceCleanup string
+
+// The values of ResourceCleanup.
+const (
+	// Just retired.
+	ResourceCleanupPending ResourceCleanup = "pending"
+	// Retired before and disposed of.
+	ResourceCleanupCompleted ResourceCleanup = "completed"
+	// Retired before; disposing failed.
+	ResourceCleanupFailed ResourceCleanup = "failed"
+	// Retired before; the outcome is not known.
+	ResourceCleanupUnknown ResourceCleanup = "unknown"
+)
+
+// Known reports whether the spec lists the value.
+func (x ResourceCleanup) Known() bool {
+	switch x {
+	case ResourceCleanupPending, ResourceCleanupCompleted, ResourceCleanupFailed, ResourceCleanupUnknown:
+		return true
+	}
+	return false
+}
+
+// ResourceReleaseParams: Gives a resource up.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceReleaseParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// The resource. Required.
+	Resource ResourceRef `json:"resource"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourceReleaseResult: The resource is retired.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceReleaseResult struct {
+	// Always true. Required.
+	Retired bool `json:"retired"`
+	// How far its end is. Required.
+	Cleanup ResourceCleanup `json:"cleanup"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourceDisposeParams: Asks the extension to dispose of retired resources.
+//
+// Unlisted members are kept in Unknown and written back. It always carries reason "retired".
+//
+// API 0.4. Source: feature 12.9.
+type ResourceDisposeParams struct {
+	// The resources. Required; at most max_resources (256) elements.
+	Resources []ResourceRef `json:"resources"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// DisposeStatus: Whether a resource was disposed of.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.9.
+type DisposeStatus string
+
+// The values of DisposeStatus.
+const (
+	DisposeStatusCompleted DisposeStatus = "completed"
+	DisposeStatusFailed    DisposeStatus = "failed"
+)
+
+// Known reports whether the spec lists the value.
+func (x DisposeStatus) Known() bool {
+	switch x {
+	case DisposeStatusCompleted, DisposeStatusFailed:
+		return true
+	}
+	return false
+}
+
+// DisposedResource: One resource and what became of it.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type DisposedResource struct {
+	// The resource. Required.
+	Resource ResourceRef `json:"resource"`
+	// What became of it. Required.
+	Status DisposeStatus `json:"status"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourceDisposeResult: What became of the resources.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type ResourceDisposeResult struct {
+	// One entry per resource. Required; at most max_resources (256) elements.
+	Results []DisposedResource `json:"results"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BulkProfile: How large objects travel.
+//
+// Other values are refused.
+//
+// API 0.4. Source: feature 12.9.
+type BulkProfile string
+
+// The values of BulkProfile.
+const (
+	// As files of a directory both sides see.
+	BulkProfileLocalFileV1 BulkProfile = "local-file.v1"
+)
+
+// Known reports whether the spec lists the value.
+func (x BulkProfile) Known() bool {
+	switch x {
+	case BulkProfileLocalFileV1:
+		return true
+	}
+	return false
+}
+
+// BulkLimits: Bounds on large objects.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 3.1, 12.9.
+type BulkLimits struct {
+	// One object. Required; from 1 to max_portable_json_integer (9007199254740991).
+	ObjectBytes int64 `json:"object_bytes"`
+	// All objects of one owner. Required; from 1 to max_portable_json_integer (9007199254740991).
+	OwnerBytes int64 `json:"owner_bytes"`
+	// Open write tickets. Required; from 1 to max_portable_json_integer (9007199254740991).
+	WriteTicketsPerGeneration int64 `json:"write_tickets_per_generation"`
+	// Open read leases. Required; from 1 to max_portable_json_integer (9007199254740991).
+	ReadLeasesPerGeneration int64 `json:"read_leases_per_generation"`
+	// Objects of one owner. Required; from 1 to max_portable_json_integer (9007199254740991).
+	BlobsPerOwner int64 `json:"blobs_per_owner"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BulkOffer: How the host takes large objects.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 3.1.
+type BulkOffer struct {
+	// How they travel. Required.
+	Profile BulkProfile `json:"profile"`
+	// Absolute path of the directory they travel through. Required; at least 1 byte, matches `^/[^\x00]*$`.
+	TransferDirectory string `json:"transfer_directory"`
+	// Bounds. Required.
+	Limits BulkLimits `json:"limits"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// ResourceRefsOffer: How many resources the host keeps.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 3.1.
+type ResourceRefsOffer struct {
+	// Resources in all. Required; from 1 to max_portable_json_integer (9007199254740991).
+	MaxRecords int64 `json:"max_records"`
+	// Resources one parent may register. Required; from 1 to max_portable_json_integer (9007199254740991).
+	MaxRegistrationsPerParent int64 `json:"max_registrations_per_parent"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BulkWriteParams: Asks for a file to write a large object to.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type BulkWriteParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// How the object travels. Required.
+	Profile BulkProfile `json:"profile"`
+	// Bytes it may grow to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Capacity int64 `json:"capacity"`
+	// Media type. Required.
+	MediaType string `json:"media_type"`
+}
+
+// BulkWriteResult: The file to write.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type BulkWriteResult struct {
+	// Names the write. Required.
+	Ticket string `json:"ticket"`
+	// How the object travels. Required.
+	Profile BulkProfile `json:"profile"`
+	// File in the transfer directory, valid as long as the ticket or lease. Required.
+	Locator FlatName `json:"locator"`
+	// Bytes granted. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Capacity int64 `json:"capacity"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BulkCommitParams: Declares a large object written. The ticket is used up.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type BulkCommitParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// The write. Required.
+	Ticket string `json:"ticket"`
+	// Exact size. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Bytes int64 `json:"bytes"`
+	// Digest. Required.
+	Digest BlobDigest `json:"digest"`
+}
+
+// BulkReadParams: Asks for a file to read a large object from.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type BulkReadParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// How the object travels. Required.
+	Profile BulkProfile `json:"profile"`
+	// The object. Required.
+	Blob BlobRef `json:"blob"`
+}
+
+// BulkReadResult: The file to read.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type BulkReadResult struct {
+	// Names the read. Required.
+	Lease string `json:"lease"`
+	// How the object travels. Required.
+	Profile BulkProfile `json:"profile"`
+	// File in the transfer directory, valid as long as the ticket or lease. Required.
+	Locator FlatName `json:"locator"`
+	// Exact size. Required; from 0 to max_portable_json_integer (9007199254740991).
+	Bytes int64 `json:"bytes"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// BulkReleaseParams: Gives a ticket or a lease back.
+//
+// Unlisted members are refused.
+//
+// API 0.4. Source: feature 12.9.
+type BulkReleaseParams struct {
+	// The host request this belongs to. Required; from 0 to max_portable_json_integer (9007199254740991).
+	ParentRequestID int64 `json:"parent_request_id"`
+	// Ticket or lease. Required.
+	ID string `json:"id"`
+}
+
+// BulkReleaseResult: It is given back.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type BulkReleaseResult struct {
+	// Always true. Required.
+	Released bool `json:"released"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// Diagnostic: One finding of a tool.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type Diagnostic struct {
+	// How bad it is. Required.
+	Severity string `json:"severity"`
+	// Which finding. Required.
+	Code string `json:"code"`
+	// For people. Required.
+	Message string `json:"message"`
+	// Where it is. Optional, may be null.
+	Primary wirejson.Opt[json.RawMessage] `json:"primary"`
+	// What belongs to it. Optional, may be null.
+	Related wirejson.Opt[json.RawMessage] `json:"related"`
+	// What would mend it. Optional, may be null.
+	Fixes wirejson.Opt[json.RawMessage] `json:"fixes"`
+	// What goes with it. Optional, may be null.
+	Attachments wirejson.Opt[json.RawMessage] `json:"attachments"`
+	// Unknown holds the members the spec does not list, ascending by name.
+	Unknown []wirejson.Member `json:"-"`
+}
+
+// DiagnosticMetadata: Member of tool result metadata that carries findings.
+//
+// Unlisted members are kept in Unknown and written back.
+//
+// API 0.4. Source: feature 12.9.
+type DiagnosticMetadata struct {
+	// The findings. Optional; at most max_diagnostics (32) elements, at most max_diagnostics_bytes (65536)
+	// encoded bytes.
+	OctetDiagnosticsV1 wirejson.Opt[[]Diagnostic] `json:"octet_diagnostics_v1"`
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }

@@ -316,6 +316,44 @@ const (
 	modelToolsUnregisterResult
 	modelStoredEntry
 	modelStoredMessage
+	modelFlatName
+	modelScratchFile
+	modelCompositionTool
+	modelCompositionLimits
+	modelCompositionContextParams
+	modelCompositionContextResult
+	modelCompositionCallParams
+	modelCompositionCallResult
+	modelCompositionStoreParams
+	modelCompositionStoreResult
+	modelResourceType
+	modelResourceRef
+	modelBlobRef
+	modelBlobDigest
+	modelOperationInput
+	modelOperationOutput
+	modelOperationDescriptor
+	modelResourceRegisterParams
+	modelResourceCleanup
+	modelResourceReleaseParams
+	modelResourceReleaseResult
+	modelResourceDisposeParams
+	modelDisposeStatus
+	modelDisposedResource
+	modelResourceDisposeResult
+	modelBulkProfile
+	modelBulkLimits
+	modelBulkOffer
+	modelResourceRefsOffer
+	modelBulkWriteParams
+	modelBulkWriteResult
+	modelBulkCommitParams
+	modelBulkReadParams
+	modelBulkReadResult
+	modelBulkReleaseParams
+	modelBulkReleaseResult
+	modelDiagnostic
+	modelDiagnosticMetadata
 )
 
 var schema = wirejson.Schema{
@@ -523,6 +561,7 @@ var schema = wirejson.Schema{
 			Shape: wirejson.RecordShape,
 			Fields: []wirejson.Field{
 				{Name: "max_concurrent_requests", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource_refs_v1", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceRefsOffer}},
 			},
 		},
 		{
@@ -533,6 +572,7 @@ var schema = wirejson.Schema{
 				{Name: "required_features", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelFeatureName}, Unique: true}},
 				{Name: "optional_features", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelFeatureName}, Unique: true}},
 				{Name: "limits", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelProtocolOfferLimits}},
+				{Name: "bulk_objects_v1", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkOffer}},
 			},
 		},
 		{
@@ -2968,6 +3008,333 @@ var schema = wirejson.Schema{
 				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "message"}},
 				{Name: "Assistant", Type: wirejson.Type{Kind: wirejson.ObjectType}},
 				{Name: "User", Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
+		},
+		{
+			Name:  "FlatName",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^[^/\\\x00-\x1f\x7f]+$`}},
+		},
+		{
+			Name:   "ScratchFile",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "path", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelFlatName}},
+				{Name: "bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 8388608, MaxLimit: "max_composition_file_bytes"}},
+				{Name: "sha256", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+			},
+		},
+		{
+			Name:  "CompositionTool",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_tool_name_bytes"}}},
+				{Name: "description", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "parameters", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "output_schema", Nullable: true, Type: wirejson.Type{Kind: wirejson.ObjectType}},
+			},
+		},
+		{
+			Name:   "CompositionLimits",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "timeout_ms", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_calls", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "CompositionContextParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:       "CompositionContextResult",
+			Shape:      wirejson.RecordShape,
+			Closed:     true,
+			ExactlyOne: []string{"tools", "context_file"},
+			Fields: []wirejson.Field{
+				{Name: "tools", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelCompositionTool}}},
+				{Name: "store", Type: wirejson.Type{Kind: wirejson.ObjectType}},
+				{Name: "limits", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelCompositionLimits}},
+				{Name: "context_file", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelScratchFile}},
+			},
+		},
+		{
+			Name:   "CompositionCallParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_tool_name_bytes"}}},
+				{Name: "arguments", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType, MaxEncodedBytes: wirejson.Bound{Max: 131072, Limit: "max_composition_arguments_bytes"}}},
+			},
+		},
+		{
+			Name:      "CompositionCallResult",
+			Shape:     wirejson.RecordShape,
+			Closed:    true,
+			AtMostOne: []string{"value", "value_file"},
+			Fields: []wirejson.Field{
+				{Name: "value", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+				{Name: "value_file", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelScratchFile}},
+			},
+		},
+		{
+			Name:   "CompositionStoreParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "set", Required: true, Type: wirejson.Type{Kind: wirejson.ObjectType, MaxEncodedBytes: wirejson.Bound{Max: 1048576, Limit: "max_composition_store_bytes"}}},
+				{Name: "delete", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_composition_key_bytes"}}, MaxItems: wirejson.Bound{Max: 4096, Limit: "max_composition_store_keys"}}},
+			},
+		},
+		{
+			Name:   "CompositionStoreResult",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+		},
+		{
+			Name:  "ResourceType",
+			Shape: wirejson.AliasShape,
+			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_resource_type_bytes"}, Pattern: &wirejson.Pattern{Source: `^[A-Za-z][A-Za-z0-9_.-]*$`}},
+		},
+		{
+			Name:  "ResourceRef",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceType}},
+			},
+		},
+		{
+			Name:  "BlobRef",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "digest", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBlobDigest}},
+				{Name: "media_type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:   "BlobDigest",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "algorithm", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "sha256"}},
+				{Name: "value", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSha256Hex}},
+			},
+		},
+		{
+			Name:   "OperationInput",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^(?:/(?:[^~/]|~[01])*)+$`}}},
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceType}},
+				{Name: "access", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "exclusive"}},
+			},
+		},
+		{
+			Name:   "OperationOutput",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "path", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, Pattern: &wirejson.Pattern{Source: `^(?:/(?:[^~/]|~[01])*)+$`}}},
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceType}},
+			},
+		},
+		{
+			Name:   "OperationDescriptor",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "receiver", Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "resource_inputs", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelOperationInput}}},
+				{Name: "resource_outputs", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelOperationOutput}}},
+			},
+		},
+		{
+			Name:  "ResourceRegisterParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceType}},
+			},
+		},
+		{
+			Name:   "ResourceCleanup",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"pending", "completed", "failed", "unknown"},
+		},
+		{
+			Name:  "ResourceReleaseParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "resource", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceRef}},
+			},
+		},
+		{
+			Name:  "ResourceReleaseResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "retired", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+				{Name: "cleanup", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceCleanup}},
+			},
+		},
+		{
+			Name:  "ResourceDisposeParams",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "resources", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceRef}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_resources"}}},
+				{Name: "reason", Required: true, Type: wirejson.Type{Kind: wirejson.ConstType, Const: "retired"}},
+			},
+		},
+		{
+			Name:   "DisposeStatus",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"completed", "failed"},
+		},
+		{
+			Name:  "DisposedResource",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "resource", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceRef}},
+				{Name: "status", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposeStatus}},
+			},
+		},
+		{
+			Name:  "ResourceDisposeResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "results", Required: true, Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelDisposedResource}, MaxItems: wirejson.Bound{Max: 256, Limit: "max_resources"}}},
+			},
+		},
+		{
+			Name:   "BulkProfile",
+			Shape:  wirejson.EnumShape,
+			Values: []string{"local-file.v1"},
+		},
+		{
+			Name:  "BulkLimits",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "object_bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "owner_bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "write_tickets_per_generation", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "read_leases_per_generation", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "blobs_per_owner", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:  "BulkOffer",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "profile", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkProfile}},
+				{Name: "transfer_directory", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^/[^\x00]*$`}}},
+				{Name: "limits", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkLimits}},
+			},
+		},
+		{
+			Name:  "ResourceRefsOffer",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "max_records", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "max_registrations_per_parent", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 1, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "BulkWriteParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "profile", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkProfile}},
+				{Name: "capacity", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "media_type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "BulkWriteResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "ticket", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "profile", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkProfile}},
+				{Name: "locator", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelFlatName}},
+				{Name: "capacity", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "BulkCommitParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "ticket", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "digest", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBlobDigest}},
+			},
+		},
+		{
+			Name:   "BulkReadParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "profile", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkProfile}},
+				{Name: "blob", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBlobRef}},
+			},
+		},
+		{
+			Name:  "BulkReadResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "lease", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "profile", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBulkProfile}},
+				{Name: "locator", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelFlatName}},
+				{Name: "bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+			},
+		},
+		{
+			Name:   "BulkReleaseParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
+				{Name: "id", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:  "BulkReleaseResult",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "released", Required: true, Type: wirejson.Type{Kind: wirejson.BooleanType}},
+			},
+		},
+		{
+			Name:  "Diagnostic",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "severity", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "code", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "message", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+				{Name: "primary", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+				{Name: "related", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+				{Name: "fixes", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+				{Name: "attachments", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
+			},
+		},
+		{
+			Name:  "DiagnosticMetadata",
+			Shape: wirejson.RecordShape,
+			Fields: []wirejson.Field{
+				{Name: "octet_diagnostics_v1", Type: wirejson.Type{Kind: wirejson.ArrayType, MaxEncodedBytes: wirejson.Bound{Max: 65536, Limit: "max_diagnostics_bytes"}, Elem: &wirejson.Type{Kind: wirejson.RefType, Ref: modelDiagnostic}, MaxItems: wirejson.Bound{Max: 32, Limit: "max_diagnostics"}}},
 			},
 		},
 	},

@@ -7,7 +7,6 @@ nothing; 0.2 and 0.4 negotiate a list of features and a concurrency bound.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, Literal, TypeAlias
 
@@ -89,8 +88,22 @@ __all__ = [
     "BeforePromptPayload",
     "BeforeToolCallHookResult",
     "BeforeToolCallPayload",
+    "BlobDigest",
+    "BlobRef",
+    "BulkCommitParams",
+    "BulkLimits",
+    "BulkOffer",
+    "BulkProfile",
+    "BulkProfileValue",
+    "BulkReadParams",
+    "BulkReadResult",
+    "BulkReleaseParams",
+    "BulkReleaseResult",
+    "BulkWriteParams",
+    "BulkWriteResult",
     "CACHE_WARMING_DECISION_MS",
     "CANCELLATION_GRACE_MS",
+    "COMPOSITION_TIMEOUT_MS",
     "CONTEXT_COLLECT_MS",
     "CacheWarmingAction",
     "CacheWarmingActionValue",
@@ -120,8 +133,16 @@ __all__ = [
     "ComposerSetParams",
     "ComposerSetResult",
     "ComposerText",
+    "CompositionCallParams",
+    "CompositionCallResult",
+    "CompositionContextParams",
+    "CompositionContextResult",
+    "CompositionLimits",
     "CompositionMode",
     "CompositionModeValue",
+    "CompositionStoreParams",
+    "CompositionStoreResult",
+    "CompositionTool",
     "ConfirmationRequestParams",
     "ConfirmationRequestParamsV01",
     "ConfirmationRequestResult",
@@ -136,8 +157,13 @@ __all__ = [
     "ContributesV01",
     "DRAIN_MS",
     "DesktopNotification",
+    "Diagnostic",
+    "DiagnosticMetadata",
     "DialogSettledParams",
     "DialogStartedParams",
+    "DisposeStatus",
+    "DisposeStatusValue",
+    "DisposedResource",
     "Disposition",
     "DispositionContinue",
     "DispositionDeny",
@@ -207,6 +233,22 @@ __all__ = [
     "FilesystemGrantValue",
     "FlagName",
     "FlagValue",
+    "FlatName",
+    "HOOKS",
+    "HOOK_AFTER_RESPONSE",
+    "HOOK_AFTER_TOOL_CALL",
+    "HOOK_BEFORE_PERSISTENCE",
+    "HOOK_BEFORE_PROMPT",
+    "HOOK_BEFORE_TOOL_CALL",
+    "HOOK_CACHE_WARMING_DECISION",
+    "HOOK_COMPACTION_STRATEGY",
+    "HOOK_MODEL_TURN_END",
+    "HOOK_MODEL_TURN_START",
+    "HOOK_POST_MUTATION",
+    "HOOK_PROVIDER_RETRY",
+    "HOOK_RESOURCES_DISCOVER",
+    "HOOK_SESSION_BEFORE_COMPACT",
+    "HOOK_SESSION_COMPACT",
     "HookName",
     "HookRunParams",
     "HookRunParamsV01",
@@ -264,6 +306,11 @@ __all__ = [
     "MAX_ARTIFACT_PATH_BYTES",
     "MAX_ARTIFACT_PATH_COMPONENTS",
     "MAX_ARTIFACT_TOTAL_BYTES",
+    "MAX_BULK_BLOBS",
+    "MAX_BULK_OBJECT_BYTES",
+    "MAX_BULK_OWNER_BYTES",
+    "MAX_BULK_READ_LEASES",
+    "MAX_BULK_WRITE_TICKETS",
     "MAX_CHILD_IDS",
     "MAX_CHILD_REQUESTS",
     "MAX_COMMANDS",
@@ -279,6 +326,16 @@ __all__ = [
     "MAX_COMPOSER_HISTORY_BYTES",
     "MAX_COMPOSER_HISTORY_ENTRIES",
     "MAX_COMPOSER_TEXT_BYTES",
+    "MAX_COMPOSITION_ARGUMENTS_BYTES",
+    "MAX_COMPOSITION_CALLS",
+    "MAX_COMPOSITION_DEPTH",
+    "MAX_COMPOSITION_FILES",
+    "MAX_COMPOSITION_FILE_BYTES",
+    "MAX_COMPOSITION_KEY_BYTES",
+    "MAX_COMPOSITION_READS",
+    "MAX_COMPOSITION_STORE_BYTES",
+    "MAX_COMPOSITION_STORE_KEYS",
+    "MAX_COMPOSITION_VALUE_BYTES",
     "MAX_CONCURRENT_REQUESTS",
     "MAX_CONTENT_PARTS",
     "MAX_CONTEXT_BYTES",
@@ -286,6 +343,8 @@ __all__ = [
     "MAX_DESKTOP_BODY_BYTES",
     "MAX_DESKTOP_NOTIFICATIONS",
     "MAX_DESKTOP_TITLE_BYTES",
+    "MAX_DIAGNOSTICS",
+    "MAX_DIAGNOSTICS_BYTES",
     "MAX_EDITOR_ID_BYTES",
     "MAX_EDITOR_TEXT_BYTES",
     "MAX_ENTRY_DATA_BYTES",
@@ -348,10 +407,14 @@ __all__ = [
     "MAX_PROMPT_GUIDELINES",
     "MAX_PROMPT_TEXT_BYTES",
     "MAX_REMEMBERED_MUTATIONS",
+    "MAX_RESOURCES",
     "MAX_RESOURCE_CONTRIBUTORS",
     "MAX_RESOURCE_PATHS",
     "MAX_RESOURCE_PATHS_BYTES",
     "MAX_RESOURCE_PATH_BYTES",
+    "MAX_RESOURCE_REGISTRATIONS",
+    "MAX_RESOURCE_TOKEN_BYTES",
+    "MAX_RESOURCE_TYPE_BYTES",
     "MAX_RESTART_ATTEMPTS",
     "MAX_RESULT_MEDIA_BYTES",
     "MAX_RETAINED_CATALOGS",
@@ -399,6 +462,10 @@ __all__ = [
     "METHOD_AGENT_WAIT",
     "METHOD_ARTIFACT_PUBLISH",
     "METHOD_BASH_USER",
+    "METHOD_BULK_COMMIT",
+    "METHOD_BULK_READ",
+    "METHOD_BULK_RELEASE",
+    "METHOD_BULK_WRITE",
     "METHOD_CANCEL_REQUEST",
     "METHOD_COMMAND_EXECUTE",
     "METHOD_COMPACTION_FAILED",
@@ -408,6 +475,9 @@ __all__ = [
     "METHOD_COMPOSER_HISTORY",
     "METHOD_COMPOSER_INSERT",
     "METHOD_COMPOSER_SET",
+    "METHOD_COMPOSITION_CALL",
+    "METHOD_COMPOSITION_CONTEXT",
+    "METHOD_COMPOSITION_STORE",
     "METHOD_CONFIRMATION_REQUEST",
     "METHOD_CONTEXT_COLLECT",
     "METHOD_CONTEXT_CONTRIBUTION",
@@ -427,6 +497,9 @@ __all__ = [
     "METHOD_PRESENTATION_UPDATE",
     "METHOD_PROGRESS",
     "METHOD_REASONING_SELECTED",
+    "METHOD_RESOURCE_DISPOSE",
+    "METHOD_RESOURCE_REGISTER",
+    "METHOD_RESOURCE_RELEASE",
     "METHOD_SECRET_GET",
     "METHOD_SESSION_APPEND_ENTRY",
     "METHOD_SESSION_COMPACT",
@@ -491,6 +564,9 @@ __all__ = [
     "Notification",
     "NotificationLevel",
     "NotificationLevelValue",
+    "OperationDescriptor",
+    "OperationInput",
+    "OperationOutput",
     "OutputEncoding",
     "OutputEncodingValue",
     "OutputStream",
@@ -551,16 +627,27 @@ __all__ = [
     "RESTART_BASE_MS",
     "RESTART_CAP_MS",
     "ReasoningSelectedParams",
+    "ResourceCleanup",
+    "ResourceCleanupValue",
+    "ResourceDisposeParams",
+    "ResourceDisposeResult",
     "ResourceIdentity",
     "ResourceOwner",
     "ResourcePath",
     "ResourcePaths",
+    "ResourceRef",
+    "ResourceRefsOffer",
+    "ResourceRegisterParams",
+    "ResourceReleaseParams",
+    "ResourceReleaseResult",
+    "ResourceType",
     "ResourcesDiscoverHookResult",
     "ResourcesDiscoverPayload",
     "ResourcesDiscoverReason",
     "ResourcesDiscoverReasonValue",
     "SHUTDOWN_REPLY_MS",
     "SIGNAL_SHUTDOWN_MS",
+    "ScratchFile",
     "SecretGetParams",
     "SecretGetResult",
     "SessionAppendEntryParams",
@@ -1058,6 +1145,50 @@ MAX_UI_PENDING_BYTES: Final = 262144
 """Editor input that waits for a checkpoint. Unit: bytes."""
 MAX_TERMINAL_INPUT_BYTES: Final = 256
 """Terminal input of one interception, either way. Unit: bytes."""
+COMPOSITION_TIMEOUT_MS: Final = 30000
+"""All nested calls of one parent together. Unit: ms."""
+MAX_COMPOSITION_CALLS: Final = 256
+"""Nested calls of one parent. Unit: count."""
+MAX_COMPOSITION_READS: Final = 4
+"""Safe reads of one parent at work together. Unit: count."""
+MAX_COMPOSITION_ARGUMENTS_BYTES: Final = 131072
+"""Encoded arguments of one nested call. Unit: bytes."""
+MAX_COMPOSITION_DEPTH: Final = 32
+"""Depth of the arguments of a nested call. Unit: levels."""
+MAX_COMPOSITION_FILES: Final = 256
+"""Files that carry values to one parent. Unit: count."""
+MAX_COMPOSITION_FILE_BYTES: Final = 8388608
+"""One file that carries a value. Unit: bytes."""
+MAX_COMPOSITION_STORE_KEYS: Final = 4096
+"""Keys in one change of the store. Unit: items."""
+MAX_COMPOSITION_KEY_BYTES: Final = 1024
+"""One key of the store. Unit: bytes."""
+MAX_COMPOSITION_VALUE_BYTES: Final = 262144
+"""One encoded value of the store. Unit: bytes."""
+MAX_COMPOSITION_STORE_BYTES: Final = 1048576
+"""The whole store. Unit: bytes."""
+MAX_RESOURCES: Final = 256
+"""Resource records; what the host offers. Unit: count."""
+MAX_RESOURCE_REGISTRATIONS: Final = 32
+"""Resources one parent may register; what the host offers. Unit: count."""
+MAX_RESOURCE_TOKEN_BYTES: Final = 128
+"""Token of a resource. Unit: bytes."""
+MAX_RESOURCE_TYPE_BYTES: Final = 128
+"""Type of a resource. Unit: bytes."""
+MAX_BULK_OBJECT_BYTES: Final = 268435456
+"""One large object, unless the offer says otherwise. Unit: bytes."""
+MAX_BULK_OWNER_BYTES: Final = 536870912
+"""Large objects of one owner together, unless the offer says otherwise. Unit: bytes."""
+MAX_BULK_WRITE_TICKETS: Final = 8
+"""Write tickets of one generation, unless the offer says otherwise. Unit: count."""
+MAX_BULK_READ_LEASES: Final = 32
+"""Read leases of one generation, unless the offer says otherwise. Unit: count."""
+MAX_BULK_BLOBS: Final = 256
+"""Large objects of one owner, unless the offer says otherwise. Unit: count."""
+MAX_DIAGNOSTICS: Final = 32
+"""Diagnostics of one tool result. Unit: items."""
+MAX_DIAGNOSTICS_BYTES: Final = 65536
+"""Encoded diagnostics of one tool result. Unit: bytes."""
 
 _ERRORS: Final[Mapping[str, str]] = {
     "not_object": "invalid_params",
@@ -1880,6 +2011,77 @@ class ArtifactMediaType(_Scalar):
 ArtifactMediaTypeValue: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp", "audio/wav", "audio/mpeg", "audio/flac", "audio/opus", "audio/aac", "audio/mp4"]
 
 
+class FlatName(_Scalar):
+    """Name of a file without any directory.
+
+    Source: feature 12.8, 12.9. API 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, pattern="^[^/\\\\\\x00-\\x1f\\x7f]+$")
+
+
+class ResourceType(_Scalar):
+    """Type of a resource.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ()
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Text(min_bytes=1, max_bytes=MAX_RESOURCE_TYPE_BYTES, pattern="^[A-Za-z][A-Za-z0-9_.-]*$")
+
+
+class ResourceCleanup(_Scalar):
+    """How far the end of a resource is.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ()
+    PENDING: Final = "pending"
+    """Just retired."""
+    COMPLETED: Final = "completed"
+    """Retired before and disposed of."""
+    FAILED: Final = "failed"
+    """Retired before; disposing failed."""
+    UNKNOWN: Final = "unknown"
+    """Retired before; the outcome is not known."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("pending", "completed", "failed", "unknown",))
+
+
+ResourceCleanupValue: TypeAlias = Literal["pending", "completed", "failed", "unknown"]
+
+
+class DisposeStatus(_Scalar):
+    """Whether a resource was disposed of.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ()
+    COMPLETED: Final = "completed"
+    FAILED: Final = "failed"
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("completed", "failed",))
+
+
+DisposeStatusValue: TypeAlias = Literal["completed", "failed"]
+
+
+class BulkProfile(_Scalar):
+    """How large objects travel.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ()
+    LOCAL_FILE_V1: Final = "local-file.v1"
+    """As files of a directory both sides see."""
+    SHAPE: ClassVar[_shapes.Shape] = _shapes.Choice(("local-file.v1",))
+
+
+BulkProfileValue: TypeAlias = Literal["local-file.v1"]
+
+
 class ContentPart(_Model):
     """One part of a tool result.
 
@@ -1952,100 +2154,167 @@ class PolicyEvaluateResult(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcRequest(_Envelope):
     """A message that asks for one answer.
 
     Source: feature 1.1. API 0.1, 0.2, 0.4.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "method", "params", "unknown_members")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int
     """Names the request; the answer carries it back unchanged."""
     method: str
     """Method name."""
-    params: Mapping[str, object] | Absent = ABSENT
+    params: Mapping[str, object] | Absent
     """Parameters; their own model is judged later."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int,
+        method: str,
+        params: Mapping[str, object] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.method = method
+        self.params = params
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcNotification(_Envelope):
     """A message that is never answered.
 
     Source: feature 1.1. API 0.1, 0.2, 0.4.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "method", "params", "unknown_members")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     method: str
     """Method name."""
-    params: Mapping[str, object] | Absent = ABSENT
+    params: Mapping[str, object] | Absent
     """Parameters; their own model is judged later."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        method: str,
+        params: Mapping[str, object] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.method = method
+        self.params = params
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcSuccessResponse(_Envelope):
     """The answer to a request that succeeded.
 
     Source: feature 1.1. API 0.1, 0.2, 0.4.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "result", "unknown_members")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int
     """Id of the request, as received."""
     result: object
     """Result; its own model is judged later."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int,
+        result: object,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.result = result
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcErrorResponse(_Envelope):
     """The answer to a request that failed. The id is null only where the request could not be read.
 
     Source: feature 1.1. API 0.1, 0.2, 0.4.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "error", "unknown_members")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int | None
     """Id of the request, as received."""
     error: ErrorObject
     """What failed."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int | None,
+        error: ErrorObject,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.error = error
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ErrorObject(_Envelope):
     """Code, text and detail of a failure.
 
     Source: feature 15. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("code", "message", "data", "unknown_members")
     code: int
     """Error code."""
     message: str
     """Text; some services fix its first word."""
-    data: object = ABSENT
+    data: object
     """Free detail."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        code: int,
+        message: str,
+        data: object = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.data = data
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ExtensionIdentity(_Model):
     """Who the extension is, as the host sees it.
 
     Source: feature 3.1. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("name", "version", "manifest_path", "source", "unknown_members")
     name: str
     """Manifest name."""
     version: str
@@ -2054,36 +2323,66 @@ class ExtensionIdentity(_Model):
     """Absolute path of the manifest."""
     source: ExtensionSourceValue
     """Where it was found."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        manifest_path: str,
+        source: ExtensionSourceValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.manifest_path = manifest_path
+        self.source = source
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CapabilityGrants(_Model):
     """Capabilities the manifest declares; consent metadata, not a sandbox.
 
     Source: feature 3.1. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("filesystem", "process", "network", "secrets", "unknown_members")
     filesystem: FilesystemGrantValue
     """File system reach."""
     process: bool
     """Starts processes."""
     network: bool
     """Uses the network."""
-    secrets: Sequence[str] | Absent = ABSENT
+    secrets: Sequence[str] | Absent
     """Secret names; left out when empty."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        filesystem: FilesystemGrantValue,
+        process: bool,
+        network: bool,
+        secrets: Sequence[str] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.filesystem = filesystem
+        self.process = process
+        self.network = network
+        self.secrets = secrets
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Contributes(_Model):
     """Contributions the manifest declares.
 
     Source: feature 3.1, S09. API 0.2, 0.4.
     """
 
+    __slots__ = ("tools", "commands", "hooks", "ui", "context", "tool_renderers", "notifications", "confirmations", "presentation", "menu", "unknown_members")
     tools: Sequence[str]
     """Tools."""
     commands: Sequence[str]
@@ -2100,21 +2399,48 @@ class Contributes(_Model):
     """Emits notifications."""
     confirmations: bool
     """Asks for confirmation."""
-    presentation: bool | Absent = ABSENT
+    presentation: bool | Absent
     """Publishes snapshots; present only when true."""
-    menu: bool | Absent = ABSENT
+    menu: bool | Absent
     """Offers a menu; present only when true."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[str],
+        commands: Sequence[str],
+        hooks: Sequence[str],
+        ui: Sequence[UiSurfaceValue],
+        context: bool,
+        tool_renderers: Sequence[str],
+        notifications: bool,
+        confirmations: bool,
+        presentation: bool | Absent = ABSENT,
+        menu: bool | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools = tools
+        self.commands = commands
+        self.hooks = hooks
+        self.ui = ui
+        self.context = context
+        self.tool_renderers = tool_renderers
+        self.notifications = notifications
+        self.confirmations = confirmations
+        self.presentation = presentation
+        self.menu = menu
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContributesV01(_Model):
     """Contributions a manifest of API 0.1 declares.
 
     Source: feature 3.1, S09. API 0.1.
     """
 
+    __slots__ = ("tools", "commands", "hooks", "ui", "context", "tool_renderers", "notifications", "confirmations", "unknown_members")
     tools: Sequence[str]
     """Tools."""
     commands: Sequence[str]
@@ -2131,83 +2457,160 @@ class ContributesV01(_Model):
     """Emits notifications."""
     confirmations: bool
     """Asks for confirmation."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[str],
+        commands: Sequence[str],
+        hooks: Sequence[str],
+        ui: Sequence[UiSurfaceValue],
+        context: bool,
+        tool_renderers: Sequence[str],
+        notifications: bool,
+        confirmations: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools = tools
+        self.commands = commands
+        self.hooks = hooks
+        self.ui = ui
+        self.context = context
+        self.tool_renderers = tool_renderers
+        self.notifications = notifications
+        self.confirmations = confirmations
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class FlagValue(_Model):
     """One resolved command-line flag.
 
     Source: feature 3.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "value", "unknown_members")
     name: str
     """Flag name as declared."""
     value: object
     """Boolean, string or integer, as declared."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        value: object,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.value = value
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ActiveSkill(_Model):
     """A skill in use.
 
     Source: feature 4.1. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("id", "name", "version", "unknown_members")
     id: str
     """Skill id."""
     name: str
     """Skill name."""
-    version: str | Absent | None = ABSENT
+    version: str | Absent | None
     """Skill version."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        name: str,
+        version: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.version = version
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class HostState(_Model):
     """What the host is doing. Readers tolerate missing members.
 
     Source: feature 4.1. API 0.1, 0.2, 0.4.
     """
 
-    session_id: str | Absent | None = ABSENT
+    __slots__ = ("session_id", "session_name", "model", "reasoning", "active_skills", "unknown_members")
+    session_id: str | Absent | None
     """Session."""
-    session_name: str | Absent | None = ABSENT
+    session_name: str | Absent | None
     """Its name."""
-    model: str | Absent | None = ABSENT
+    model: str | Absent | None
     """Canonical model id."""
-    reasoning: object = ABSENT
+    reasoning: object
     """Reasoning setting, opaque."""
-    active_skills: Sequence[ActiveSkill] | Absent = ABSENT
+    active_skills: Sequence[ActiveSkill] | Absent
     """Skills in use."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str | Absent | None = ABSENT,
+        session_name: str | Absent | None = ABSENT,
+        model: str | Absent | None = ABSENT,
+        reasoning: object = ABSENT,
+        active_skills: Sequence[ActiveSkill] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.session_name = session_name
+        self.model = model
+        self.reasoning = reasoning
+        self.active_skills = active_skills
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProtocolOfferLimits(_Model):
     """Bounds the host offers.
 
     Source: feature 3.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("max_concurrent_requests", "resource_refs_v1", "unknown_members")
     max_concurrent_requests: int
     """Host requests in flight together."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    resource_refs_v1: ResourceRefsOffer | Absent
+    """Resources the host keeps; present when resource_refs_v1 is offered."""
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        max_concurrent_requests: int,
+        resource_refs_v1: ResourceRefsOffer | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.max_concurrent_requests = max_concurrent_requests
+        self.resource_refs_v1 = resource_refs_v1
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProtocolOffer(_Model):
     """What the host requires and offers.
 
     Source: feature 3.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("version", "required_features", "optional_features", "limits", "bulk_objects_v1", "unknown_members")
     version: str
     """Equals the API version."""
     required_features: Sequence[str]
@@ -2216,17 +2619,36 @@ class ProtocolOffer(_Model):
     """Features the extension may select."""
     limits: ProtocolOfferLimits
     """Offered bounds."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    bulk_objects_v1: BulkOffer | Absent
+    """Large objects; present when bulk_objects_v1 is offered."""
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        version: str,
+        required_features: Sequence[str],
+        optional_features: Sequence[str],
+        limits: ProtocolOfferLimits,
+        bulk_objects_v1: BulkOffer | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.version = version
+        self.required_features = required_features
+        self.optional_features = optional_features
+        self.limits = limits
+        self.bulk_objects_v1 = bulk_objects_v1
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeParams(_Model):
     """Parameters of initialize, the first message of a session.
 
     Source: feature 3.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("api_version", "octet_version", "extension", "workspace", "capabilities", "contributes", "flag_values", "host", "protocol", "unknown_members")
     api_version: ApiVersionValue
     """Extension API version."""
     octet_version: str
@@ -2239,23 +2661,48 @@ class InitializeParams(_Model):
     """Declared capabilities."""
     contributes: Contributes
     """Declared contributions."""
-    flag_values: Sequence[FlagValue] | Absent = ABSENT
+    flag_values: Sequence[FlagValue] | Absent
     """Every declared flag with its resolved value, sorted by name; sent only when flags are declared."""
     host: HostState
     """Host state."""
     protocol: ProtocolOffer
     """The offer."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        octet_version: str,
+        extension: ExtensionIdentity,
+        workspace: str,
+        capabilities: CapabilityGrants,
+        contributes: Contributes,
+        flag_values: Sequence[FlagValue] | Absent = ABSENT,
+        host: HostState,
+        protocol: ProtocolOffer,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.api_version = api_version
+        self.octet_version = octet_version
+        self.extension = extension
+        self.workspace = workspace
+        self.capabilities = capabilities
+        self.contributes = contributes
+        self.flag_values = flag_values
+        self.host = host
+        self.protocol = protocol
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeParamsV01(_Model):
     """Parameters of initialize on API 0.1, which negotiates nothing.
 
     Source: feature 3.1. API 0.1.
     """
 
+    __slots__ = ("api_version", "octet_version", "extension", "workspace", "capabilities", "contributes", "host", "unknown_members")
     api_version: ApiVersionValue
     """Extension API version."""
     octet_version: str
@@ -2270,110 +2717,204 @@ class InitializeParamsV01(_Model):
     """Declared contributions."""
     host: HostState
     """Host state."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        octet_version: str,
+        extension: ExtensionIdentity,
+        workspace: str,
+        capabilities: CapabilityGrants,
+        contributes: ContributesV01,
+        host: HostState,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.api_version = api_version
+        self.octet_version = octet_version
+        self.extension = extension
+        self.workspace = workspace
+        self.capabilities = capabilities
+        self.contributes = contributes
+        self.host = host
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProtocolSelectionLimits(_Model):
     """Bounds the extension selects.
 
     Source: feature 3.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("max_concurrent_requests", "unknown_members")
     max_concurrent_requests: int
     """Host requests it takes at once; the host caps it at its offer."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        max_concurrent_requests: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.max_concurrent_requests = max_concurrent_requests
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProtocolSelection(_Model):
     """What the extension takes of the offer.
 
     Source: feature 3.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("version", "features", "limits", "lifecycle_events", "unknown_members")
     version: str
     """The version requested."""
     features: Sequence[str]
     """The required features and the chosen optional ones."""
     limits: ProtocolSelectionLimits
     """Selected bounds."""
-    lifecycle_events: Sequence[LifecycleEventValue] | Absent = ABSENT
+    lifecycle_events: Sequence[LifecycleEventValue] | Absent
     """Subscription; needs the feature lifecycle_events."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        version: str,
+        features: Sequence[str],
+        limits: ProtocolSelectionLimits,
+        lifecycle_events: Sequence[LifecycleEventValue] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.version = version
+        self.features = features
+        self.limits = limits
+        self.lifecycle_events = lifecycle_events
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CommandDefinition(_Model):
     """One slash command.
 
     Source: feature 3.2. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("name", "description", "usage", "unknown_members")
     name: str
     """Name without the slash."""
     description: str
     """What it does."""
-    usage: str | Absent | None = ABSENT
+    usage: str | Absent | None
     """How to call it."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        usage: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.usage = usage
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolDefinition(_Model):
     """One tool of the catalog.
 
     Source: feature 4.2, op 9. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "description", "parameters", "output_schema", "prompt_snippet", "prompt_guidelines", "composition", "constrained_sampling", "unknown_members")
     name: str
     """Name the tool is called by."""
     description: str
     """What it does, for the model; not empty."""
     parameters: Mapping[str, object]
     """JSON Schema of the arguments; describes an object."""
-    output_schema: Mapping[str, object] | Absent | None = ABSENT
+    output_schema: Mapping[str, object] | Absent | None
     """JSON Schema of the structured content."""
-    prompt_snippet: str | Absent | None = ABSENT
+    prompt_snippet: str | Absent | None
     """One line on the use of the tool for the system prompt; needs tool_prompt_metadata_v1."""
-    prompt_guidelines: Sequence[str] | Absent = ABSENT
+    prompt_guidelines: Sequence[str] | Absent
     """Advice for the system prompt, none when absent; needs tool_prompt_metadata_v1 unless empty."""
-    composition: ToolComposition | Absent = ABSENT
+    composition: ToolComposition | Absent
     """Lets the tool call other tools; needs tool_composition_v1."""
-    constrained_sampling: object = ABSENT
+    constrained_sampling: object
     """Grammar contract for providers, passed on unread."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        parameters: Mapping[str, object],
+        output_schema: Mapping[str, object] | Absent | None = ABSENT,
+        prompt_snippet: str | Absent | None = ABSENT,
+        prompt_guidelines: Sequence[str] | Absent = ABSENT,
+        composition: ToolComposition | Absent = ABSENT,
+        constrained_sampling: object = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.output_schema = output_schema
+        self.prompt_snippet = prompt_snippet
+        self.prompt_guidelines = prompt_guidelines
+        self.composition = composition
+        self.constrained_sampling = constrained_sampling
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolDefinitionV01(_Model):
     """One tool of the catalog on API 0.1.
 
     Source: feature 4.2. API 0.1.
     """
 
+    __slots__ = ("name", "description", "parameters", "unknown_members")
     name: str
     """Name the tool is called by."""
     description: str
     """What it does, for the model; not empty."""
     parameters: Mapping[str, object]
     """JSON Schema of the arguments; describes an object."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        parameters: Mapping[str, object],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeResult(_Model):
     """Result of initialize.
 
     Source: feature 3.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("api_version", "tools", "commands", "protocol", "unknown_members")
     api_version: ApiVersionValue
     """Equals the request."""
     tools: Sequence[ToolDefinition]
@@ -2382,164 +2923,295 @@ class InitializeResult(_Model):
     """Every command."""
     protocol: ProtocolSelection
     """The selection."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        tools: Sequence[ToolDefinition],
+        commands: Sequence[CommandDefinition],
+        protocol: ProtocolSelection,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.api_version = api_version
+        self.tools = tools
+        self.commands = commands
+        self.protocol = protocol
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeResultV01(_Model):
     """Result of initialize on API 0.1.
 
     Source: feature 3.2. API 0.1.
     """
 
+    __slots__ = ("api_version", "tools", "commands", "unknown_members")
     api_version: ApiVersionValue
     """Equals the request."""
     tools: Sequence[ToolDefinitionV01]
     """The complete catalog."""
     commands: Sequence[CommandDefinition]
     """Every command."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        tools: Sequence[ToolDefinitionV01],
+        commands: Sequence[CommandDefinition],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.api_version = api_version
+        self.tools = tools
+        self.commands = commands
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ResourceOwner(_Model):
     """Fences everything an extension keeps for a session.
 
     Source: feature 4.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "extension_instance_id", "process_generation", "unknown_members")
     session_id: str
     """Durable namespace of the session; not the host session id."""
     extension_instance_id: str
     """Changes when the host is rebuilt."""
     process_generation: int
     """Changes on reload and restart."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        extension_instance_id: str,
+        process_generation: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.extension_instance_id = extension_instance_id
+        self.process_generation = process_generation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ExecutionContext(_Model):
     """Where and for whom a request runs.
 
     Source: feature 4.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("workspace", "execution_scope", "resource_owner", "host", "unknown_members")
     workspace: str
     """Root of the active workspace."""
     execution_scope: str | None
     """Tool execution scope."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner of what the call makes."""
     host: HostState
     """Host state."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        workspace: str,
+        execution_scope: str | None,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        host: HostState,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.workspace = workspace
+        self.execution_scope = execution_scope
+        self.resource_owner = resource_owner
+        self.host = host
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ExecutionContextV01(_Model):
     """Where a request runs on API 0.1, which has no owners.
 
     Source: feature 4.1. API 0.1.
     """
 
+    __slots__ = ("workspace", "execution_scope", "host", "unknown_members")
     workspace: str
     """Root of the active workspace."""
     execution_scope: str | None
     """Tool execution scope."""
     host: HostState
     """Host state."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        workspace: str,
+        execution_scope: str | None,
+        host: HostState,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.workspace = workspace
+        self.execution_scope = execution_scope
+        self.host = host
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallParams(_Model):
     """Calls one tool.
 
     Source: feature 8.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "arguments", "catalog_revision", "context", "unknown_members")
     name: str
     """Tool of the catalog."""
     arguments: Mapping[str, object]
     """Arguments; the host has checked them against the schema."""
-    catalog_revision: int | Absent = ABSENT
+    catalog_revision: int | Absent
     """Catalog epoch the model saw; only with dynamic_tools."""
     context: ExecutionContext
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        catalog_revision: int | Absent = ABSENT,
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.catalog_revision = catalog_revision
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallParamsV01(_Model):
     """Calls one tool on API 0.1.
 
     Source: feature 8.1. API 0.1.
     """
 
+    __slots__ = ("name", "arguments", "context", "unknown_members")
     name: str
     """Tool of the catalog."""
     arguments: Mapping[str, object]
     """Arguments; the host has checked them against the schema."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TextPart(ContentPart):
     """Text.
 
     Source: feature 8.1. API 0.2, 0.4.
     """
 
-    type: Literal["text"] = "text"
+    __slots__ = ("type", "text")
+    type: Literal["text"]
     """Part kind."""
     text: str
     """The text."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["text"] = "text",
+        text: str,
+    ) -> None:
+        self.type = type
+        self.text = text
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ImagePart(ContentPart):
     """An image that was published as an artifact; needs the feature artifacts.
 
     Source: feature 8.1. API 0.2, 0.4.
     """
 
-    type: Literal["image"] = "image"
+    __slots__ = ("type", "artifact_id", "mime_type", "alt")
+    type: Literal["image"]
     """Part kind."""
     artifact_id: str
     """Artifact."""
     mime_type: str
     """Media type."""
-    alt: str | Absent = ABSENT
+    alt: str | Absent
     """Text alternative."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["image"] = "image",
+        artifact_id: str,
+        mime_type: str,
+        alt: str | Absent = ABSENT,
+    ) -> None:
+        self.type = type
+        self.artifact_id = artifact_id
+        self.mime_type = mime_type
+        self.alt = alt
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AudioPart(ContentPart):
     """A sound that was published as an artifact; needs the feature artifacts.
 
     Source: feature 8.1. API 0.2, 0.4.
     """
 
-    type: Literal["audio"] = "audio"
+    __slots__ = ("type", "artifact_id", "mime_type", "transcript")
+    type: Literal["audio"]
     """Part kind."""
     artifact_id: str
     """Artifact."""
     mime_type: str
     """Media type."""
-    transcript: str | Absent = ABSENT
+    transcript: str | Absent
     """Text alternative."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["audio"] = "audio",
+        artifact_id: str,
+        mime_type: str,
+        transcript: str | Absent = ABSENT,
+    ) -> None:
+        self.type = type
+        self.artifact_id = artifact_id
+        self.mime_type = mime_type
+        self.transcript = transcript
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallResult(_Model):
     """What a tool returned; at least one part is text. A failure of the tool is a result; a failure of the
     protocol is an error answer.
@@ -2547,94 +3219,162 @@ class ToolCallResult(_Model):
     Source: feature 8.1, S12. API 0.2, 0.4.
     """
 
+    __slots__ = ("content", "is_error", "structured_content", "metadata")
     content: Sequence[ContentPart]
     """Parts in order, at least one of them text."""
     is_error: bool
     """The tool itself failed."""
-    structured_content: object = ABSENT
+    structured_content: object
     """Present exactly when the tool declares an output schema and did not fail."""
-    metadata: Mapping[str, object] | Absent | None = ABSENT
+    metadata: Mapping[str, object] | Absent | None
     """Host-side detail, never shown to the model."""
 
+    def __init__(
+        self,
+        *,
+        content: Sequence[ContentPart],
+        is_error: bool,
+        structured_content: object = ABSENT,
+        metadata: Mapping[str, object] | Absent | None = ABSENT,
+    ) -> None:
+        self.content = content
+        self.is_error = is_error
+        self.structured_content = structured_content
+        self.metadata = metadata
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallResultV01(_Model):
     """What a tool returned on API 0.1.
 
     Source: feature 8.1. API 0.1.
     """
 
+    __slots__ = ("content", "is_error", "metadata", "unknown_members")
     content: str
     """The text."""
     is_error: bool
     """The tool itself failed."""
-    metadata: object = ABSENT
+    metadata: object
     """Accepted and dropped."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        content: str,
+        is_error: bool,
+        metadata: object = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.content = content
+        self.is_error = is_error
+        self.metadata = metadata
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CancelRequestParams(_Model):
     """Asks that a request be given up.
 
     Source: feature 8.8. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "reason", "unknown_members")
     id: str | int
     """Id of the request to cancel."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why, for people."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str | int,
+        reason: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProgressParams(_Model):
     """Reports how far a request is. Nothing of it is kept or shown to the model.
 
     Source: feature 11.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("request_id", "sequence", "event", "unknown_members")
     request_id: str | int
     """An active host request."""
     sequence: int
     """Strictly increasing per request."""
     event: ProgressEvent
     """What happened."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        request_id: str | int,
+        sequence: int,
+        event: ProgressEvent,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.request_id = request_id
+        self.sequence = sequence
+        self.event = event
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProgressStatus(ProgressEvent):
     """Where the work stands.
 
     Source: feature 11.6, op 33. API 0.2, 0.4.
     """
 
-    type: Literal["status"] = "status"
+    __slots__ = ("type", "message", "current", "total", "unit", "unknown_members")
+    type: Literal["status"]
     """Event kind."""
     message: str
     """For people."""
-    current: int | Absent = ABSENT
+    current: int | Absent
     """Units done."""
-    total: int | Absent = ABSENT
+    total: int | Absent
     """Units in all."""
-    unit: str | Absent = ABSENT
+    unit: str | Absent
     """Name of the unit."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["status"] = "status",
+        message: str,
+        current: int | Absent = ABSENT,
+        total: int | Absent = ABSENT,
+        unit: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.type = type
+        self.message = message
+        self.current = current
+        self.total = total
+        self.unit = unit
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProgressOutput(ProgressEvent):
     """Output of the work as it appears.
 
     Source: feature 11.6. API 0.2, 0.4.
     """
 
-    type: Literal["output"] = "output"
+    __slots__ = ("type", "stream", "encoding", "data", "unknown_members")
+    type: Literal["output"]
     """Event kind."""
     stream: OutputStreamValue
     """Stream."""
@@ -2642,50 +3382,91 @@ class ProgressOutput(ProgressEvent):
     """Encoding of data."""
     data: str
     """The bytes."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["output"] = "output",
+        stream: OutputStreamValue,
+        encoding: OutputEncodingValue,
+        data: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.type = type
+        self.stream = stream
+        self.encoding = encoding
+        self.data = data
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Notification(_Model):
     """A message to the person.
 
     Source: feature 4.3, 11.1. API 0.1, 0.2, 0.4.
     """
 
-    level: NotificationLevelValue | Absent = ABSENT
+    __slots__ = ("level", "title", "message", "unknown_members")
+    level: NotificationLevelValue | Absent
     """Weight; info when absent."""
-    title: str | Absent | None = ABSENT
+    title: str | Absent | None
     """Heading."""
     message: str
     """Plain text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        level: NotificationLevelValue | Absent = ABSENT,
+        title: str | Absent | None = ABSENT,
+        message: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.level = level
+        self.title = title
+        self.message = message
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShutdownParams(_Model):
     """No parameters.
 
     Source: feature 8.7. API 0.1, 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShutdownResult(_Model):
     """No members.
 
     Source: feature 8.7. API 0.1, 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentModelSelection(_Model):
     """Which model a child runs on. Each part is inherited unless given; a provider needs a model beside it.
     Needs agent_model_selection_v1.
@@ -2693,38 +3474,63 @@ class AgentModelSelection(_Model):
     Source: feature 12.1. API 0.2, 0.4.
     """
 
-    provider: str | Absent = ABSENT
+    __slots__ = ("provider", "model", "reasoning")
+    provider: str | Absent
     """Provider id; inherit when absent."""
-    model: str | Absent = ABSENT
+    model: str | Absent
     """Model id; inherit when absent."""
-    reasoning: str | Absent = ABSENT
+    reasoning: str | Absent
     """Reasoning setting; inherit when absent."""
 
+    def __init__(
+        self,
+        *,
+        provider: str | Absent = ABSENT,
+        model: str | Absent = ABSENT,
+        reasoning: str | Absent = ABSENT,
+    ) -> None:
+        self.provider = provider
+        self.model = model
+        self.reasoning = reasoning
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentResolvedModel(_Model):
     """The model a child really runs on.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("provider", "model", "reasoning", "unknown_members")
     provider: str
     """Provider id."""
     model: str
     """Model id."""
     reasoning: object
     """Reasoning configuration as the host writes it, an object with a type."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        provider: str,
+        model: str,
+        reasoning: object,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.provider = provider
+        self.model = model
+        self.reasoning = reasoning
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentPolicy(_Model):
     """What a child may use. Every ceiling is named, null where it is inherited.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("tools", "max_depth", "max_concurrent_children", "max_turns", "max_tokens", "max_cost_microdollars", "max_output_bytes", "timeout_ms", "model_selection", "unknown_members")
     tools: Sequence[AgentToolValue]
     """Tools the child has."""
     max_depth: int
@@ -2741,19 +3547,44 @@ class AgentPolicy(_Model):
     """Bytes of the final output."""
     timeout_ms: int | None
     """Run time; null inherits."""
-    model_selection: AgentModelSelection | Absent | None = ABSENT
+    model_selection: AgentModelSelection | Absent | None
     """Model to run on; anything but null needs agent_model_selection_v1."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[AgentToolValue],
+        max_depth: int,
+        max_concurrent_children: int,
+        max_turns: int | None,
+        max_tokens: int | None,
+        max_cost_microdollars: int | None,
+        max_output_bytes: int,
+        timeout_ms: int | None,
+        model_selection: AgentModelSelection | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools = tools
+        self.max_depth = max_depth
+        self.max_concurrent_children = max_concurrent_children
+        self.max_turns = max_turns
+        self.max_tokens = max_tokens
+        self.max_cost_microdollars = max_cost_microdollars
+        self.max_output_bytes = max_output_bytes
+        self.timeout_ms = timeout_ms
+        self.model_selection = model_selection
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentEffectivePolicy(_Model):
     """The policy the host enforces, with inherited ceilings resolved; null is no ceiling.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("tools", "max_depth", "max_concurrent_children", "max_turns", "max_tokens", "max_cost_microdollars", "max_output_bytes", "timeout_ms", "model_selection", "resolved_model", "unknown_members")
     tools: Sequence[AgentToolValue]
     """Tools the child has."""
     max_depth: int
@@ -2770,127 +3601,221 @@ class AgentEffectivePolicy(_Model):
     """Bytes of the final output."""
     timeout_ms: int | None
     """Run time; null inherits."""
-    model_selection: AgentModelSelection | Absent | None = ABSENT
+    model_selection: AgentModelSelection | Absent | None
     """Model to run on; anything but null needs agent_model_selection_v1."""
-    resolved_model: AgentResolvedModel | Absent = ABSENT
+    resolved_model: AgentResolvedModel | Absent
     """Model in use; present when model selection is negotiated."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[AgentToolValue],
+        max_depth: int,
+        max_concurrent_children: int,
+        max_turns: int | None,
+        max_tokens: int | None,
+        max_cost_microdollars: int | None,
+        max_output_bytes: int,
+        timeout_ms: int | None,
+        model_selection: AgentModelSelection | Absent | None = ABSENT,
+        resolved_model: AgentResolvedModel | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools = tools
+        self.max_depth = max_depth
+        self.max_concurrent_children = max_concurrent_children
+        self.max_turns = max_turns
+        self.max_tokens = max_tokens
+        self.max_cost_microdollars = max_cost_microdollars
+        self.max_output_bytes = max_output_bytes
+        self.timeout_ms = timeout_ms
+        self.model_selection = model_selection
+        self.resolved_model = resolved_model
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentPending(AgentStatus):
     """Not started yet.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["pending"] = "pending"
+    __slots__ = ("state", "unknown_members")
+    state: Literal["pending"]
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["pending"] = "pending",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentRunning(AgentStatus):
     """At work.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["running"] = "running"
+    __slots__ = ("state", "unknown_members")
+    state: Literal["running"]
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["running"] = "running",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentCompleted(AgentStatus):
     """Done, with its final output.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["completed"] = "completed"
+    __slots__ = ("state", "output", "unknown_members")
+    state: Literal["completed"]
     """State."""
     output: str
     """Final output."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["completed"] = "completed",
+        output: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.output = output
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentInterrupted(AgentStatus):
     """Interrupted; a follow-up may resume it.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["interrupted"] = "interrupted"
+    __slots__ = ("state", "unknown_members")
+    state: Literal["interrupted"]
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["interrupted"] = "interrupted",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentTimedOut(AgentStatus):
     """Stopped at its deadline.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["timed_out"] = "timed_out"
+    __slots__ = ("state", "unknown_members")
+    state: Literal["timed_out"]
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["timed_out"] = "timed_out",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentFailed(AgentStatus):
     """Ended with an error.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["failed"] = "failed"
+    __slots__ = ("state", "error", "unknown_members")
+    state: Literal["failed"]
     """State."""
     error: str
     """What went wrong."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["failed"] = "failed",
+        error: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.error = error
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentShutdown(AgentStatus):
     """Shut down for good.
 
     Source: feature 12.1, op 28. API 0.2, 0.4.
     """
 
-    state: Literal["shutdown"] = "shutdown"
+    __slots__ = ("state", "unknown_members")
+    state: Literal["shutdown"]
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["shutdown"] = "shutdown",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentSpawnParams(_Model):
     """Starts a child agent with a context of its own.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "task_name", "profile", "fingerprint", "message", "idempotency_key", "policy", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
     task_name: str
     """Name of the task."""
-    profile: str | Absent = ABSENT
+    profile: str | Absent
     """Name of the profile."""
-    fingerprint: str | Absent = ABSENT
+    fingerprint: str | Absent
     """Digest of the profile."""
     message: str
     """The task itself."""
@@ -2898,26 +3823,49 @@ class AgentSpawnParams(_Model):
     """The same key with the same input gives the same agent."""
     policy: AgentPolicy
     """What it may use."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        task_name: str,
+        profile: str | Absent = ABSENT,
+        fingerprint: str | Absent = ABSENT,
+        message: str,
+        idempotency_key: str,
+        policy: AgentPolicy,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.task_name = task_name
+        self.profile = profile
+        self.fingerprint = fingerprint
+        self.message = message
+        self.idempotency_key = idempotency_key
+        self.policy = policy
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentSpawnResult(_Model):
     """The child as created.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("agent_id", "agent_path", "task_name", "profile", "fingerprint", "idempotency_key", "status", "policy", "created_at_ms", "started_at_ms", "completed_at_ms", "deadline_at_ms", "principal", "resource_owner", "resolved_model", "unknown_members")
     agent_id: str
     """Agent id."""
     agent_path: str
     """Path in the tree of agents."""
     task_name: str
     """Name of the task."""
-    profile: str | Absent = ABSENT
+    profile: str | Absent
     """Name of the profile."""
-    fingerprint: str | Absent = ABSENT
+    fingerprint: str | Absent
     """Digest of the profile."""
     idempotency_key: str
     """Key as given."""
@@ -2937,40 +3885,92 @@ class AgentSpawnResult(_Model):
     """Identity the tree belongs to."""
     resource_owner: str
     """Durable session owner the tree belongs to."""
-    resolved_model: AgentResolvedModel | Absent = ABSENT
+    resolved_model: AgentResolvedModel | Absent
     """Model in use; present when model selection is negotiated."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        agent_path: str,
+        task_name: str,
+        profile: str | Absent = ABSENT,
+        fingerprint: str | Absent = ABSENT,
+        idempotency_key: str,
+        status: AgentStatus,
+        policy: AgentEffectivePolicy,
+        created_at_ms: int,
+        started_at_ms: int | None,
+        completed_at_ms: int | None,
+        deadline_at_ms: int | None,
+        principal: str,
+        resource_owner: str,
+        resolved_model: AgentResolvedModel | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.agent_path = agent_path
+        self.task_name = task_name
+        self.profile = profile
+        self.fingerprint = fingerprint
+        self.idempotency_key = idempotency_key
+        self.status = status
+        self.policy = policy
+        self.created_at_ms = created_at_ms
+        self.started_at_ms = started_at_ms
+        self.completed_at_ms = completed_at_ms
+        self.deadline_at_ms = deadline_at_ms
+        self.principal = principal
+        self.resource_owner = resource_owner
+        self.resolved_model = resolved_model
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentModelsParams(_Model):
     """Looks up models a child may run on. Only the owner at the root may ask.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "query", "limit", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
-    query: str | Absent | None = ABSENT
+    query: str | Absent | None
     """Part of a model, provider or display name, in any case."""
-    limit: int | Absent | None = ABSENT
+    limit: int | Absent | None
     """Models wanted; 50 when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        query: str | Absent | None = ABSENT,
+        limit: int | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.query = query
+        self.limit = limit
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentModel(_Model):
     """One model a child may run on.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("model", "provider", "display_name", "reasoning", "context_window", "max_output_tokens", "unknown_members")
     model: str
     """Model id."""
     provider: str
@@ -2983,35 +3983,65 @@ class AgentModel(_Model):
     """Tokens of context."""
     max_output_tokens: int
     """Tokens of output."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        model: str,
+        provider: str,
+        display_name: str | None,
+        reasoning: Sequence[str],
+        context_window: int,
+        max_output_tokens: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.model = model
+        self.provider = provider
+        self.display_name = display_name
+        self.reasoning = reasoning
+        self.context_window = context_window
+        self.max_output_tokens = max_output_tokens
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentModelsResult(_Model):
     """Models found.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("models", "truncated", "unknown_members")
     models: Sequence[AgentModel]
     """The models."""
     truncated: bool
     """More were found than listed."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        models: Sequence[AgentModel],
+        truncated: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.models = models
+        self.truncated = truncated
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentMessageParams(_Model):
     """Sends a message to a child.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "target", "message", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
@@ -3019,35 +4049,61 @@ class AgentMessageParams(_Model):
     """Agent id or path."""
     message: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        target: str,
+        message: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.target = target
+        self.message = message
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentMessageResult(_Model):
     """Where the message went.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("delivered_to", "delivery", "unknown_members")
     delivered_to: str
     """Agent it went to."""
     delivery: AgentMessageDeliveryValue
     """What became of it."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        delivered_to: str,
+        delivery: AgentMessageDeliveryValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.delivered_to = delivered_to
+        self.delivery = delivery
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentFollowUpParams(_Model):
     """Gives a child more to do once it is done.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "target", "message", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
@@ -3055,93 +4111,166 @@ class AgentFollowUpParams(_Model):
     """Agent id or path."""
     message: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        target: str,
+        message: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.target = target
+        self.message = message
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentFollowUpResult(_Model):
     """Where the follow-up went.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("agent_id", "agent_path", "delivery", "unknown_members")
     agent_id: str
     """Agent id."""
     agent_path: str
     """Agent path."""
     delivery: AgentFollowUpDeliveryValue
     """What became of it."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        agent_path: str,
+        delivery: AgentFollowUpDeliveryValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.agent_path = agent_path
+        self.delivery = delivery
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentListParams(_Model):
     """Lists the children of the owner.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentUsage(_Model):
     """Tokens used, in buckets that do not overlap.
 
     Source: feature 12.1, op 32. API 0.2, 0.4.
     """
 
-    input_tokens: int | Absent = ABSENT
+    __slots__ = ("input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens", "unknown_members")
+    input_tokens: int | Absent
     """Input read anew."""
-    cache_read_tokens: int | Absent = ABSENT
+    cache_read_tokens: int | Absent
     """Input read from a cache."""
-    cache_write_tokens: int | Absent = ABSENT
+    cache_write_tokens: int | Absent
     """Input written to a cache."""
-    output_tokens: int | Absent = ABSENT
+    output_tokens: int | Absent
     """Output."""
-    reasoning_tokens: int | Absent = ABSENT
+    reasoning_tokens: int | Absent
     """Output spent on reasoning."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        input_tokens: int | Absent = ABSENT,
+        cache_read_tokens: int | Absent = ABSENT,
+        cache_write_tokens: int | Absent = ABSENT,
+        output_tokens: int | Absent = ABSENT,
+        reasoning_tokens: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.input_tokens = input_tokens
+        self.cache_read_tokens = cache_read_tokens
+        self.cache_write_tokens = cache_write_tokens
+        self.output_tokens = output_tokens
+        self.reasoning_tokens = reasoning_tokens
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentToolRun(_Model):
     """One recent tool run of a child.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "args", "started_at_ms", "finished_at_ms", "error", "unknown_members")
     name: str
     """Tool."""
     args: str
     """Arguments in one line."""
     started_at_ms: int
     """Start."""
-    finished_at_ms: int | Absent = ABSENT
+    finished_at_ms: int | Absent
     """End."""
     error: bool
     """It failed."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        args: str,
+        started_at_ms: int,
+        finished_at_ms: int | Absent = ABSENT,
+        error: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.args = args
+        self.started_at_ms = started_at_ms
+        self.finished_at_ms = finished_at_ms
+        self.error = error
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentRecord(_Model):
     """One child as listed.
 
     Source: feature 12.1, op 28, op 32. API 0.2, 0.4.
     """
 
+    __slots__ = ("agent_id", "agent_path", "parent_id", "task_name", "profile", "idempotency_key", "fingerprint", "depth", "session", "status", "policy", "created_at_ms", "started_at_ms", "completed_at_ms", "deadline_at_ms", "turn_count", "tool_call_count", "phase", "tool_name", "recent_tools", "usage", "cost_microdollars", "provenance", "unknown_members")
     agent_id: str
     """Agent id."""
     agent_path: str
@@ -3150,11 +4279,11 @@ class AgentRecord(_Model):
     """Agent above it; null below the root."""
     task_name: str
     """Name of the task."""
-    profile: str | Absent = ABSENT
+    profile: str | Absent
     """Name of the profile."""
     idempotency_key: str
     """Key it was spawned with."""
-    fingerprint: str | Absent = ABSENT
+    fingerprint: str | Absent
     """Digest of the profile."""
     depth: int
     """Generations below the root."""
@@ -3178,27 +4307,80 @@ class AgentRecord(_Model):
     """Tool calls so far."""
     phase: object
     """What it does now, opaque."""
-    tool_name: str | Absent = ABSENT
+    tool_name: str | Absent
     """Tool it runs."""
     recent_tools: Sequence[AgentToolRun]
     """Latest tool runs."""
     usage: AgentUsage
     """Tokens used."""
-    cost_microdollars: int | Absent = ABSENT
+    cost_microdollars: int | Absent
     """Cost in millionths of a dollar."""
     provenance: object
     """Where the record comes from, opaque."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        agent_path: str,
+        parent_id: str | None,
+        task_name: str,
+        profile: str | Absent = ABSENT,
+        idempotency_key: str,
+        fingerprint: str | Absent = ABSENT,
+        depth: int,
+        session: str,
+        status: AgentStatus,
+        policy: AgentEffectivePolicy,
+        created_at_ms: int,
+        started_at_ms: int | None,
+        completed_at_ms: int | None,
+        deadline_at_ms: int | None,
+        turn_count: int,
+        tool_call_count: int,
+        phase: object,
+        tool_name: str | Absent = ABSENT,
+        recent_tools: Sequence[AgentToolRun],
+        usage: AgentUsage,
+        cost_microdollars: int | Absent = ABSENT,
+        provenance: object,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.agent_path = agent_path
+        self.parent_id = parent_id
+        self.task_name = task_name
+        self.profile = profile
+        self.idempotency_key = idempotency_key
+        self.fingerprint = fingerprint
+        self.depth = depth
+        self.session = session
+        self.status = status
+        self.policy = policy
+        self.created_at_ms = created_at_ms
+        self.started_at_ms = started_at_ms
+        self.completed_at_ms = completed_at_ms
+        self.deadline_at_ms = deadline_at_ms
+        self.turn_count = turn_count
+        self.tool_call_count = tool_call_count
+        self.phase = phase
+        self.tool_name = tool_name
+        self.recent_tools = recent_tools
+        self.usage = usage
+        self.cost_microdollars = cost_microdollars
+        self.provenance = provenance
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentListResult(_Model):
     """The children of the owner.
 
     Source: feature 12.1, op 32. API 0.2, 0.4.
     """
 
+    __slots__ = ("principal", "resource_owner", "persistence_error", "agents", "unknown_members")
     principal: str
     """Identity the tree belongs to."""
     resource_owner: str
@@ -3207,70 +4389,122 @@ class AgentListResult(_Model):
     """Why the tree could not be stored; null when it was."""
     agents: Sequence[AgentRecord]
     """The children."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        principal: str,
+        resource_owner: str,
+        persistence_error: str | None,
+        agents: Sequence[AgentRecord],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.principal = principal
+        self.resource_owner = resource_owner
+        self.persistence_error = persistence_error
+        self.agents = agents
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentWaitParams(_Model):
     """Waits until a child needs attention.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "timeout_ms", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
-    timeout_ms: int | Absent = ABSENT
+    timeout_ms: int | Absent
     """Longest wait; clamped to 1 to 60000, 30000 when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        timeout_ms: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.timeout_ms = timeout_ms
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentWaitResult(_Model):
     """The children after the wait.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("timed_out", "snapshot", "unknown_members")
     timed_out: bool
     """The wait ended without news."""
     snapshot: AgentListResult
     """The children."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        timed_out: bool,
+        snapshot: AgentListResult,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.timed_out = timed_out
+        self.snapshot = snapshot
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentInterruptParams(_Model):
     """Interrupts a child and all below it.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "target", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
     target: str
     """Agent id or path."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        target: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.target = target
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentInterruptResult(_Model):
     """What the interruption met.
 
     Source: feature 12.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("agent_id", "agent_path", "previous_status", "interrupt_requested", "unknown_members")
     agent_id: str
     """Agent id."""
     agent_path: str
@@ -3279,54 +4513,93 @@ class AgentInterruptResult(_Model):
     """State before."""
     interrupt_requested: bool
     """An interruption is on its way."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        agent_path: str,
+        previous_status: AgentStatus,
+        interrupt_requested: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.agent_path = agent_path
+        self.previous_status = previous_status
+        self.interrupt_requested = interrupt_requested
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentStopParams(_Model):
     """Asks a child to shut down for good.
 
     Source: feature 12.1. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "target", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
     target: str
     """Agent id or path."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        target: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.target = target
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentStopResult(_Model):
     """The request was taken; the agent settles later.
 
     Source: feature 12.1. API 0.4.
     """
 
+    __slots__ = ("agent_id", "shutdown_requested", "unknown_members")
     agent_id: str
     """Agent id."""
     shutdown_requested: bool
     """Always true."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        shutdown_requested: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.shutdown_requested = shutdown_requested
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentEventsParams(_Model):
     """Reads the events of a child behind a cursor.
 
     Source: feature 12.1. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "target", "after_sequence", "timeout_ms", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner the host issued on this connection; lets the call go on after its parent settled. Needs
     agent_session_lifetime_v1.
     """
@@ -3334,34 +4607,62 @@ class AgentEventsParams(_Model):
     """Agent id or path."""
     after_sequence: int
     """Events after this one; 0 for all kept. A cursor that expired or lies ahead is an error."""
-    timeout_ms: int | Absent = ABSENT
+    timeout_ms: int | Absent
     """Wait for a first event; 0 when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        target: str,
+        after_sequence: int,
+        timeout_ms: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.target = target
+        self.after_sequence = after_sequence
+        self.timeout_ms = timeout_ms
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentEventEntry(_Model):
     """One event of a child.
 
     Source: feature 12.1, op 28. API 0.4.
     """
 
+    __slots__ = ("sequence", "event", "unknown_members")
     sequence: int
     """Place in the log."""
     event: Mapping[str, object]
     """The event, opaque: turns, output, tools, end of a run, or observation_error."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        sequence: int,
+        event: Mapping[str, object],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.sequence = sequence
+        self.event = event
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AgentEventsResult(_Model):
     """Events behind the cursor. Reading takes nothing away.
 
     Source: feature 12.1. API 0.4.
     """
 
+    __slots__ = ("agent_id", "session_id", "events", "next_sequence", "has_more", "status", "unknown_members")
     agent_id: str
     """Agent id."""
     session_id: str | None
@@ -3374,17 +4675,36 @@ class AgentEventsResult(_Model):
     """More events are kept already."""
     status: AgentStatus
     """State."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        agent_id: str,
+        session_id: str | None,
+        events: Sequence[AgentEventEntry],
+        next_sequence: int,
+        has_more: bool,
+        status: AgentStatus,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.agent_id = agent_id
+        self.session_id = session_id
+        self.events = events
+        self.next_sequence = next_sequence
+        self.has_more = has_more
+        self.status = status
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class EditorCheckpoint(_Model):
     """Where a remote editor stands when it writes the composer. Later than 0.8.0.
 
     Source: feature 12.2, op 29. API 0.4.
     """
 
+    __slots__ = ("surface_id", "mount_id", "input_revision", "checkpoint_revision")
     surface_id: str
     """Surface of the editor."""
     mount_id: str
@@ -3394,134 +4714,233 @@ class EditorCheckpoint(_Model):
     checkpoint_revision: int
     """Counts the checkpoints of the mount from 1."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        mount_id: str,
+        input_revision: int,
+        checkpoint_revision: int,
+    ) -> None:
+        self.surface_id = surface_id
+        self.mount_id = mount_id
+        self.input_revision = input_revision
+        self.checkpoint_revision = checkpoint_revision
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerGetParams(_Model):
     """Reads the composer.
 
     Source: feature 12.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerGetResult(_Model):
     """What the composer holds.
 
     Source: feature 12.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("text", "unknown_members")
     text: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        text: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.text = text
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerSetParams(_Model):
     """Replaces the whole text of the composer.
 
     Source: feature 12.2, op 29. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "text", "editor_checkpoint", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     text: str
     """The text."""
-    editor_checkpoint: EditorCheckpoint | Absent = ABSENT
+    editor_checkpoint: EditorCheckpoint | Absent
     """Given by a remote editor; then an owner is needed as well, and the features remote_ui and composer. Later
     than 0.8.0.
     """
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        text: str,
+        editor_checkpoint: EditorCheckpoint | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.text = text
+        self.editor_checkpoint = editor_checkpoint
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerSetResult(_Model):
     """Empty, but for the answer to a checkpoint.
 
     Source: feature 12.2, op 29. API 0.2, 0.4.
     """
 
-    input_revision: int | Absent = ABSENT
+    __slots__ = ("input_revision", "checkpoint_revision", "unknown_members")
+    input_revision: int | Absent
     """Input revision of the checkpoint. Later than 0.8.0."""
-    checkpoint_revision: int | Absent = ABSENT
+    checkpoint_revision: int | Absent
     """The checkpoint taken. Later than 0.8.0."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        input_revision: int | Absent = ABSENT,
+        checkpoint_revision: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.input_revision = input_revision
+        self.checkpoint_revision = checkpoint_revision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerInsertParams(_Model):
     """Inserts text at the cursor of the composer.
 
     Source: feature 12.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "text", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     text: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        text: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.text = text
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerInsertResult(_Model):
     """No members.
 
     Source: feature 12.2. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerHistoryParams(_Model):
     """Replaces what the composer recalls. Later than 0.8.0.
 
     Source: feature 12.2, op 29. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "entries", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
     resource_owner: ResourceOwner
     """Owner issued to this process."""
     entries: Sequence[str]
     """Entries, newest first; together at most 256 KiB."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner,
+        entries: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.entries = entries
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ComposerHistoryResult(_Model):
     """No members.
 
     Source: feature 12.2, op 29. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShortcutRegisterParams(_Model):
     """Asks for a keyboard shortcut. Sent before initialize is answered.
 
     Source: feature 12.3. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "id", "key", "description", "unknown_members")
     parent_request_id: int
     """Id of the initialize request."""
     id: str
@@ -3530,318 +4949,555 @@ class ShortcutRegisterParams(_Model):
     """Key combination."""
     description: str
     """What it does."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        id: str,
+        key: str,
+        description: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.id = id
+        self.key = key
+        self.description = description
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShortcutRegisterResult(_Model):
     """No members.
 
     Source: feature 12.3. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionAppendEntryParams(_Model):
     """Appends an entry of the extension to the session.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "entry_type", "data", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     entry_type: str
     """Type of the entry."""
     data: object
     """Plain JSON."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        entry_type: str,
+        data: object,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.entry_type = entry_type
+        self.data = data
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionAppendEntryResult(_Model):
     """The entry is durable.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
+    __slots__ = ("entry_id", "unknown_members")
     entry_id: str
     """Its id."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        entry_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.entry_id = entry_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSetNameParams(_Model):
     """Names the session.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "name", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     name: str
     """The name; empty takes it away."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        name: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.name = name
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSetNameResult(_Model):
     """No members.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSetLabelParams(_Model):
     """Labels an entry of the session.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "entry_id", "label", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     entry_id: str
     """The entry."""
     label: str
     """The label; empty takes it away."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        entry_id: str,
+        label: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.entry_id = entry_id
+        self.label = label
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSetLabelResult(_Model):
     """No members.
 
     Source: feature 12.4. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSendMessageParams(_Model):
     """Adds a message of the assistant or the system.
 
     Source: feature 12.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "role", "text", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     role: InjectedRoleValue
     """Whose words."""
     text: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        role: InjectedRoleValue,
+        text: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.role = role
+        self.text = text
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSendMessageResult(_Model):
     """No members.
 
     Source: feature 12.5. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSendUserMessageParams(_Model):
     """Sends a message as if the person had.
 
     Source: feature 12.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "text", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     text: str
     """The text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        text: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.text = text
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSendUserMessageResult(_Model):
     """No members.
 
     Source: feature 12.5. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsSetActiveParams(_Model):
     """Chooses the active tools.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "names", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     names: Sequence[str]
     """The complete set."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        names: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.names = names
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsSetActiveResult(_Model):
     """No members.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TerminalAcquireParams(_Model):
     """Borrows the terminal.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TerminalAcquireResult(_Model):
     """The terminal is ceded.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("grant_id", "columns", "rows", "unknown_members")
     grant_id: str
     """Names the grant."""
     columns: int
     """Width in cells."""
     rows: int
     """Height in cells."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        grant_id: str,
+        columns: int,
+        rows: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.grant_id = grant_id
+        self.columns = columns
+        self.rows = rows
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TerminalReleaseParams(_Model):
     """Gives the terminal back.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TerminalReleaseResult(_Model):
     """No members.
 
     Source: feature 12.6. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiAutocompleteRegisterParams(_Model):
     """Offers completions.
 
     Source: feature 12.7, op 15. API 0.2, 0.4.
     """
 
+    __slots__ = ("revision", "parent_request_id", "unknown_members")
     revision: int
     """Revision of the registration."""
-    parent_request_id: int | Absent = ABSENT
+    parent_request_id: int | Absent
     """Tolerated; the registration belongs to the process."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        revision: int,
+        parent_request_id: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.revision = revision
+        self.parent_request_id = parent_request_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiAutocompleteRegisterResult(_Model):
     """The offer is taken.
 
     Source: feature 12.7. API 0.2, 0.4.
     """
 
+    __slots__ = ("accepted", "unknown_members")
     accepted: bool
     """Always true."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        accepted: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.accepted = accepted
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiAutocompleteCompleteParams(_Model):
     """Asks for completions at the cursor.
 
     Source: feature 12.7. API 0.2, 0.4.
     """
 
+    __slots__ = ("text", "cursor", "revision", "unknown_members")
     text: str
     """Text of the editor."""
     cursor: int
     """UTF-8 bytes before the cursor, on a character boundary."""
     revision: int
     """Revision of the registration asked."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        text: str,
+        cursor: int,
+        revision: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.text = text
+        self.cursor = cursor
+        self.revision = revision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AutocompleteItem(_Model):
     """One completion. Line feed, tab and carriage return need autocomplete_edit_v1.
 
     Source: feature 12.7. API 0.4.
     """
 
+    __slots__ = ("value", "label", "description", "replace_after_bytes", "cursor_offset_bytes", "unknown_members")
     value: str
     """Text to put in place."""
     label: str
     """Text to show."""
     description: str | None
     """Second line to show."""
-    replace_after_bytes: int | Absent = ABSENT
+    replace_after_bytes: int | Absent
     """Bytes behind the cursor that are replaced too; 0 when absent. Needs autocomplete_edit_v1."""
-    cursor_offset_bytes: int | Absent = ABSENT
+    cursor_offset_bytes: int | Absent
     """Where the cursor stands in the value; at its end when absent. Needs autocomplete_edit_v1."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        value: str,
+        label: str,
+        description: str | None,
+        replace_after_bytes: int | Absent = ABSENT,
+        cursor_offset_bytes: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.value = value
+        self.label = label
+        self.description = description
+        self.replace_after_bytes = replace_after_bytes
+        self.cursor_offset_bytes = cursor_offset_bytes
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiAutocompleteCompleteResult(_Model):
     """Completions; none leaves the text to the next chain. Line feed, tab and carriage return need
     autocomplete_edit_v1.
@@ -3849,265 +5505,457 @@ class UiAutocompleteCompleteResult(_Model):
     Source: feature 12.7. API 0.4.
     """
 
+    __slots__ = ("prefix", "items", "unknown_members")
     prefix: str
     """What stands right before the cursor and is replaced."""
     items: Sequence[AutocompleteItem]
     """The completions."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prefix: str,
+        items: Sequence[AutocompleteItem],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prefix = prefix
+        self.items = items
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AutocompleteItemV02(_Model):
     """One completion. API 0.2 has no edits.
 
     Source: feature 12.7. API 0.2.
     """
 
+    __slots__ = ("value", "label", "description", "unknown_members")
     value: str
     """Text to put in place."""
     label: str
     """Text to show."""
     description: str | None
     """Second line to show."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        value: str,
+        label: str,
+        description: str | None,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.value = value
+        self.label = label
+        self.description = description
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiAutocompleteCompleteResultV02(_Model):
     """Completions; none leaves the text to the next chain. API 0.2 has no edits.
 
     Source: feature 12.7. API 0.2.
     """
 
+    __slots__ = ("prefix", "items", "unknown_members")
     prefix: str
     """What stands right before the cursor and is replaced."""
     items: Sequence[AutocompleteItemV02]
     """The completions."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prefix: str,
+        items: Sequence[AutocompleteItemV02],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prefix = prefix
+        self.items = items
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionWaitForIdleParams(_Model):
     """Waits until the session is idle; changes nothing.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "session_id")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent | None = ABSENT
+    resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
-    session_id: str | Absent | None = ABSENT
+    session_id: str | Absent | None
     """Null or absent: only session/switch names a session."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent | None = ABSENT,
+        session_id: str | Absent | None = ABSENT,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionWaitForIdleResult(_Model):
     """Done.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("session_id", "unknown_members")
     session_id: str
     """The active session."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCreateParams(_Model):
     """Makes a durable session without switching to it.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "session_id")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent | None = ABSENT
+    resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
-    session_id: str | Absent | None = ABSENT
+    session_id: str | Absent | None
     """Null or absent: only session/switch names a session."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent | None = ABSENT,
+        session_id: str | Absent | None = ABSENT,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCreateResult(_Model):
     """Done.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("session_id", "unknown_members")
     session_id: str
     """The new session."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionForkParams(_Model):
     """Forks the session at its head without switching.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "session_id")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent | None = ABSENT
+    resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
-    session_id: str | Absent | None = ABSENT
+    session_id: str | Absent | None
     """Null or absent: only session/switch names a session."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent | None = ABSENT,
+        session_id: str | Absent | None = ABSENT,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionForkResult(_Model):
     """Done.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("session_id", "unknown_members")
     session_id: str
     """The fork."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSwitchParams(_Model):
     """Makes another session of the workspace active.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "session_id")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent | None = ABSENT
+    resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
     session_id: str
     """An existing session of the workspace."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent | None = ABSENT,
+        session_id: str,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSwitchResult(_Model):
     """Done.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("session_id", "unknown_members")
     session_id: str
     """The session now active."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionReloadParams(_Model):
     """Reads the active session again.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "session_id")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent | None = ABSENT
+    resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
-    session_id: str | Absent | None = ABSENT
+    session_id: str | Absent | None
     """Null or absent: only session/switch names a session."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent | None = ABSENT,
+        session_id: str | Absent | None = ABSENT,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionReloadResult(_Model):
     """Done.
 
     Source: feature 12.10. API 0.4.
     """
 
+    __slots__ = ("session_id", "unknown_members")
     session_id: str
     """The session read."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCompactParams(_Model):
     """Compacts the session. Sent once the parent is answered.
 
     Source: feature 12.11. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "custom_instructions")
     parent_request_id: int
     """The host request this follows, answered already."""
     resource_owner: ResourceOwner
     """Owner that request had."""
-    custom_instructions: str | Absent | None = ABSENT
+    custom_instructions: str | Absent | None
     """What to keep; blank is the same as absent."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner,
+        custom_instructions: str | Absent | None = ABSENT,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.custom_instructions = custom_instructions
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCompactResult(_Model):
     """The checkpoint is durable.
 
     Source: feature 12.11. API 0.4.
     """
 
+    __slots__ = ("entry_id", "summary", "first_kept", "unknown_members")
     entry_id: str
     """Entry of the checkpoint."""
     summary: str
     """Summary that stands for what went."""
     first_kept: str
     """First entry that stays."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        entry_id: str,
+        summary: str,
+        first_kept: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.entry_id = entry_id
+        self.summary = summary
+        self.first_kept = first_kept
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiOpenParams(_Model):
     """Mounts a surface.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "surface_id", "title", "placement", "mouse_capture", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     surface_id: str
     """Names the surface."""
     title: str
     """Its title."""
-    placement: UiPlacementValue | Absent = ABSENT
+    placement: UiPlacementValue | Absent
     """Where; fullscreen when absent."""
-    mouse_capture: bool | Absent = ABSENT
+    mouse_capture: bool | Absent
     """Mouse events wanted; false when absent. Fullscreen only."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        surface_id: str,
+        title: str,
+        placement: UiPlacementValue | Absent = ABSENT,
+        mouse_capture: bool | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.surface_id = surface_id
+        self.title = title
+        self.placement = placement
+        self.mouse_capture = mouse_capture
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiOpenResult(_Model):
     """The surface is mounted.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("columns", "rows", "editor_mount_id", "unknown_members")
     columns: int
     """Width in cells."""
     rows: int
     """Height in cells."""
-    editor_mount_id: str | Absent = ABSENT
+    editor_mount_id: str | Absent
     """Mount, when placed in the editor. Later than 0.8.0."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        columns: int,
+        rows: int,
+        editor_mount_id: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.columns = columns
+        self.rows = rows
+        self.editor_mount_id = editor_mount_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiFrameParams(_Model):
     """Draws a surface.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("resource_owner", "surface_id", "revision", "columns", "rows", "lines", "unknown_members")
     resource_owner: ResourceOwner
     """Owner issued to this process."""
     surface_id: str
@@ -4120,128 +5968,230 @@ class UiFrameParams(_Model):
     """Height drawn for."""
     lines: Sequence[str]
     """Lines: printable text and styles (SGR), nothing else; together at most 512 KiB."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        resource_owner: ResourceOwner,
+        surface_id: str,
+        revision: int,
+        columns: int,
+        rows: int,
+        lines: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.resource_owner = resource_owner
+        self.surface_id = surface_id
+        self.revision = revision
+        self.columns = columns
+        self.rows = rows
+        self.lines = lines
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiCloseParams(_Model):
     """Unmounts a surface of the extension.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "surface_id", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """Owner issued to this process; lets the call go on after its parent settled."""
     surface_id: str
     """The surface."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        surface_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.surface_id = surface_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiCloseResult(_Model):
     """No members.
 
     Source: feature 12.12. API 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class DesktopNotification(UiChrome):
     """Shows a notification of the desktop. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
-    kind: Literal["desktop_notification"] = "desktop_notification"
+    __slots__ = ("kind", "title", "body", "unknown_members")
+    kind: Literal["desktop_notification"]
     """What is wished."""
     title: str
     """Title, without a semicolon."""
     body: str
     """Text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["desktop_notification"] = "desktop_notification",
+        title: str,
+        body: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.title = title
+        self.body = body
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class EditorChrome(UiChrome):
     """Acts on an editor of the host. Its operations have no settled form, so none may be sent. Later than 0.8.0.
 
     Source: feature 12.12, op 25, op 29. API 0.4.
     """
 
-    kind: Literal["editor"] = "editor"
+    __slots__ = ("kind", "surface_id", "editor_id", "mount_id", "operation", "unknown_members")
+    kind: Literal["editor"]
     """What is wished."""
     surface_id: str
     """The surface."""
-    editor_id: str | Absent = ABSENT
+    editor_id: str | Absent
     """The editor."""
-    mount_id: str | Absent = ABSENT
+    mount_id: str | Absent
     """Mount, when placed in the composer."""
     operation: Mapping[str, object]
     """What to do, opaque."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["editor"] = "editor",
+        surface_id: str,
+        editor_id: str | Absent = ABSENT,
+        mount_id: str | Absent = ABSENT,
+        operation: Mapping[str, object],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.surface_id = surface_id
+        self.editor_id = editor_id
+        self.mount_id = mount_id
+        self.operation = operation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiChromeParams(_Model):
     """Wishes something of what surrounds the surfaces. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("parent_request_id", "resource_owner", "chrome", "unknown_members")
     parent_request_id: int
     """The host request this belongs to."""
     resource_owner: ResourceOwner
     """Owner issued to this process."""
     chrome: UiChrome
     """The wish."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource_owner: ResourceOwner,
+        chrome: UiChrome,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.chrome = chrome
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiChromeResult(_Model):
     """The wish is taken. Later than 0.8.0.
 
     Source: feature 12.12, op 25. API 0.4.
     """
 
+    __slots__ = ("tools_expanded", "unknown_members")
     tools_expanded: bool
     """Tool output is shown in full."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools_expanded: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools_expanded = tools_expanded
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class EditorInput(_Model):
     """Which input of a mount this is. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("mount_id", "input_revision", "unknown_members")
     mount_id: str
     """The mount."""
     input_revision: int
     """Counts its inputs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        mount_id: str,
+        input_revision: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.mount_id = mount_id
+        self.input_revision = input_revision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiKeyParams(_Model):
     """A key for a surface.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("surface_id", "key", "kind", "modifiers", "editor_input", "unknown_members")
     surface_id: str
     """The surface."""
     key: str
@@ -4250,19 +6200,36 @@ class UiKeyParams(_Model):
     """What it did."""
     modifiers: Sequence[UiModifierValue]
     """Keys held beside."""
-    editor_input: EditorInput | Absent = ABSENT
+    editor_input: EditorInput | Absent
     """For an editor mount. Later than 0.8.0."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        key: str,
+        kind: UiKeyKindValue,
+        modifiers: Sequence[UiModifierValue],
+        editor_input: EditorInput | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface_id = surface_id
+        self.key = key
+        self.kind = kind
+        self.modifiers = modifiers
+        self.editor_input = editor_input
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiMouseParams(_Model):
     """The mouse on a surface.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("surface_id", "kind", "button", "x", "y", "modifiers", "wheel_delta", "unknown_members")
     surface_id: str
     """The surface."""
     kind: UiMouseKindValue
@@ -4277,342 +6244,609 @@ class UiMouseParams(_Model):
     """Keys held beside."""
     wheel_delta: int
     """Steps of the wheel, positive downwards."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        kind: UiMouseKindValue,
+        button: UiMouseButtonValue,
+        x: int,
+        y: int,
+        modifiers: Sequence[UiModifierValue],
+        wheel_delta: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface_id = surface_id
+        self.kind = kind
+        self.button = button
+        self.x = x
+        self.y = y
+        self.modifiers = modifiers
+        self.wheel_delta = wheel_delta
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiResizeParams(_Model):
     """A surface has another size.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("surface_id", "columns", "rows", "unknown_members")
     surface_id: str
     """The surface."""
     columns: int
     """Width in cells."""
     rows: int
     """Height in cells."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        columns: int,
+        rows: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface_id = surface_id
+        self.columns = columns
+        self.rows = rows
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiClosedParams(_Model):
     """A surface is gone.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("surface_id", "reason", "unknown_members")
     surface_id: str
     """The surface."""
     reason: str
     """Why."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        reason: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface_id = surface_id
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiEditorTextParams(_Model):
     """Text typed or pasted into an editor. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("surface_id", "text", "paste", "editor_input", "native_changed", "unknown_members")
     surface_id: str
     """The surface."""
     text: str
     """The text."""
     paste: bool
     """It was pasted."""
-    editor_input: EditorInput | Absent = ABSENT
+    editor_input: EditorInput | Absent
     """For an editor mount. Later than 0.8.0."""
-    native_changed: bool | Absent = ABSENT
+    native_changed: bool | Absent
     """The editor of the host changed as well."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface_id: str,
+        text: str,
+        paste: bool,
+        editor_input: EditorInput | Absent = ABSENT,
+        native_changed: bool | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface_id = surface_id
+        self.text = text
+        self.paste = paste
+        self.editor_input = editor_input
+        self.native_changed = native_changed
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContextUpdatedParams(_Model):
     """The host state the extension draws for has changed.
 
     Source: feature 12.12. API 0.4.
     """
 
+    __slots__ = ("resource_owner", "host", "unknown_members")
     resource_owner: ResourceOwner
     """Owner in force now."""
     host: HostState
     """Host state."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        resource_owner: ResourceOwner,
+        host: HostState,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.resource_owner = resource_owner
+        self.host = host
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiTerminalInputInterceptParams(_Model):
     """Shows terminal input before the host uses it. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("data", "resource_owner", "unknown_members")
     data: str
     """The input."""
     resource_owner: ResourceOwner
     """Owner in force."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        data: str,
+        resource_owner: ResourceOwner,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.data = data
+        self.resource_owner = resource_owner
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class UiTerminalInputInterceptResult(_Model):
     """What the host uses instead. Later than 0.8.0.
 
     Source: feature 12.12, op 29. API 0.4.
     """
 
+    __slots__ = ("data", "unknown_members")
     data: str
     """The whole replacement; empty takes the input away."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        data: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.data = data
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolComposition(_Model):
     """What a composing tool asks for.
 
     Source: feature 4.2. API 0.4.
     """
 
+    __slots__ = ("mode", "inline_budget")
     mode: CompositionModeValue
     """What stays visible."""
     inline_budget: int
     """Budget for text inside the answer."""
 
+    def __init__(
+        self,
+        *,
+        mode: CompositionModeValue,
+        inline_budget: int,
+    ) -> None:
+        self.mode = mode
+        self.inline_budget = inline_budget
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContextContribution(_Model):
     """Text for the model.
 
     Source: feature 4.3, 11.3, manifest 9.2. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("label", "content", "placement", "unknown_members")
     label: str
     """Stable name under which people can inspect it."""
     content: str
     """Plain text."""
-    placement: ContextPlacementValue | Absent = ABSENT
+    placement: ContextPlacementValue | Absent
     """Where it goes; prompt_suffix when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        label: str,
+        content: str,
+        placement: ContextPlacementValue | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.label = label
+        self.content = content
+        self.placement = placement
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class StatusContribution(_Model):
     """Text for a surface of the frontend.
 
     Source: feature 4.3, 11.4. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("surface", "text", "style_role", "priority", "unknown_members")
     surface: UiSurfaceValue
     """Surface."""
     text: str
     """Plain text."""
-    style_role: str | Absent | None = ABSENT
+    style_role: str | Absent | None
     """Role that the theme of the host colours."""
-    priority: int | Absent = ABSENT
+    priority: int | Absent
     """Higher ones are kept first where room is short; 0 when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface: UiSurfaceValue,
+        text: str,
+        style_role: str | Absent | None = ABSENT,
+        priority: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface = surface
+        self.text = text
+        self.style_role = style_role
+        self.priority = priority
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolRenderSegment(_Model):
     """One run of rendered text.
 
     Source: feature 4.3. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("text", "style_role", "unknown_members")
     text: str
     """Plain text."""
-    style_role: str | Absent | None = ABSENT
+    style_role: str | Absent | None
     """Role that the theme of the host colours."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        text: str,
+        style_role: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.text = text
+        self.style_role = style_role
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class DispositionContinue(Disposition):
     """No objection.
 
     Source: feature 4.3. API 0.1, 0.2, 0.4.
     """
 
-    action: Literal["continue"] = "continue"
+    __slots__ = ("action", "unknown_members")
+    action: Literal["continue"]
     """The opinion."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["continue"] = "continue",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class DispositionDeny(Disposition):
     """The operation should not happen.
 
     Source: feature 4.3. API 0.1, 0.2, 0.4.
     """
 
-    action: Literal["deny"] = "deny"
+    __slots__ = ("action", "reason", "unknown_members")
+    action: Literal["deny"]
     """The opinion."""
     reason: str
     """Why; shown to the person and the model."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["deny"] = "deny",
+        reason: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CommandExecuteParams(_Model):
     """Runs a slash command.
 
     Source: feature 8.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "arguments", "context", "unknown_members")
     name: str
     """Command without the slash."""
     arguments: Sequence[str]
     """Words behind the name."""
     context: ExecutionContext
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Sequence[str],
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CommandExecuteParamsV01(_Model):
     """Runs a slash command on API 0.1.
 
     Source: feature 8.2. API 0.1.
     """
 
+    __slots__ = ("name", "arguments", "context", "unknown_members")
     name: str
     """Command without the slash."""
     arguments: Sequence[str]
     """Words behind the name."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Sequence[str],
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CommandExecuteResult(_Model):
     """What a command returned.
 
     Source: feature 8.2. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("text", "notifications", "context", "unknown_members")
     text: str
     """Text for the person."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        text: str,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.text = text
+        self.notifications = notifications
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContextCollectParams(_Model):
     """Asks for prompt context.
 
     Source: feature 8.3. API 0.2, 0.4.
     """
 
+    __slots__ = ("prompt", "context", "unknown_members")
     prompt: str | None
     """Prompt of the person; null where there is none."""
     context: ExecutionContext
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prompt: str | None,
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prompt = prompt
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContextCollectParamsV01(_Model):
     """Asks for prompt context on API 0.1.
 
     Source: feature 8.3. API 0.1.
     """
 
+    __slots__ = ("prompt", "context", "unknown_members")
     prompt: str | None
     """Prompt of the person; null where there is none."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prompt: str | None,
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prompt = prompt
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class StatusCollectParams(_Model):
     """Asks what a surface should show.
 
     Source: feature 8.4. API 0.2, 0.4.
     """
 
+    __slots__ = ("surface", "context", "unknown_members")
     surface: UiSurfaceValue
     """Surface."""
     context: ExecutionContext
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface: UiSurfaceValue,
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface = surface
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class StatusCollectParamsV01(_Model):
     """Asks what a surface should show on API 0.1.
 
     Source: feature 8.4. API 0.1.
     """
 
+    __slots__ = ("surface", "context", "unknown_members")
     surface: UiSurfaceValue
     """Surface."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        surface: UiSurfaceValue,
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.surface = surface
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MenuCollectParams(_Model):
     """Asks for the menu.
 
     Source: feature 8.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("context", "unknown_members")
     context: ExecutionContext
     """Where it is shown, with the owner."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MenuCollectResult(_Model):
     """The whole menu of an extension.
 
     Source: feature 8.5. API 0.2, 0.4.
     """
 
-    title: str | Absent | None = ABSENT
+    __slots__ = ("title", "status", "detail", "items", "unknown_members")
+    title: str | Absent | None
     """Heading; the name of the extension where there is none."""
-    status: PresentationStatus | Absent | None = ABSENT
+    status: PresentationStatus | Absent | None
     """State of the extension."""
-    detail: str | Absent | None = ABSENT
+    detail: str | Absent | None
     """Explanation; its first line is the subtitle."""
     items: Sequence[MenuItem]
     """Items of the top level; all levels together keep to the same bound."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        title: str | Absent | None = ABSENT,
+        status: PresentationStatus | Absent | None = ABSENT,
+        detail: str | Absent | None = ABSENT,
+        items: Sequence[MenuItem],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.title = title
+        self.status = status
+        self.detail = detail
+        self.items = items
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MenuItem(_Model):
     """An entry of a menu: a command, or a submenu, which has neither arguments nor the mark of a destructive
     action.
@@ -4620,35 +6854,61 @@ class MenuItem(_Model):
     Source: feature 8.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "label", "description", "command", "arguments", "destructive", "recommended", "items", "detail", "unknown_members")
     id: str
     """Keeps the selection; unique on its level."""
     label: str
     """Text of the entry."""
-    description: str | Absent | None = ABSENT
+    description: str | Absent | None
     """Explanation in one line."""
-    command: str | Absent | None = ABSENT
+    command: str | Absent | None
     """Declared command that choosing the entry runs."""
-    arguments: Sequence[str] | Absent = ABSENT
+    arguments: Sequence[str] | Absent
     """Arguments of the command."""
-    destructive: bool | Absent = ABSENT
+    destructive: bool | Absent
     """The host asks first."""
-    recommended: bool | Absent = ABSENT
+    recommended: bool | Absent
     """Selected at first; one on a level at most."""
-    items: Sequence[MenuItem] | Absent | None = ABSENT
+    items: Sequence[MenuItem] | Absent | None
     """Entries of the submenu."""
-    detail: str | Absent | None = ABSENT
+    detail: str | Absent | None
     """Explanation shown with the submenu."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        label: str,
+        description: str | Absent | None = ABSENT,
+        command: str | Absent | None = ABSENT,
+        arguments: Sequence[str] | Absent = ABSENT,
+        destructive: bool | Absent = ABSENT,
+        recommended: bool | Absent = ABSENT,
+        items: Sequence[MenuItem] | Absent | None = ABSENT,
+        detail: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.label = label
+        self.description = description
+        self.command = command
+        self.arguments = arguments
+        self.destructive = destructive
+        self.recommended = recommended
+        self.items = items
+        self.detail = detail
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolRenderParams(_Model):
     """Asks for a rendering of a finished tool call.
 
     Source: feature 8.6. API 0.2, 0.4.
     """
 
+    __slots__ = ("name", "arguments", "output", "is_error", "context", "unknown_members")
     name: str
     """Tool that ran."""
     arguments: Mapping[str, object]
@@ -4659,17 +6919,34 @@ class ToolRenderParams(_Model):
     """It failed."""
     context: ExecutionContext
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        output: str,
+        is_error: bool,
+        context: ExecutionContext,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.output = output
+        self.is_error = is_error
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolRenderParamsV01(_Model):
     """Asks for a rendering of a finished tool call on API 0.1.
 
     Source: feature 8.6. API 0.1.
     """
 
+    __slots__ = ("name", "arguments", "output", "is_error", "context", "unknown_members")
     name: str
     """Tool that ran."""
     arguments: Mapping[str, object]
@@ -4680,24 +6957,49 @@ class ToolRenderParamsV01(_Model):
     """It failed."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        output: str,
+        is_error: bool,
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.output = output
+        self.is_error = is_error
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolRenderResult(_Model):
     """The rendering.
 
     Source: feature 8.6. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("segments", "unknown_members")
     segments: Sequence[ToolRenderSegment]
     """Text in order."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        segments: Sequence[ToolRenderSegment],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.segments = segments
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class HookRunParams(_Model):
     """Runs a hook. The payload follows from its name; hooks of a compaction also carry a snapshot of the
     session, whose member the sources do not name.
@@ -4705,36 +7007,64 @@ class HookRunParams(_Model):
     Source: feature 9, op 17. API 0.2, 0.4.
     """
 
+    __slots__ = ("hook", "payload", "context", "session_leaf", "unknown_members")
     hook: str
     """Hook; one the manifest declares."""
     payload: Mapping[str, object]
     """What happened; its own model is judged later."""
     context: ExecutionContext
     """For whom it runs."""
-    session_leaf: object = ABSENT
+    session_leaf: object
     """Grant to append entries while a session-operation hook runs; opaque."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        hook: str,
+        payload: Mapping[str, object],
+        context: ExecutionContext,
+        session_leaf: object = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.hook = hook
+        self.payload = payload
+        self.context = context
+        self.session_leaf = session_leaf
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class HookRunParamsV01(_Model):
     """Runs a hook on API 0.1.
 
     Source: feature 9. API 0.1.
     """
 
+    __slots__ = ("hook", "payload", "context", "unknown_members")
     hook: str
     """Hook; one the manifest declares."""
     payload: Mapping[str, object]
     """What happened; its own model is judged later."""
     context: ExecutionContextV01
     """Where it runs."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        hook: str,
+        payload: Mapping[str, object],
+        context: ExecutionContextV01,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.hook = hook
+        self.payload = payload
+        self.context = context
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class HookRunResult(_Model):
     """What any hook may answer: the general members and at most one that belongs to the hook. Each hook has a
     model of its own besides.
@@ -4742,146 +7072,255 @@ class HookRunResult(_Model):
     Source: feature 9. API 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "provider_retry", "persistence_metadata", "post_mutation", "session_operation", "cache_warming_decision", "compaction_frames", "resource_paths", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT
+    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent
     """Advice on the retry; none when absent."""
-    persistence_metadata: PersistenceMetadata | Absent = ABSENT
+    persistence_metadata: PersistenceMetadata | Absent
     """Value to store beside the answer."""
-    post_mutation: PostMutationAnswer | Absent = ABSENT
+    post_mutation: PostMutationAnswer | Absent
     """Whether resources are read again; no when absent."""
-    session_operation: SessionOperation | Absent = ABSENT
+    session_operation: SessionOperation | Absent
     """Decision on the operation; continue when absent."""
-    cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT
+    cache_warming_decision: CacheWarmingActionValue | Absent | None
     """Advice; null or absent is no opinion."""
-    compaction_frames: Sequence[str] | Absent = ABSENT
+    compaction_frames: Sequence[str] | Absent
     """PNG images that stand for the text, in order."""
-    resource_paths: ResourcePaths | Absent = ABSENT
+    resource_paths: ResourcePaths | Absent
     """Contributed paths."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT,
+        persistence_metadata: PersistenceMetadata | Absent = ABSENT,
+        post_mutation: PostMutationAnswer | Absent = ABSENT,
+        session_operation: SessionOperation | Absent = ABSENT,
+        cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT,
+        compaction_frames: Sequence[str] | Absent = ABSENT,
+        resource_paths: ResourcePaths | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.provider_retry = provider_retry
+        self.persistence_metadata = persistence_metadata
+        self.post_mutation = post_mutation
+        self.session_operation = session_operation
+        self.cache_warming_decision = cache_warming_decision
+        self.compaction_frames = compaction_frames
+        self.resource_paths = resource_paths
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class HookRunResultV01(_Model):
     """What a hook answers on API 0.1.
 
     Source: feature 9. API 0.1.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforePromptPayload(_Model):
     """The prompt that is about to be sent.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("prompt", "unknown_members")
     prompt: str
     """Text of the person."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prompt: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prompt = prompt
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforePromptHookResult(_Model):
     """A denial is honoured.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AfterResponsePayload(_Model):
     """The answer, once it is complete and successful.
 
     Source: feature 9, 9.2. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("response", "unknown_members")
     response: str
     """Text of the model."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        response: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.response = response
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AfterResponseHookResult(_Model):
     """A denial is ignored.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforeToolCallPayload(_Model):
     """The call that is about to run.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("name", "arguments", "unknown_members")
     name: str
     """Tool."""
     arguments: Mapping[str, object]
     """Its arguments."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforeToolCallHookResult(_Model):
     """A denial is honoured.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AfterToolCallPayload(_Model):
     """The call that ran.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("name", "arguments", "output", "is_error", "unknown_members")
     name: str
     """Tool."""
     arguments: Mapping[str, object]
@@ -4890,74 +7329,139 @@ class AfterToolCallPayload(_Model):
     """Its output."""
     is_error: bool
     """It failed."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: Mapping[str, object],
+        output: str,
+        is_error: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.output = output
+        self.is_error = is_error
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AfterToolCallHookResult(_Model):
     """A denial is ignored.
 
     Source: feature 9. API 0.1, 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderRetryPayload(_Model):
     """The retry the host proposes.
 
     Source: feature 9.2, op 21. API 0.2, 0.4.
     """
 
+    __slots__ = ("kind", "max_attempts", "operation", "attempt", "delay_ms", "model", "unknown_members")
     kind: str
     """Where it failed."""
     max_attempts: int | None
     """Attempts in all; null while it waits without end before sending."""
     operation: str | None
     """What was asked for; null, never absent, for the main answer."""
-    attempt: int | Absent | None = ABSENT
+    attempt: int | Absent | None
     """Number of the attempt."""
-    delay_ms: int | Absent | None = ABSENT
+    delay_ms: int | Absent | None
     """Delay the host plans."""
-    model: str | Absent | None = ABSENT
+    model: str | Absent | None
     """Model that was asked."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: str,
+        max_attempts: int | None,
+        operation: str | None,
+        attempt: int | Absent | None = ABSENT,
+        delay_ms: int | Absent | None = ABSENT,
+        model: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.max_attempts = max_attempts
+        self.operation = operation
+        self.attempt = attempt
+        self.delay_ms = delay_ms
+        self.model = model
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderRetryDelay(_Model):
     """Advice to wait longer.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("delay", "unknown_members")
     delay: ProviderRetryExtra
     """How much longer."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        delay: ProviderRetryExtra,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.delay = delay
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderRetryExtra(_Model):
     """Time on top of the delay the host plans.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("additional_delay_ms", "unknown_members")
     additional_delay_ms: int
     """Milliseconds; what all advice adds is capped."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        additional_delay_ms: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.additional_delay_ms = additional_delay_ms
+        self.unknown_members = unknown_members
 
 
 class ProviderRetryAdvice(_Either):
@@ -4969,32 +7473,47 @@ class ProviderRetryAdvice(_Either):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class ProviderRetryHookResult(_Model):
     """Advice; it can only decline or delay.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "provider_retry", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT
+    provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent
     """Advice on the retry; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        provider_retry: ProviderRetryVerdictValue | ProviderRetryDelay | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.provider_retry = provider_retry
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforePersistencePayload(_Model):
     """Facts about an answer, without its content.
 
     Source: feature 9. API 0.2, 0.4.
     """
 
+    __slots__ = ("run_id", "model", "protocol", "stop_reason", "text_bytes", "tool_call_count", "reasoning_part_count", "media_part_count", "unknown_members")
     run_id: str
     """Run."""
     model: str
@@ -5011,51 +7530,100 @@ class BeforePersistencePayload(_Model):
     """Reasoning parts."""
     media_part_count: int
     """Media parts."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        model: str,
+        protocol: str,
+        stop_reason: str,
+        text_bytes: int,
+        tool_call_count: int,
+        reasoning_part_count: int,
+        media_part_count: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.run_id = run_id
+        self.model = model
+        self.protocol = protocol
+        self.stop_reason = stop_reason
+        self.text_bytes = text_bytes
+        self.tool_call_count = tool_call_count
+        self.reasoning_part_count = reasoning_part_count
+        self.media_part_count = media_part_count
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PersistenceMetadata(_Model):
     """A value stored under the namespace of the extension, which the host adds.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("value", "public", "unknown_members")
     value: object
     """The value; no control characters in its keys and strings."""
-    public: bool | Absent = ABSENT
+    public: bool | Absent
     """Exports show it; false when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        value: object,
+        public: bool | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.value = value
+        self.public = public
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BeforePersistenceHookResult(_Model):
     """Never stops the storing.
 
     Source: feature 9. API 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "persistence_metadata", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    persistence_metadata: PersistenceMetadata | Absent = ABSENT
+    persistence_metadata: PersistenceMetadata | Absent
     """Value to store beside the answer."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        persistence_metadata: PersistenceMetadata | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.persistence_metadata = persistence_metadata
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PostMutationPayload(_Model):
     """A change that is over.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("mutation_id", "kind", "affected_resources", "generation", "state", "unknown_members")
     mutation_id: str
     """Names the change; delivered once."""
     kind: MutationKindValue
@@ -5066,104 +7634,183 @@ class PostMutationPayload(_Model):
     """Generation of the resources."""
     state: MutationStateValue
     """How it ended."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        mutation_id: str,
+        kind: MutationKindValue,
+        affected_resources: Sequence[str],
+        generation: int,
+        state: MutationStateValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.mutation_id = mutation_id
+        self.kind = kind
+        self.affected_resources = affected_resources
+        self.generation = generation
+        self.state = state
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PostMutationNoRescan(PostMutationAnswer):
     """Nothing to do.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
-    action: Literal["no_rescan"] = "no_rescan"
+    __slots__ = ("action", "unknown_members")
+    action: Literal["no_rescan"]
     """The wish."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["no_rescan"] = "no_rescan",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PostMutationRequestRescan(PostMutationAnswer):
     """Some resources should be read again.
 
     Source: feature 9.2. API 0.2, 0.4.
     """
 
-    action: Literal["request_rescan"] = "request_rescan"
+    __slots__ = ("action", "resource_ids", "unknown_members")
+    action: Literal["request_rescan"]
     """The wish."""
     resource_ids: Sequence[str]
     """Some of the affected resources."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["request_rescan"] = "request_rescan",
+        resource_ids: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.resource_ids = resource_ids
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PostMutationHookResult(_Model):
     """Never undoes the change.
 
     Source: feature 9. API 0.2, 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "post_mutation", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    post_mutation: PostMutationAnswer | Absent = ABSENT
+    post_mutation: PostMutationAnswer | Absent
     """Whether resources are read again; no when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        post_mutation: PostMutationAnswer | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.post_mutation = post_mutation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionOperationContinue(SessionOperation):
     """The operation goes on.
 
     Source: feature 9.2. API 0.4.
     """
 
-    action: Literal["continue"] = "continue"
+    __slots__ = ("action", "unknown_members")
+    action: Literal["continue"]
     """The decision."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["continue"] = "continue",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionOperationCancel(SessionOperation):
     """The operation is refused.
 
     Source: feature 9.2, op 17. API 0.4.
     """
 
-    action: Literal["cancel"] = "cancel"
+    __slots__ = ("action", "unknown_members")
+    action: Literal["cancel"]
     """The decision."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["cancel"] = "cancel",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionOperationReplaceCompaction(SessionOperation):
     """The extension compacts itself; not specified.
 
     Source: feature 9.2, op 17. API 0.4.
     """
 
-    action: Literal["replace_compaction"] = "replace_compaction"
+    __slots__ = ("action", "unknown_members")
+    action: Literal["replace_compaction"]
     """The decision."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        action: Literal["replace_compaction"] = "replace_compaction",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ModelTurnStartPayload(_Model):
     """An answer of the model is about to be asked for.
 
     Source: feature 9, 9.2. API 0.4.
     """
 
-    kind: Literal["model_turn_start"] = "model_turn_start"
+    __slots__ = ("kind", "run_id", "turn_index", "timestamp_ms", "unknown_members")
+    kind: Literal["model_turn_start"]
     """Hook name."""
     run_id: str
     """run: and the id of the entry the person began the run with."""
@@ -5171,18 +7818,33 @@ class ModelTurnStartPayload(_Model):
     """Answers of the model in this run before this one."""
     timestamp_ms: int
     """Time of the host, Unix milliseconds."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["model_turn_start"] = "model_turn_start",
+        run_id: str,
+        turn_index: int,
+        timestamp_ms: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.run_id = run_id
+        self.turn_index = turn_index
+        self.timestamp_ms = timestamp_ms
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ModelTurnEndPayload(_Model):
     """An answer of the model and its tool results are stored.
 
     Source: feature 9, 9.2. API 0.4.
     """
 
-    kind: Literal["model_turn_end"] = "model_turn_end"
+    __slots__ = ("kind", "run_id", "turn_index", "timestamp_ms", "assistant_entry", "tool_result_entries", "unknown_members")
+    kind: Literal["model_turn_end"]
     """Hook name."""
     run_id: str
     """run: and the id of the entry the person began the run with."""
@@ -5194,115 +7856,208 @@ class ModelTurnEndPayload(_Model):
     """The answer."""
     tool_result_entries: Sequence[StoredEntry]
     """Results in the order they were stored."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["model_turn_end"] = "model_turn_end",
+        run_id: str,
+        turn_index: int,
+        timestamp_ms: int,
+        assistant_entry: StoredEntry,
+        tool_result_entries: Sequence[StoredEntry],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.run_id = run_id
+        self.turn_index = turn_index
+        self.timestamp_ms = timestamp_ms
+        self.assistant_entry = assistant_entry
+        self.tool_result_entries = tool_result_entries
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ModelTurnStartHookResult(_Model):
     """Only observes: no denial, no context, no other effect.
 
     Source: feature 9, 9.2. API 0.4.
     """
 
-    disposition: DispositionContinue | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
+    disposition: DispositionContinue | Absent
     """Nothing but continue."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Empty."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    session_operation: SessionOperationContinue | Absent = ABSENT
+    session_operation: SessionOperationContinue | Absent
     """Nothing but continue."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: DispositionContinue | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        session_operation: SessionOperationContinue | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.session_operation = session_operation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ModelTurnEndHookResult(_Model):
     """Only observes: no denial, no context, no other effect.
 
     Source: feature 9, 9.2. API 0.4.
     """
 
-    disposition: DispositionContinue | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
+    disposition: DispositionContinue | Absent
     """Nothing but continue."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Empty."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    session_operation: SessionOperationContinue | Absent = ABSENT
+    session_operation: SessionOperationContinue | Absent
     """Nothing but continue."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: DispositionContinue | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        session_operation: SessionOperationContinue | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.session_operation = session_operation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionBeforeCompactPayload(_Model):
     """The compaction that is prepared; the sources name no members.
 
     Source: feature 9, op 17. API 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionBeforeCompactHookResult(_Model):
     """May refuse the compaction.
 
     Source: feature 9, op 17. API 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    session_operation: SessionOperation | Absent = ABSENT
+    session_operation: SessionOperation | Absent
     """Decision on the operation; continue when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        session_operation: SessionOperation | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.session_operation = session_operation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCompactPayload(_Model):
     """The compaction that was stored; the sources name no members.
 
     Source: feature 9, op 17. API 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCompactHookResult(_Model):
     """Too late to refuse.
 
     Source: feature 9, op 17. API 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    session_operation: SessionOperationContinue | Absent = ABSENT
+    session_operation: SessionOperationContinue | Absent
     """Nothing but continue."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        session_operation: SessionOperationContinue | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.session_operation = session_operation
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CacheWarmingDecision(_Model):
     """The decision so far and what it rests on.
 
     Source: feature 9.2. API 0.4.
     """
 
+    __slots__ = ("phase", "warm_cost_microdollars", "miss_cost_microdollars", "continuation_probability", "expected_savings_microdollars", "economics_available", "action", "unknown_members")
     phase: CacheWarmingPhaseValue
     """When it falls due."""
     warm_cost_microdollars: int
@@ -5317,185 +8072,334 @@ class CacheWarmingDecision(_Model):
     """The numbers are known."""
     action: CacheWarmingActionValue
     """Decision of the host or of the hook before."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        phase: CacheWarmingPhaseValue,
+        warm_cost_microdollars: int,
+        miss_cost_microdollars: int,
+        continuation_probability: float,
+        expected_savings_microdollars: int,
+        economics_available: bool,
+        action: CacheWarmingActionValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.phase = phase
+        self.warm_cost_microdollars = warm_cost_microdollars
+        self.miss_cost_microdollars = miss_cost_microdollars
+        self.continuation_probability = continuation_probability
+        self.expected_savings_microdollars = expected_savings_microdollars
+        self.economics_available = economics_available
+        self.action = action
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CacheWarmingDecisionPayload(_Model):
     """A refresh that is due.
 
     Source: feature 9.2. API 0.4.
     """
 
+    __slots__ = ("decision", "model", "unknown_members")
     decision: CacheWarmingDecision
     """The decision so far."""
     model: str
     """Model whose cache it is."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        decision: CacheWarmingDecision,
+        model: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.decision = decision
+        self.model = model
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CacheWarmingDecisionHookResult(_Model):
     """Advice; the general members have no effect.
 
     Source: feature 9.2. API 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "cache_warming_decision", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
-    cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT
+    cache_warming_decision: CacheWarmingActionValue | Absent | None
     """Advice; null or absent is no opinion."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        cache_warming_decision: CacheWarmingActionValue | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.cache_warming_decision = cache_warming_decision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CompactionStrategyPayload(_Model):
     """One batch of the text to compact.
 
     Source: feature 9.2, seed. API 0.4.
     """
 
+    __slots__ = ("model_id", "text", "unknown_members")
     model_id: str
     """Model that will read the images."""
     text: str
     """Text; at most max_compaction_batch_characters Unicode scalar values."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        model_id: str,
+        text: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.model_id = model_id
+        self.text = text
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CompactionStrategyHookResult(_Model):
     """Images in place of the text.
 
     Source: feature 9.2, S27, op 18. API 0.4.
     """
 
-    disposition: Disposition | Absent = ABSENT
+    __slots__ = ("disposition", "context", "notifications", "compaction_frames", "unknown_members")
+    disposition: Disposition | Absent
     """Opinion; continue when absent."""
-    context: Sequence[ContextContribution] | Absent = ABSENT
+    context: Sequence[ContextContribution] | Absent
     """Text for the model; none when absent."""
-    notifications: Sequence[Notification] | Absent = ABSENT
+    notifications: Sequence[Notification] | Absent
     """Messages to the person; none when absent."""
     compaction_frames: Sequence[str]
     """PNG images that stand for the text, in order."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition | Absent = ABSENT,
+        context: Sequence[ContextContribution] | Absent = ABSENT,
+        notifications: Sequence[Notification] | Absent = ABSENT,
+        compaction_frames: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.disposition = disposition
+        self.context = context
+        self.notifications = notifications
+        self.compaction_frames = compaction_frames
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ResourcesDiscoverPayload(_Model):
     """Resource directories are looked up.
 
     Source: feature 9.2. API 0.4.
     """
 
+    __slots__ = ("cwd", "reason", "unknown_members")
     cwd: str
     """Workspace of the host."""
     reason: ResourcesDiscoverReasonValue
     """Why."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        cwd: str,
+        reason: ResourcesDiscoverReasonValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.cwd = cwd
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ResourcePaths(_Model):
     """Paths an extension contributes; an absent list is empty.
 
     Source: feature 9.2. API 0.4.
     """
 
-    skill_paths: Sequence[str] | Absent = ABSENT
+    __slots__ = ("skill_paths", "prompt_paths", "theme_paths", "default_theme")
+    skill_paths: Sequence[str] | Absent
     """Skills."""
-    prompt_paths: Sequence[str] | Absent = ABSENT
+    prompt_paths: Sequence[str] | Absent
     """Prompts."""
-    theme_paths: Sequence[str] | Absent = ABSENT
+    theme_paths: Sequence[str] | Absent
     """Themes."""
-    default_theme: str | Absent | None = ABSENT
+    default_theme: str | Absent | None
     """A file among theme_paths to prefer in this session."""
 
+    def __init__(
+        self,
+        *,
+        skill_paths: Sequence[str] | Absent = ABSENT,
+        prompt_paths: Sequence[str] | Absent = ABSENT,
+        theme_paths: Sequence[str] | Absent = ABSENT,
+        default_theme: str | Absent | None = ABSENT,
+    ) -> None:
+        self.skill_paths = skill_paths
+        self.prompt_paths = prompt_paths
+        self.theme_paths = theme_paths
+        self.default_theme = default_theme
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ResourcesDiscoverHookResult(_Model):
     """The paths and nothing else.
 
     Source: feature 9.2. API 0.4.
     """
 
+    __slots__ = ("resource_paths",)
     resource_paths: ResourcePaths
     """Contributed paths."""
 
+    def __init__(
+        self,
+        *,
+        resource_paths: ResourcePaths,
+    ) -> None:
+        self.resource_paths = resource_paths
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionStartedParams(_Model):
     """A session began.
 
     Source: feature 10.1, op 22. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "unknown_members")
     session_id: str
     """Session."""
-    run_id: str | Absent = ABSENT
+    run_id: str | Absent
     """Run, where there is one."""
-    turn_id: str | Absent = ABSENT
+    turn_id: str | Absent
     """Turn, where there is one."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str | Absent = ABSENT,
+        turn_id: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSettledParams(_Model):
     """A session ended.
 
     Source: feature 10.1, op 22. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "outcome", "duration_ms", "reason", "unknown_members")
     session_id: str
     """Session."""
-    run_id: str | Absent = ABSENT
+    run_id: str | Absent
     """Run, where there is one."""
-    turn_id: str | Absent = ABSENT
+    turn_id: str | Absent
     """Turn, where there is one."""
     outcome: SettlementOutcomeValue
     """How it ended."""
     duration_ms: int
     """Milliseconds since the start."""
-    reason: str | Absent | None = ABSENT
+    reason: str | Absent | None
     """Why, for people."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str | Absent = ABSENT,
+        turn_id: str | Absent = ABSENT,
+        outcome: SettlementOutcomeValue,
+        duration_ms: int,
+        reason: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.outcome = outcome
+        self.duration_ms = duration_ms
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TurnStartedParams(_Model):
     """A turn began.
 
     Source: feature 10.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "unknown_members")
     session_id: str
     """Session."""
     run_id: str
     """Run."""
     turn_id: str
     """Turn."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str,
+        turn_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TurnSettledParams(_Model):
     """A turn ended.
 
     Source: feature 10.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "outcome", "duration_ms", "reason", "unknown_members")
     session_id: str
     """Session."""
     run_id: str
@@ -5506,19 +8410,38 @@ class TurnSettledParams(_Model):
     """How it ended."""
     duration_ms: int
     """Milliseconds since the start."""
-    reason: str | Absent | None = ABSENT
+    reason: str | Absent | None
     """Why, for people."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str,
+        turn_id: str,
+        outcome: SettlementOutcomeValue,
+        duration_ms: int,
+        reason: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.outcome = outcome
+        self.duration_ms = duration_ms
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolStartedParams(_Model):
     """A tool began.
 
     Source: feature 10.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "tool_call_id", "tool_name", "unknown_members")
     session_id: str
     """Session."""
     run_id: str
@@ -5529,17 +8452,34 @@ class ToolStartedParams(_Model):
     """Call."""
     tool_name: str
     """Tool."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str,
+        turn_id: str,
+        tool_call_id: str,
+        tool_name: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.tool_call_id = tool_call_id
+        self.tool_name = tool_name
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolSettledParams(_Model):
     """A tool ended.
 
     Source: feature 10.1. API 0.2, 0.4.
     """
 
+    __slots__ = ("session_id", "run_id", "turn_id", "tool_call_id", "tool_name", "outcome", "duration_ms", "reason", "unknown_members")
     session_id: str
     """Session."""
     run_id: str
@@ -5554,236 +8494,413 @@ class ToolSettledParams(_Model):
     """How it ended."""
     duration_ms: int
     """Milliseconds since the start."""
-    reason: str | Absent | None = ABSENT
+    reason: str | Absent | None
     """Why, for people."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        run_id: str,
+        turn_id: str,
+        tool_call_id: str,
+        tool_name: str,
+        outcome: SettlementOutcomeValue,
+        duration_ms: int,
+        reason: str | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.session_id = session_id
+        self.run_id = run_id
+        self.turn_id = turn_id
+        self.tool_call_id = tool_call_id
+        self.tool_name = tool_name
+        self.outcome = outcome
+        self.duration_ms = duration_ms
+        self.reason = reason
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShortcutTriggerParams(_Model):
     """The person pressed a shortcut.
 
     Source: feature 10.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "unknown_members")
     id: str
     """Id it was registered under."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MessageStartedParams(_Model):
     """A message of the model begins.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
+    __slots__ = ("message_id", "unknown_members")
     message_id: str
     """Message."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        message_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.message_id = message_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MessageUpdatedParams(_Model):
     """A message of the model grew; several changes arrive as one.
 
     Source: feature 10.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("message_id", "delta", "deltas", "unknown_members")
     message_id: str
     """Message."""
     delta: str
     """Text that was added."""
     deltas: int
     """Changes it stands for."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        message_id: str,
+        delta: str,
+        deltas: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.message_id = message_id
+        self.delta = delta
+        self.deltas = deltas
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MessageSettledParams(_Model):
     """A message of the model is complete.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
+    __slots__ = ("message_id", "unknown_members")
     message_id: str
     """Message."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        message_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.message_id = message_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CompactionStartedParams(_Model):
     """A compaction begins; for information. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CompactionSettledParams(_Model):
     """A compaction is over; for information. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CompactionFailedParams(_Model):
     """A compaction failed. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionInfoChangedParams(_Model):
     """The name or a label of the session changed. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class DialogStartedParams(_Model):
     """The host asks the person something. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class DialogSettledParams(_Model):
     """The person was asked and is done. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ModelSelectedParams(_Model):
     """Another model was chosen. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ReasoningSelectedParams(_Model):
     """Another reasoning setting was chosen. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BashUserParams(_Model):
     """The person ran a shell command. The sources name no members.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    __slots__ = ("unknown_members",)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TerminalGrantLostParams(_Model):
     """The terminal must be left alone at once.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
 
+    __slots__ = ("reason", "grant_id", "unknown_members")
     reason: str
     """Why."""
-    grant_id: str | Absent = ABSENT
+    grant_id: str | Absent
     """Grant that ended."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        reason: str,
+        grant_id: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.reason = reason
+        self.grant_id = grant_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ConfirmationRequestParams(_Model):
     """Asks the person to confirm.
 
     Source: feature 11.2. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "prompt", "detail", "destructive", "default", "unknown_members")
     parent_request_id: int
     """Id of the active host request this belongs to."""
     prompt: str
     """Short question."""
-    detail: str | Absent | None = ABSENT
+    detail: str | Absent | None
     """What it is about."""
     destructive: bool
     """It may destroy something."""
     default: bool
     """Answer to suggest."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        prompt: str,
+        detail: str | Absent | None = ABSENT,
+        destructive: bool,
+        default: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.prompt = prompt
+        self.detail = detail
+        self.destructive = destructive
+        self.default = default
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ConfirmationRequestParamsV01(_Model):
     """Asks the person to confirm on API 0.1, which names no parent.
 
     Source: feature 11.2. API 0.1.
     """
 
+    __slots__ = ("prompt", "detail", "destructive", "default", "unknown_members")
     prompt: str
     """Short question."""
-    detail: str | Absent | None = ABSENT
+    detail: str | Absent | None
     """What it is about."""
     destructive: bool
     """It may destroy something."""
     default: bool
     """Answer to suggest."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        prompt: str,
+        detail: str | Absent | None = ABSENT,
+        destructive: bool,
+        default: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.prompt = prompt
+        self.detail = detail
+        self.destructive = destructive
+        self.default = default
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ConfirmationRequestResult(_Model):
     """The answer; false also where nobody could be asked.
 
     Source: feature 11.2. API 0.1, 0.2, 0.4.
     """
 
+    __slots__ = ("confirmed", "unknown_members")
     confirmed: bool
     """The person agreed."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        confirmed: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.confirmed = confirmed
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationUpdateParams(_Model):
     """Shows a complete snapshot. A parent or an owner ties it to a session; neither makes it a matter of the
     process.
@@ -5791,61 +8908,105 @@ class PresentationUpdateParams(_Model):
     Source: feature 11.5. API 0.2, 0.4.
     """
 
-    parent_request_id: int | Absent = ABSENT
+    __slots__ = ("parent_request_id", "resource_owner", "snapshot", "unknown_members")
+    parent_request_id: int | Absent
     """Id of the active host request whose owner it is shown for."""
-    resource_owner: ResourceOwner | Absent = ABSENT
+    resource_owner: ResourceOwner | Absent
     """An owner the host issued to this generation."""
     snapshot: PresentationSnapshot
     """What to show."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int | Absent = ABSENT,
+        resource_owner: ResourceOwner | Absent = ABSENT,
+        snapshot: PresentationSnapshot,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource_owner = resource_owner
+        self.snapshot = snapshot
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationSnapshot(_Model):
     """Everything an extension has to show, in place of the snapshot before.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("revision", "status", "activities", "collection", "actions", "unknown_members")
     revision: int
     """Grows with every snapshot of a generation; 0 is legal."""
-    status: PresentationStatus | Absent | None = ABSENT
+    status: PresentationStatus | Absent | None
     """State in short."""
-    activities: Sequence[PresentationActivity] | Absent = ABSENT
+    activities: Sequence[PresentationActivity] | Absent
     """Work in progress; none when absent."""
-    collection: PresentationCollection | Absent | None = ABSENT
+    collection: PresentationCollection | Absent | None
     """A list or tree."""
-    actions: Sequence[PresentationAction] | Absent = ABSENT
+    actions: Sequence[PresentationAction] | Absent
     """What the person can do; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        revision: int,
+        status: PresentationStatus | Absent | None = ABSENT,
+        activities: Sequence[PresentationActivity] | Absent = ABSENT,
+        collection: PresentationCollection | Absent | None = ABSENT,
+        actions: Sequence[PresentationAction] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.revision = revision
+        self.status = status
+        self.activities = activities
+        self.collection = collection
+        self.actions = actions
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationStatus(_Model):
     """State in short.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("state", "label", "detail", "unknown_members")
     state: PresentationStateValue
     """State."""
     label: str
     """Short text."""
-    detail: str | Absent = ABSENT
+    detail: str | Absent
     """Explanation."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        state: PresentationStateValue,
+        label: str,
+        detail: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.state = state
+        self.label = label
+        self.detail = detail
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationActivity(_Model):
     """One piece of work.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "kind", "state", "summary", "provenance", "started_at_ms", "metrics", "references", "unknown_members")
     id: str
     """Stable id."""
     kind: str
@@ -5854,25 +9015,48 @@ class PresentationActivity(_Model):
     """State."""
     summary: str
     """Short text."""
-    provenance: str | Absent | None = ABSENT
+    provenance: str | Absent | None
     """Where it comes from."""
-    started_at_ms: int | Absent | None = ABSENT
+    started_at_ms: int | Absent | None
     """Start, Unix milliseconds."""
-    metrics: PresentationMetrics | Absent = ABSENT
+    metrics: PresentationMetrics | Absent
     """Numbers."""
-    references: Sequence[PresentationReference] | Absent = ABSENT
+    references: Sequence[PresentationReference] | Absent
     """Things to open; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        kind: str,
+        state: PresentationStateValue,
+        summary: str,
+        provenance: str | Absent | None = ABSENT,
+        started_at_ms: int | Absent | None = ABSENT,
+        metrics: PresentationMetrics | Absent = ABSENT,
+        references: Sequence[PresentationReference] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.kind = kind
+        self.state = state
+        self.summary = summary
+        self.provenance = provenance
+        self.started_at_ms = started_at_ms
+        self.metrics = metrics
+        self.references = references
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationMetrics(_Model):
     """Numbers of an activity. The three kinds of input tokens do not overlap.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("tool_calls", "input_tokens", "cache_read_tokens", "cache_write_tokens", "output_tokens", "reasoning_tokens", "cost_microdollars", "unknown_members")
     tool_calls: int
     """Tool calls."""
     input_tokens: int
@@ -5885,167 +9069,304 @@ class PresentationMetrics(_Model):
     """Output tokens."""
     reasoning_tokens: int
     """Output tokens spent on reasoning."""
-    cost_microdollars: int | Absent = ABSENT
+    cost_microdollars: int | Absent
     """Cost in millionths of a dollar."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tool_calls: int,
+        input_tokens: int,
+        cache_read_tokens: int,
+        cache_write_tokens: int,
+        output_tokens: int,
+        reasoning_tokens: int,
+        cost_microdollars: int | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tool_calls = tool_calls
+        self.input_tokens = input_tokens
+        self.cache_read_tokens = cache_read_tokens
+        self.cache_write_tokens = cache_write_tokens
+        self.output_tokens = output_tokens
+        self.reasoning_tokens = reasoning_tokens
+        self.cost_microdollars = cost_microdollars
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationCollection(_Model):
     """A list or tree of nodes.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("kind", "title", "nodes", "selected_node_id", "detail", "unknown_members")
     kind: PresentationCollectionKindValue
     """Shape."""
     title: str
     """Heading."""
     nodes: Sequence[PresentationNode]
     """Nodes in order."""
-    selected_node_id: str | Absent | None = ABSENT
+    selected_node_id: str | Absent | None
     """Node to select."""
-    detail: PresentationDetail | Absent | None = ABSENT
+    detail: PresentationDetail | Absent | None
     """Text on the selected node."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: PresentationCollectionKindValue,
+        title: str,
+        nodes: Sequence[PresentationNode],
+        selected_node_id: str | Absent | None = ABSENT,
+        detail: PresentationDetail | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.title = title
+        self.nodes = nodes
+        self.selected_node_id = selected_node_id
+        self.detail = detail
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationNode(_Model):
     """One node.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "parent_id", "state", "label", "secondary", "action_ids", "references", "unknown_members")
     id: str
     """Stable id."""
-    parent_id: str | Absent | None = ABSENT
+    parent_id: str | Absent | None
     """Node above; null or absent at the top."""
     state: PresentationStateValue
     """State."""
     label: str
     """Short text."""
-    secondary: str | Absent | None = ABSENT
+    secondary: str | Absent | None
     """More in short."""
-    action_ids: Sequence[str] | Absent = ABSENT
+    action_ids: Sequence[str] | Absent
     """Actions that apply; none when absent."""
-    references: Sequence[PresentationReference] | Absent = ABSENT
+    references: Sequence[PresentationReference] | Absent
     """Things to open; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        parent_id: str | Absent | None = ABSENT,
+        state: PresentationStateValue,
+        label: str,
+        secondary: str | Absent | None = ABSENT,
+        action_ids: Sequence[str] | Absent = ABSENT,
+        references: Sequence[PresentationReference] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.parent_id = parent_id
+        self.state = state
+        self.label = label
+        self.secondary = secondary
+        self.action_ids = action_ids
+        self.references = references
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationDetail(_Model):
     """Text on the selected node.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("node_id", "title", "body", "references", "unknown_members")
     node_id: str | None
     """The selected node."""
     title: str
     """Heading."""
     body: str
     """Plain text."""
-    references: Sequence[PresentationReference] | Absent = ABSENT
+    references: Sequence[PresentationReference] | Absent
     """Things to open; none when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        node_id: str | None,
+        title: str,
+        body: str,
+        references: Sequence[PresentationReference] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.node_id = node_id
+        self.title = title
+        self.body = body
+        self.references = references
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationAction(_Model):
     """Runs a command of the extension, when the person chooses it.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("id", "label", "command", "arguments", "destructive", "unknown_members")
     id: str
     """Stable id."""
     label: str
     """Short text."""
     command: str
     """Command the manifest declares."""
-    arguments: Sequence[str] | Absent = ABSENT
+    arguments: Sequence[str] | Absent
     """Its arguments; none when absent."""
-    destructive: bool | Absent = ABSENT
+    destructive: bool | Absent
     """It may destroy something; false when absent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        label: str,
+        command: str,
+        arguments: Sequence[str] | Absent = ABSENT,
+        destructive: bool | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.label = label
+        self.command = command
+        self.arguments = arguments
+        self.destructive = destructive
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PresentationReference(_Model):
     """Something to open.
 
     Source: feature 11.5. API 0.2, 0.4.
     """
 
+    __slots__ = ("kind", "id", "label", "unknown_members")
     kind: PresentationReferenceKindValue
     """What it is."""
     id: str
     """Which one; the address itself for url."""
-    label: str | Absent = ABSENT
+    label: str | Absent
     """Short text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        kind: PresentationReferenceKindValue,
+        id: str,
+        label: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.kind = kind
+        self.id = id
+        self.label = label
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProgressDecoration(ProgressEvent):
     """A label that replaces the one before; needs progress_decoration.
 
     Source: feature 11.6. API 0.2, 0.4.
     """
 
-    type: Literal["decoration"] = "decoration"
+    __slots__ = ("type", "label", "detail", "unknown_members")
+    type: Literal["decoration"]
     """Event kind."""
     label: str
     """Short text."""
-    detail: str | Absent = ABSENT
+    detail: str | Absent
     """More text."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["decoration"] = "decoration",
+        label: str,
+        detail: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.type = type
+        self.label = label
+        self.detail = detail
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InputRequestParams(_Model):
     """Asks the person for text.
 
     Source: feature 11.7. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "prompt", "secret", "unknown_members")
     parent_request_id: int
     """Id of the active host request this belongs to."""
     prompt: str
     """What to ask."""
     secret: bool
     """Not echoed, not kept."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        prompt: str,
+        secret: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.prompt = prompt
+        self.secret = secret
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InputRequestResult(_Model):
     """The answer.
 
     Source: feature 11.7. API 0.2, 0.4.
     """
 
+    __slots__ = ("value",)
     value: str | None
     """Text; null where the person gave none or could not be asked."""
 
+    def __init__(
+        self,
+        *,
+        value: str | None,
+    ) -> None:
+        self.value = value
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ArtifactPublishParams(_Model):
     """Publishes bytes as an artifact, inline or from the scratch directory.
 
     Source: feature 11.8. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "mime_type", "size", "sha256", "data", "path", "unknown_members")
     parent_request_id: int
     """Id of the active host request this belongs to."""
     mime_type: ArtifactMediaTypeValue
@@ -6054,221 +9375,384 @@ class ArtifactPublishParams(_Model):
     """Bytes, exactly."""
     sha256: str
     """Digest of the bytes."""
-    data: ArtifactData | Absent = ABSENT
+    data: ArtifactData | Absent
     """The bytes."""
-    path: str | Absent = ABSENT
+    path: str | Absent
     """A regular file that holds them."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        mime_type: ArtifactMediaTypeValue,
+        size: int,
+        sha256: str,
+        data: ArtifactData | Absent = ABSENT,
+        path: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.mime_type = mime_type
+        self.size = size
+        self.sha256 = sha256
+        self.data = data
+        self.path = path
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ArtifactData(_Model):
     """Bytes inside the message.
 
     Source: feature 11.8. API 0.2, 0.4.
     """
 
-    encoding: Literal["base64"] = "base64"
+    __slots__ = ("encoding", "data", "unknown_members")
+    encoding: Literal["base64"]
     """Encoding."""
     data: str
     """The bytes."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        encoding: Literal["base64"] = "base64",
+        data: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.encoding = encoding
+        self.data = data
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ArtifactPublishResult(_Model):
     """The artifact.
 
     Source: feature 11.8. API 0.2, 0.4.
     """
 
+    __slots__ = ("artifact_id", "unknown_members")
     artifact_id: str
     """Opaque handle for this owner and generation."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        artifact_id: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.artifact_id = artifact_id
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyEvaluateParams(_Model):
     """Asks whether an effect is allowed.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "intent", "approval_token", "unknown_members")
     parent_request_id: int
     """Id of the active host request this belongs to."""
     intent: PolicyIntent
     """The effect."""
-    approval_token: str | Absent = ABSENT
+    approval_token: str | Absent
     """Approval of the same intent; needs approvals."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        intent: PolicyIntent,
+        approval_token: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.intent = intent
+        self.approval_token = approval_token
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyIntent(_Model):
     """An effect as the host classifies it.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
+    __slots__ = ("kind", "operation", "target", "data_classes", "adapter_hints")
     kind: str
     """Class of the effect."""
     operation: str
     """What is done."""
     target: Mapping[str, object]
     """To what."""
-    data_classes: Sequence[str] | Absent = ABSENT
+    data_classes: Sequence[str] | Absent
     """Classes of data that leave."""
-    adapter_hints: PolicyHints | Absent = ABSENT
+    adapter_hints: PolicyHints | Absent
     """Hints; they only raise caution."""
 
+    def __init__(
+        self,
+        *,
+        kind: str,
+        operation: str,
+        target: Mapping[str, object],
+        data_classes: Sequence[str] | Absent = ABSENT,
+        adapter_hints: PolicyHints | Absent = ABSENT,
+    ) -> None:
+        self.kind = kind
+        self.operation = operation
+        self.target = target
+        self.data_classes = data_classes
+        self.adapter_hints = adapter_hints
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyHints(_Model):
     """What the extension thinks of the effect.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
-    read_only: bool | Absent | None = ABSENT
+    __slots__ = ("read_only", "destructive")
+    read_only: bool | Absent | None
     """Changes nothing."""
-    destructive: bool | Absent | None = ABSENT
+    destructive: bool | Absent | None
     """May destroy something."""
 
+    def __init__(
+        self,
+        *,
+        read_only: bool | Absent | None = ABSENT,
+        destructive: bool | Absent | None = ABSENT,
+    ) -> None:
+        self.read_only = read_only
+        self.destructive = destructive
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyAllow(PolicyEvaluateResult):
     """The effect may happen.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
-    decision: Literal["allow"] = "allow"
+    __slots__ = ("decision", "unknown_members")
+    decision: Literal["allow"]
     """Decision."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        decision: Literal["allow"] = "allow",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.decision = decision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyAsk(PolicyEvaluateResult):
     """A person must approve; the token tells that one has.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
-    decision: Literal["ask"] = "ask"
+    __slots__ = ("decision", "approval_token", "unknown_members")
+    decision: Literal["ask"]
     """Decision."""
-    approval_token: str | Absent = ABSENT
+    approval_token: str | Absent
     """Approval for one more evaluation of the same intent."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        decision: Literal["ask"] = "ask",
+        approval_token: str | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.decision = decision
+        self.approval_token = approval_token
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class PolicyDeny(PolicyEvaluateResult):
     """The effect must not happen.
 
     Source: feature 11.9. API 0.2, 0.4.
     """
 
-    decision: Literal["deny"] = "deny"
+    __slots__ = ("decision", "unknown_members")
+    decision: Literal["deny"]
     """Decision."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        decision: Literal["deny"] = "deny",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.decision = decision
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SecretGetParams(_Model):
     """Asks for a declared secret.
 
     Source: feature 11.10. API 0.2, 0.4.
     """
 
+    __slots__ = ("parent_request_id", "name", "unknown_members")
     parent_request_id: int
     """Id of the active host request this belongs to."""
     name: str
     """Name as the manifest declares it."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        name: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.name = name
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SecretGetResult(_Model):
     """The secret.
 
     Source: feature 11.10. API 0.2, 0.4.
     """
 
+    __slots__ = ("value",)
     value: str
     """Value; may be empty."""
 
+    def __init__(
+        self,
+        *,
+        value: str,
+    ) -> None:
+        self.value = value
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsRegisterParams(_Model):
     """Adds tools, or replaces them completely.
 
     Source: feature 11.11. API 0.2, 0.4.
     """
 
+    __slots__ = ("tools", "unknown_members")
     tools: Sequence[ToolDefinition]
     """Complete definitions."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[ToolDefinition],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.tools = tools
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsRegisterResult(_Model):
     """The catalog that holds from now on.
 
     Source: feature 11.11. API 0.2, 0.4.
     """
 
+    __slots__ = ("revision", "tools", "unknown_members")
     revision: int
     """Epoch of the catalog; one more than before."""
     tools: Sequence[str]
     """Every tool the host accepted."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        revision: int,
+        tools: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.revision = revision
+        self.tools = tools
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsUnregisterParams(_Model):
     """Removes tools.
 
     Source: feature 11.11. API 0.2, 0.4.
     """
 
+    __slots__ = ("names", "unknown_members")
     names: Sequence[str]
     """Tools; unknown ones are ignored."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        names: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.names = names
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolsUnregisterResult(_Model):
     """The catalog that holds from now on.
 
     Source: feature 11.11. API 0.2, 0.4.
     """
 
+    __slots__ = ("revision", "tools", "unknown_members")
     revision: int
     """Epoch of the catalog; one more than before."""
     tools: Sequence[str]
     """Every tool the host accepted."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        revision: int,
+        tools: Sequence[str],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.revision = revision
+        self.tools = tools
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class StoredEntry(_Model):
     """A stored entry of the session. Private metadata of other extensions is left out.
 
     Source: feature 9.2. API 0.4.
     """
 
+    __slots__ = ("id", "parent", "timestamp_unix_ms", "value", "metadata", "unknown_members")
     id: str
     """Entry."""
     parent: str | None
@@ -6277,27 +9761,935 @@ class StoredEntry(_Model):
     """Time it was stored, Unix milliseconds."""
     value: StoredMessage
     """Its content."""
-    metadata: Mapping[str, object] | Absent | None = ABSENT
+    metadata: Mapping[str, object] | Absent | None
     """Metadata."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        parent: str | None,
+        timestamp_unix_ms: int,
+        value: StoredMessage,
+        metadata: Mapping[str, object] | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.id = id
+        self.parent = parent
+        self.timestamp_unix_ms = timestamp_unix_ms
+        self.value = value
+        self.metadata = metadata
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class StoredMessage(_Model):
     """Content of an entry, in the form the host stores.
 
     Source: feature 9.2. API 0.4.
     """
 
-    type: Literal["message"] = "message"
+    __slots__ = ("type", "Assistant", "User", "unknown_members")
+    type: Literal["message"]
     """Entry kind."""
-    Assistant: Mapping[str, object] | Absent = ABSENT
+    Assistant: Mapping[str, object] | Absent
     """An answer of the model."""
-    User: Mapping[str, object] | Absent = ABSENT
+    User: Mapping[str, object] | Absent
     """A message of the person, or tool results."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        type: Literal["message"] = "message",
+        Assistant: Mapping[str, object] | Absent = ABSENT,
+        User: Mapping[str, object] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.type = type
+        self.Assistant = Assistant
+        self.User = User
+        self.unknown_members = unknown_members
+
+
+class ScratchFile(_Model):
+    """A value too large for a line, in a file of the scratch directory. The reader checks size, digest, UTF-8
+    and JSON, then removes it.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("path", "bytes", "sha256")
+    path: str
+    """Name in the scratch directory."""
+    bytes: int
+    """Exact size."""
+    sha256: str
+    """Digest of the content."""
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        bytes: int,
+        sha256: str,
+    ) -> None:
+        self.path = path
+        self.bytes = bytes
+        self.sha256 = sha256
+
+
+class CompositionTool(_Model):
+    """One tool that may be called from inside.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("name", "description", "parameters", "output_schema", "unknown_members")
+    name: str
+    """Tool."""
+    description: str
+    """What it does."""
+    parameters: Mapping[str, object]
+    """JSON Schema of the arguments."""
+    output_schema: Mapping[str, object] | Absent | None
+    """JSON Schema of the value; absent where the value is text."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        parameters: Mapping[str, object],
+        output_schema: Mapping[str, object] | Absent | None = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.output_schema = output_schema
+        self.unknown_members = unknown_members
+
+
+class CompositionLimits(_Model):
+    """Bounds of the nested calls.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("timeout_ms", "max_calls")
+    timeout_ms: int
+    """Time for all of them; 30000."""
+    max_calls: int
+    """How many; 256."""
+
+    def __init__(
+        self,
+        *,
+        timeout_ms: int,
+        max_calls: int,
+    ) -> None:
+        self.timeout_ms = timeout_ms
+        self.max_calls = max_calls
+
+
+class CompositionContextParams(_Model):
+    """Asks what can be composed.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id",)
+    parent_request_id: int
+    """The host request this belongs to."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+
+
+class CompositionContextResult(_Model):
+    """What can be composed, or the file that says so. Tools come with store and limits.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("tools", "store", "limits", "context_file")
+    tools: Sequence[CompositionTool] | Absent
+    """Tools, frozen for the parent."""
+    store: Mapping[str, object] | Absent
+    """What the store holds."""
+    limits: CompositionLimits | Absent
+    """Bounds."""
+    context_file: ScratchFile | Absent
+    """The same as a file."""
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[CompositionTool] | Absent = ABSENT,
+        store: Mapping[str, object] | Absent = ABSENT,
+        limits: CompositionLimits | Absent = ABSENT,
+        context_file: ScratchFile | Absent = ABSENT,
+    ) -> None:
+        self.tools = tools
+        self.store = store
+        self.limits = limits
+        self.context_file = context_file
+
+
+class CompositionCallParams(_Model):
+    """Calls a tool from inside a tool.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "name", "arguments")
+    parent_request_id: int
+    """The host request this belongs to."""
+    name: str
+    """A tool of the context."""
+    arguments: Mapping[str, object]
+    """Its arguments, at most 32 levels deep."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        name: str,
+        arguments: Mapping[str, object],
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.name = name
+        self.arguments = arguments
+
+
+class CompositionCallResult(_Model):
+    """The value of the call, or the file that holds it.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("value", "value_file")
+    value: object
+    """Structured content where the tool has an output schema, else text."""
+    value_file: ScratchFile | Absent
+    """The same as a file."""
+
+    def __init__(
+        self,
+        *,
+        value: object = ABSENT,
+        value_file: ScratchFile | Absent = ABSENT,
+    ) -> None:
+        self.value = value
+        self.value_file = value_file
+
+
+class CompositionStoreParams(_Model):
+    """Changes the store, once per parent.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "set", "delete")
+    parent_request_id: int
+    """The host request this belongs to."""
+    set: Mapping[str, object]
+    """Values to set by key."""
+    delete: Sequence[str]
+    """Keys to remove."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        set: Mapping[str, object],
+        delete: Sequence[str],
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.set = set
+        self.delete = delete
+
+
+class CompositionStoreResult(_Model):
+    """The change is durable.
+
+    Source: feature 12.8. API 0.4.
+    """
+
+    __slots__ = ()
+
+
+class ResourceRef(_Model):
+    """Stands for a resource the extension holds and the host counts.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("type", "unknown_members")
+    type: str
+    """Type."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        type: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.type = type
+        self.unknown_members = unknown_members
+
+
+class BlobRef(_Model):
+    """Stands for a large object the host keeps.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("bytes", "digest", "media_type", "unknown_members")
+    bytes: int
+    """Size."""
+    digest: BlobDigest
+    """Digest."""
+    media_type: str
+    """Media type."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        bytes: int,
+        digest: BlobDigest,
+        media_type: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.bytes = bytes
+        self.digest = digest
+        self.media_type = media_type
+        self.unknown_members = unknown_members
+
+
+class BlobDigest(_Model):
+    """Digest of a large object.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("algorithm", "value")
+    algorithm: Literal["sha256"]
+    """Algorithm."""
+    value: str
+    """Digest."""
+
+    def __init__(
+        self,
+        *,
+        algorithm: Literal["sha256"] = "sha256",
+        value: str,
+    ) -> None:
+        self.algorithm = algorithm
+        self.value = value
+
+
+class OperationInput(_Model):
+    """A resource the operation takes.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("path", "type", "access")
+    path: str
+    """JSON Pointer into the arguments, through object members only."""
+    type: str
+    """Type it must have."""
+    access: Literal["exclusive"]
+    """How it is held."""
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        type: str,
+        access: Literal["exclusive"] = "exclusive",
+    ) -> None:
+        self.path = path
+        self.type = type
+        self.access = access
+
+
+class OperationOutput(_Model):
+    """A resource the operation gives.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("path", "type")
+    path: str
+    """JSON Pointer into the structured content, through object members only."""
+    type: str
+    """Type it has."""
+
+    def __init__(
+        self,
+        *,
+        path: str,
+        type: str,
+    ) -> None:
+        self.path = path
+        self.type = type
+
+
+class OperationDescriptor(_Model):
+    """What a tool does to resources. Needs operation_descriptors_v1, and resource_refs_v1 where it names any.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("id", "receiver", "resource_inputs", "resource_outputs")
+    id: str
+    """Names the operation."""
+    receiver: str | Absent
+    """What it acts on."""
+    resource_inputs: Sequence[OperationInput]
+    """Resources taken."""
+    resource_outputs: Sequence[OperationOutput]
+    """Resources given."""
+
+    def __init__(
+        self,
+        *,
+        id: str,
+        receiver: str | Absent = ABSENT,
+        resource_inputs: Sequence[OperationInput],
+        resource_outputs: Sequence[OperationOutput],
+    ) -> None:
+        self.id = id
+        self.receiver = receiver
+        self.resource_inputs = resource_inputs
+        self.resource_outputs = resource_outputs
+
+
+class ResourceRegisterParams(_Model):
+    """Registers a resource the tool made.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "type", "unknown_members")
+    parent_request_id: int
+    """The host request this belongs to."""
+    type: str
+    """Its type."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        type: str,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.type = type
+        self.unknown_members = unknown_members
+
+
+class ResourceReleaseParams(_Model):
+    """Gives a resource up.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "resource", "unknown_members")
+    parent_request_id: int
+    """The host request this belongs to."""
+    resource: ResourceRef
+    """The resource."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        resource: ResourceRef,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.resource = resource
+        self.unknown_members = unknown_members
+
+
+class ResourceReleaseResult(_Model):
+    """The resource is retired.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("retired", "cleanup", "unknown_members")
+    retired: bool
+    """Always true."""
+    cleanup: ResourceCleanupValue
+    """How far its end is."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        retired: bool,
+        cleanup: ResourceCleanupValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.retired = retired
+        self.cleanup = cleanup
+        self.unknown_members = unknown_members
+
+
+class ResourceDisposeParams(_Model):
+    """Asks the extension to dispose of retired resources.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("resources", "reason", "unknown_members")
+    resources: Sequence[ResourceRef]
+    """The resources."""
+    reason: Literal["retired"]
+    """Why."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        resources: Sequence[ResourceRef],
+        reason: Literal["retired"] = "retired",
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.resources = resources
+        self.reason = reason
+        self.unknown_members = unknown_members
+
+
+class DisposedResource(_Model):
+    """One resource and what became of it.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("resource", "status", "unknown_members")
+    resource: ResourceRef
+    """The resource."""
+    status: DisposeStatusValue
+    """What became of it."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        resource: ResourceRef,
+        status: DisposeStatusValue,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.resource = resource
+        self.status = status
+        self.unknown_members = unknown_members
+
+
+class ResourceDisposeResult(_Model):
+    """What became of the resources.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("results", "unknown_members")
+    results: Sequence[DisposedResource]
+    """One entry per resource."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        results: Sequence[DisposedResource],
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.results = results
+        self.unknown_members = unknown_members
+
+
+class BulkLimits(_Model):
+    """Bounds on large objects.
+
+    Source: feature 3.1, 12.9. API 0.4.
+    """
+
+    __slots__ = ("object_bytes", "owner_bytes", "write_tickets_per_generation", "read_leases_per_generation", "blobs_per_owner", "unknown_members")
+    object_bytes: int
+    """One object."""
+    owner_bytes: int
+    """All objects of one owner."""
+    write_tickets_per_generation: int
+    """Open write tickets."""
+    read_leases_per_generation: int
+    """Open read leases."""
+    blobs_per_owner: int
+    """Objects of one owner."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        object_bytes: int,
+        owner_bytes: int,
+        write_tickets_per_generation: int,
+        read_leases_per_generation: int,
+        blobs_per_owner: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.object_bytes = object_bytes
+        self.owner_bytes = owner_bytes
+        self.write_tickets_per_generation = write_tickets_per_generation
+        self.read_leases_per_generation = read_leases_per_generation
+        self.blobs_per_owner = blobs_per_owner
+        self.unknown_members = unknown_members
+
+
+class BulkOffer(_Model):
+    """How the host takes large objects.
+
+    Source: feature 3.1. API 0.4.
+    """
+
+    __slots__ = ("profile", "transfer_directory", "limits", "unknown_members")
+    profile: BulkProfileValue
+    """How they travel."""
+    transfer_directory: str
+    """Absolute path of the directory they travel through."""
+    limits: BulkLimits
+    """Bounds."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        profile: BulkProfileValue,
+        transfer_directory: str,
+        limits: BulkLimits,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.profile = profile
+        self.transfer_directory = transfer_directory
+        self.limits = limits
+        self.unknown_members = unknown_members
+
+
+class ResourceRefsOffer(_Model):
+    """How many resources the host keeps.
+
+    Source: feature 3.1. API 0.4.
+    """
+
+    __slots__ = ("max_records", "max_registrations_per_parent", "unknown_members")
+    max_records: int
+    """Resources in all."""
+    max_registrations_per_parent: int
+    """Resources one parent may register."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        max_records: int,
+        max_registrations_per_parent: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.max_records = max_records
+        self.max_registrations_per_parent = max_registrations_per_parent
+        self.unknown_members = unknown_members
+
+
+class BulkWriteParams(_Model):
+    """Asks for a file to write a large object to.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "profile", "capacity", "media_type")
+    parent_request_id: int
+    """The host request this belongs to."""
+    profile: BulkProfileValue
+    """How the object travels."""
+    capacity: int
+    """Bytes it may grow to."""
+    media_type: str
+    """Media type."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        profile: BulkProfileValue,
+        capacity: int,
+        media_type: str,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.profile = profile
+        self.capacity = capacity
+        self.media_type = media_type
+
+
+class BulkWriteResult(_Model):
+    """The file to write.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("ticket", "profile", "locator", "capacity", "unknown_members")
+    ticket: str
+    """Names the write."""
+    profile: BulkProfileValue
+    """How the object travels."""
+    locator: str
+    """File in the transfer directory, valid as long as the ticket or lease."""
+    capacity: int
+    """Bytes granted."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        ticket: str,
+        profile: BulkProfileValue,
+        locator: str,
+        capacity: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.ticket = ticket
+        self.profile = profile
+        self.locator = locator
+        self.capacity = capacity
+        self.unknown_members = unknown_members
+
+
+class BulkCommitParams(_Model):
+    """Declares a large object written. The ticket is used up.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "ticket", "bytes", "digest")
+    parent_request_id: int
+    """The host request this belongs to."""
+    ticket: str
+    """The write."""
+    bytes: int
+    """Exact size."""
+    digest: BlobDigest
+    """Digest."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        ticket: str,
+        bytes: int,
+        digest: BlobDigest,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.ticket = ticket
+        self.bytes = bytes
+        self.digest = digest
+
+
+class BulkReadParams(_Model):
+    """Asks for a file to read a large object from.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "profile", "blob")
+    parent_request_id: int
+    """The host request this belongs to."""
+    profile: BulkProfileValue
+    """How the object travels."""
+    blob: BlobRef
+    """The object."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        profile: BulkProfileValue,
+        blob: BlobRef,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.profile = profile
+        self.blob = blob
+
+
+class BulkReadResult(_Model):
+    """The file to read.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("lease", "profile", "locator", "bytes", "unknown_members")
+    lease: str
+    """Names the read."""
+    profile: BulkProfileValue
+    """How the object travels."""
+    locator: str
+    """File in the transfer directory, valid as long as the ticket or lease."""
+    bytes: int
+    """Exact size."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        lease: str,
+        profile: BulkProfileValue,
+        locator: str,
+        bytes: int,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.lease = lease
+        self.profile = profile
+        self.locator = locator
+        self.bytes = bytes
+        self.unknown_members = unknown_members
+
+
+class BulkReleaseParams(_Model):
+    """Gives a ticket or a lease back.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("parent_request_id", "id")
+    parent_request_id: int
+    """The host request this belongs to."""
+    id: str
+    """Ticket or lease."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        id: str,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.id = id
+
+
+class BulkReleaseResult(_Model):
+    """It is given back.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("released", "unknown_members")
+    released: bool
+    """Always true."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        released: bool,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.released = released
+        self.unknown_members = unknown_members
+
+
+class Diagnostic(_Model):
+    """One finding of a tool.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("severity", "code", "message", "primary", "related", "fixes", "attachments", "unknown_members")
+    severity: str
+    """How bad it is."""
+    code: str
+    """Which finding."""
+    message: str
+    """For people."""
+    primary: object
+    """Where it is."""
+    related: object
+    """What belongs to it."""
+    fixes: object
+    """What would mend it."""
+    attachments: object
+    """What goes with it."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        severity: str,
+        code: str,
+        message: str,
+        primary: object = ABSENT,
+        related: object = ABSENT,
+        fixes: object = ABSENT,
+        attachments: object = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.severity = severity
+        self.code = code
+        self.message = message
+        self.primary = primary
+        self.related = related
+        self.fixes = fixes
+        self.attachments = attachments
+        self.unknown_members = unknown_members
+
+
+class DiagnosticMetadata(_Model):
+    """Member of tool result metadata that carries findings.
+
+    Source: feature 12.9. API 0.4.
+    """
+
+    __slots__ = ("octet_diagnostics_v1", "unknown_members")
+    octet_diagnostics_v1: Sequence[Diagnostic] | Absent
+    """The findings."""
+    unknown_members: Mapping[str, object]
+    """Members outside the list, kept and written back."""
+
+    def __init__(
+        self,
+        *,
+        octet_diagnostics_v1: Sequence[Diagnostic] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.octet_diagnostics_v1 = octet_diagnostics_v1
+        self.unknown_members = unknown_members
 
 
 JsonRpcRequest.SHAPE = _models.RecordShape(
@@ -6421,6 +10813,7 @@ ProtocolOfferLimits.SHAPE = _models.RecordShape(
     ProtocolOfferLimits,
     (
         _models.Field("max_concurrent_requests", "max_concurrent_requests", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("resource_refs_v1", "resource_refs_v1", _models.Ref(ResourceRefsOffer)),
     ),
 )
 ProtocolOffer.SHAPE = _models.RecordShape(
@@ -6430,6 +10823,7 @@ ProtocolOffer.SHAPE = _models.RecordShape(
         _models.Field("required_features", "required_features", _shapes.List(FeatureName.SHAPE, unique=True), required=True),
         _models.Field("optional_features", "optional_features", _shapes.List(FeatureName.SHAPE, unique=True), required=True),
         _models.Field("limits", "limits", _models.Ref(ProtocolOfferLimits), required=True),
+        _models.Field("bulk_objects_v1", "bulk_objects_v1", _models.Ref(BulkOffer)),
     ),
 )
 InitializeParams.SHAPE = _models.RecordShape(
@@ -8456,6 +12850,277 @@ StoredMessage.SHAPE = _models.RecordShape(
         _models.Field("User", "User", _shapes.OBJECT),
     ),
 )
+ScratchFile.SHAPE = _models.RecordShape(
+    ScratchFile,
+    (
+        _models.Field("path", "path", FlatName.SHAPE, required=True),
+        _models.Field("bytes", "bytes", _shapes.Integer(1, 8388608), required=True),
+        _models.Field("sha256", "sha256", Sha256Hex.SHAPE, required=True),
+    ),
+    closed=True,
+)
+CompositionTool.SHAPE = _models.RecordShape(
+    CompositionTool,
+    (
+        _models.Field("name", "name", _shapes.Text(min_bytes=1, max_bytes=MAX_TOOL_NAME_BYTES), required=True),
+        _models.Field("description", "description", _shapes.Text(), required=True),
+        _models.Field("parameters", "parameters", _shapes.OBJECT, required=True),
+        _models.Field("output_schema", "output_schema", _shapes.OBJECT, nullable=True),
+    ),
+)
+CompositionLimits.SHAPE = _models.RecordShape(
+    CompositionLimits,
+    (
+        _models.Field("timeout_ms", "timeout_ms", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("max_calls", "max_calls", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+    closed=True,
+)
+CompositionContextParams.SHAPE = _models.RecordShape(
+    CompositionContextParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+    closed=True,
+)
+CompositionContextResult.SHAPE = _models.RecordShape(
+    CompositionContextResult,
+    (
+        _models.Field("tools", "tools", _shapes.List(_models.Ref(CompositionTool))),
+        _models.Field("store", "store", _shapes.OBJECT),
+        _models.Field("limits", "limits", _models.Ref(CompositionLimits)),
+        _models.Field("context_file", "context_file", _models.Ref(ScratchFile)),
+    ),
+    closed=True,
+    exactly_one=("tools", "context_file"),
+)
+CompositionCallParams.SHAPE = _models.RecordShape(
+    CompositionCallParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("name", "name", _shapes.Text(min_bytes=1, max_bytes=MAX_TOOL_NAME_BYTES), required=True),
+        _models.Field("arguments", "arguments", _shapes.Blob(object_only=True, max_encoded_bytes=MAX_COMPOSITION_ARGUMENTS_BYTES), required=True),
+    ),
+    closed=True,
+)
+CompositionCallResult.SHAPE = _models.RecordShape(
+    CompositionCallResult,
+    (
+        _models.Field("value", "value", _shapes.ANY, nullable=True),
+        _models.Field("value_file", "value_file", _models.Ref(ScratchFile)),
+    ),
+    closed=True,
+    at_most_one=("value", "value_file"),
+)
+CompositionStoreParams.SHAPE = _models.RecordShape(
+    CompositionStoreParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("set", "set", _shapes.Blob(object_only=True, max_encoded_bytes=MAX_COMPOSITION_STORE_BYTES), required=True),
+        _models.Field("delete", "delete", _shapes.List(_shapes.Text(max_bytes=MAX_COMPOSITION_KEY_BYTES), max_items=MAX_COMPOSITION_STORE_KEYS), required=True),
+    ),
+    closed=True,
+)
+CompositionStoreResult.SHAPE = _models.RecordShape(
+    CompositionStoreResult,
+    (
+    ),
+    closed=True,
+)
+ResourceRef.SHAPE = _models.RecordShape(
+    ResourceRef,
+    (
+        _models.Field("type", "type", ResourceType.SHAPE, required=True),
+    ),
+)
+BlobRef.SHAPE = _models.RecordShape(
+    BlobRef,
+    (
+        _models.Field("bytes", "bytes", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("digest", "digest", _models.Ref(BlobDigest), required=True),
+        _models.Field("media_type", "media_type", _shapes.Text(), required=True),
+    ),
+)
+BlobDigest.SHAPE = _models.RecordShape(
+    BlobDigest,
+    (
+        _models.Field("algorithm", "algorithm", _shapes.Const("sha256"), required=True),
+        _models.Field("value", "value", Sha256Hex.SHAPE, required=True),
+    ),
+    closed=True,
+)
+OperationInput.SHAPE = _models.RecordShape(
+    OperationInput,
+    (
+        _models.Field("path", "path", _shapes.Text(pattern="^(?:/(?:[^~/]|~[01])*)+$"), required=True),
+        _models.Field("type", "type", ResourceType.SHAPE, required=True),
+        _models.Field("access", "access", _shapes.Const("exclusive"), required=True),
+    ),
+    closed=True,
+)
+OperationOutput.SHAPE = _models.RecordShape(
+    OperationOutput,
+    (
+        _models.Field("path", "path", _shapes.Text(pattern="^(?:/(?:[^~/]|~[01])*)+$"), required=True),
+        _models.Field("type", "type", ResourceType.SHAPE, required=True),
+    ),
+    closed=True,
+)
+OperationDescriptor.SHAPE = _models.RecordShape(
+    OperationDescriptor,
+    (
+        _models.Field("id", "id", _shapes.Text(), required=True),
+        _models.Field("receiver", "receiver", _shapes.Text()),
+        _models.Field("resource_inputs", "resource_inputs", _shapes.List(_models.Ref(OperationInput)), required=True),
+        _models.Field("resource_outputs", "resource_outputs", _shapes.List(_models.Ref(OperationOutput)), required=True),
+    ),
+    closed=True,
+)
+ResourceRegisterParams.SHAPE = _models.RecordShape(
+    ResourceRegisterParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("type", "type", ResourceType.SHAPE, required=True),
+    ),
+)
+ResourceReleaseParams.SHAPE = _models.RecordShape(
+    ResourceReleaseParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("resource", "resource", _models.Ref(ResourceRef), required=True),
+    ),
+)
+ResourceReleaseResult.SHAPE = _models.RecordShape(
+    ResourceReleaseResult,
+    (
+        _models.Field("retired", "retired", _shapes.BOOLEAN, required=True),
+        _models.Field("cleanup", "cleanup", ResourceCleanup.SHAPE, required=True),
+    ),
+)
+ResourceDisposeParams.SHAPE = _models.RecordShape(
+    ResourceDisposeParams,
+    (
+        _models.Field("resources", "resources", _shapes.List(_models.Ref(ResourceRef), max_items=MAX_RESOURCES), required=True),
+        _models.Field("reason", "reason", _shapes.Const("retired"), required=True),
+    ),
+)
+DisposedResource.SHAPE = _models.RecordShape(
+    DisposedResource,
+    (
+        _models.Field("resource", "resource", _models.Ref(ResourceRef), required=True),
+        _models.Field("status", "status", DisposeStatus.SHAPE, required=True),
+    ),
+)
+ResourceDisposeResult.SHAPE = _models.RecordShape(
+    ResourceDisposeResult,
+    (
+        _models.Field("results", "results", _shapes.List(_models.Ref(DisposedResource), max_items=MAX_RESOURCES), required=True),
+    ),
+)
+BulkLimits.SHAPE = _models.RecordShape(
+    BulkLimits,
+    (
+        _models.Field("object_bytes", "object_bytes", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("owner_bytes", "owner_bytes", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("write_tickets_per_generation", "write_tickets_per_generation", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("read_leases_per_generation", "read_leases_per_generation", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("blobs_per_owner", "blobs_per_owner", _shapes.Integer(1, 9007199254740991), required=True),
+    ),
+)
+BulkOffer.SHAPE = _models.RecordShape(
+    BulkOffer,
+    (
+        _models.Field("profile", "profile", BulkProfile.SHAPE, required=True),
+        _models.Field("transfer_directory", "transfer_directory", _shapes.Text(min_bytes=1, pattern="^/[^\\x00]*$"), required=True),
+        _models.Field("limits", "limits", _models.Ref(BulkLimits), required=True),
+    ),
+)
+ResourceRefsOffer.SHAPE = _models.RecordShape(
+    ResourceRefsOffer,
+    (
+        _models.Field("max_records", "max_records", _shapes.Integer(1, 9007199254740991), required=True),
+        _models.Field("max_registrations_per_parent", "max_registrations_per_parent", _shapes.Integer(1, 9007199254740991), required=True),
+    ),
+)
+BulkWriteParams.SHAPE = _models.RecordShape(
+    BulkWriteParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("profile", "profile", BulkProfile.SHAPE, required=True),
+        _models.Field("capacity", "capacity", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("media_type", "media_type", _shapes.Text(), required=True),
+    ),
+    closed=True,
+)
+BulkWriteResult.SHAPE = _models.RecordShape(
+    BulkWriteResult,
+    (
+        _models.Field("ticket", "ticket", _shapes.Text(), required=True),
+        _models.Field("profile", "profile", BulkProfile.SHAPE, required=True),
+        _models.Field("locator", "locator", FlatName.SHAPE, required=True),
+        _models.Field("capacity", "capacity", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+BulkCommitParams.SHAPE = _models.RecordShape(
+    BulkCommitParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("ticket", "ticket", _shapes.Text(), required=True),
+        _models.Field("bytes", "bytes", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("digest", "digest", _models.Ref(BlobDigest), required=True),
+    ),
+    closed=True,
+)
+BulkReadParams.SHAPE = _models.RecordShape(
+    BulkReadParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("profile", "profile", BulkProfile.SHAPE, required=True),
+        _models.Field("blob", "blob", _models.Ref(BlobRef), required=True),
+    ),
+    closed=True,
+)
+BulkReadResult.SHAPE = _models.RecordShape(
+    BulkReadResult,
+    (
+        _models.Field("lease", "lease", _shapes.Text(), required=True),
+        _models.Field("profile", "profile", BulkProfile.SHAPE, required=True),
+        _models.Field("locator", "locator", FlatName.SHAPE, required=True),
+        _models.Field("bytes", "bytes", _shapes.Integer(0, 9007199254740991), required=True),
+    ),
+)
+BulkReleaseParams.SHAPE = _models.RecordShape(
+    BulkReleaseParams,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
+        _models.Field("id", "id", _shapes.Text(), required=True),
+    ),
+    closed=True,
+)
+BulkReleaseResult.SHAPE = _models.RecordShape(
+    BulkReleaseResult,
+    (
+        _models.Field("released", "released", _shapes.BOOLEAN, required=True),
+    ),
+)
+Diagnostic.SHAPE = _models.RecordShape(
+    Diagnostic,
+    (
+        _models.Field("severity", "severity", _shapes.Text(), required=True),
+        _models.Field("code", "code", _shapes.Text(), required=True),
+        _models.Field("message", "message", _shapes.Text(), required=True),
+        _models.Field("primary", "primary", _shapes.ANY, nullable=True),
+        _models.Field("related", "related", _shapes.ANY, nullable=True),
+        _models.Field("fixes", "fixes", _shapes.ANY, nullable=True),
+        _models.Field("attachments", "attachments", _shapes.ANY, nullable=True),
+    ),
+)
+DiagnosticMetadata.SHAPE = _models.RecordShape(
+    DiagnosticMetadata,
+    (
+        _models.Field("octet_diagnostics_v1", "octet_diagnostics_v1", _shapes.List(_models.Ref(Diagnostic), max_items=MAX_DIAGNOSTICS, max_encoded_bytes=MAX_DIAGNOSTICS_BYTES)),
+    ),
+)
 
 MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "JsonRpcRequest": JsonRpcRequest,
@@ -8767,6 +13432,44 @@ MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "ToolsUnregisterResult": ToolsUnregisterResult,
     "StoredEntry": StoredEntry,
     "StoredMessage": StoredMessage,
+    "FlatName": FlatName,
+    "ScratchFile": ScratchFile,
+    "CompositionTool": CompositionTool,
+    "CompositionLimits": CompositionLimits,
+    "CompositionContextParams": CompositionContextParams,
+    "CompositionContextResult": CompositionContextResult,
+    "CompositionCallParams": CompositionCallParams,
+    "CompositionCallResult": CompositionCallResult,
+    "CompositionStoreParams": CompositionStoreParams,
+    "CompositionStoreResult": CompositionStoreResult,
+    "ResourceType": ResourceType,
+    "ResourceRef": ResourceRef,
+    "BlobRef": BlobRef,
+    "BlobDigest": BlobDigest,
+    "OperationInput": OperationInput,
+    "OperationOutput": OperationOutput,
+    "OperationDescriptor": OperationDescriptor,
+    "ResourceRegisterParams": ResourceRegisterParams,
+    "ResourceCleanup": ResourceCleanup,
+    "ResourceReleaseParams": ResourceReleaseParams,
+    "ResourceReleaseResult": ResourceReleaseResult,
+    "ResourceDisposeParams": ResourceDisposeParams,
+    "DisposeStatus": DisposeStatus,
+    "DisposedResource": DisposedResource,
+    "ResourceDisposeResult": ResourceDisposeResult,
+    "BulkProfile": BulkProfile,
+    "BulkLimits": BulkLimits,
+    "BulkOffer": BulkOffer,
+    "ResourceRefsOffer": ResourceRefsOffer,
+    "BulkWriteParams": BulkWriteParams,
+    "BulkWriteResult": BulkWriteResult,
+    "BulkCommitParams": BulkCommitParams,
+    "BulkReadParams": BulkReadParams,
+    "BulkReadResult": BulkReadResult,
+    "BulkReleaseParams": BulkReleaseParams,
+    "BulkReleaseResult": BulkReleaseResult,
+    "Diagnostic": Diagnostic,
+    "DiagnosticMetadata": DiagnosticMetadata,
 }
 """Every model of the wire by its name."""
 
@@ -8832,6 +13535,8 @@ METHOD_TERMINAL_GRANT_LOST: Final = "terminal/grant-lost"
 """The terminal must be left alone at once."""
 METHOD_UI_AUTOCOMPLETE_COMPLETE: Final = "ui/autocomplete/complete"
 """Asks for completions at the cursor."""
+METHOD_RESOURCE_DISPOSE: Final = "resource/dispose"
+"""Asks the extension to dispose of retired resources."""
 METHOD_UI_KEY: Final = "ui/key"
 """A key for a surface."""
 METHOD_UI_MOUSE: Final = "ui/mouse"
@@ -8946,6 +13651,24 @@ METHOD_SESSION_RELOAD: Final = "session/reload"
 """Reads the active session again."""
 METHOD_SESSION_COMPACT: Final = "session/compact"
 """Compacts the session."""
+METHOD_COMPOSITION_CONTEXT: Final = "composition/context"
+"""Asks which tools can be composed."""
+METHOD_COMPOSITION_CALL: Final = "composition/call"
+"""Calls a tool from inside a tool."""
+METHOD_COMPOSITION_STORE: Final = "composition/store"
+"""Changes the store of a composing tool."""
+METHOD_RESOURCE_REGISTER: Final = "resource/register"
+"""Registers a resource the tool made."""
+METHOD_RESOURCE_RELEASE: Final = "resource/release"
+"""Gives a resource up."""
+METHOD_BULK_WRITE: Final = "bulk/write"
+"""Asks for a file to write a large object to."""
+METHOD_BULK_COMMIT: Final = "bulk/commit"
+"""Declares a large object written."""
+METHOD_BULK_READ: Final = "bulk/read"
+"""Asks for a file to read a large object from."""
+METHOD_BULK_RELEASE: Final = "bulk/release"
+"""Gives a ticket or a lease back."""
 METHOD_UI_OPEN: Final = "ui/open"
 """Mounts a surface in the terminal."""
 METHOD_UI_CLOSE: Final = "ui/close"
@@ -8988,6 +13711,7 @@ METHODS: Final[Mapping[str, _rows.Method]] = _rows.by_name(
         _rows.Method(name=METHOD_BASH_USER, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="lifecycle_events_v2", offer="", terminal="", status="active", parent="", service="events.bash_user", shapes=(_rows.MethodShape(("0.2", "0.4"), "BashUserParams", "", False),)),
         _rows.Method(name=METHOD_TERMINAL_GRANT_LOST, versions=("0.2", "0.4"), notification=True, direction="host_to_extension", gate="terminal_handoff", offer="", terminal="", status="active", parent="", service="events.terminal_grant_lost", shapes=(_rows.MethodShape(("0.2", "0.4"), "TerminalGrantLostParams", "", False),)),
         _rows.Method(name=METHOD_UI_AUTOCOMPLETE_COMPLETE, versions=("0.2", "0.4"), notification=False, direction="host_to_extension", gate="autocomplete + admitted registration", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.4",), "UiAutocompleteCompleteParams", "UiAutocompleteCompleteResult", False), _rows.MethodShape(("0.2",), "UiAutocompleteCompleteParams", "UiAutocompleteCompleteResultV02", False))),
+        _rows.Method(name=METHOD_RESOURCE_DISPOSE, versions=("0.4",), notification=False, direction="host_to_extension", gate="resource_refs_v1", offer="", terminal="", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.4",), "ResourceDisposeParams", "ResourceDisposeResult", False),)),
         _rows.Method(name=METHOD_UI_KEY, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_key", shapes=(_rows.MethodShape(("0.4",), "UiKeyParams", "", False),)),
         _rows.Method(name=METHOD_UI_MOUSE, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_mouse", shapes=(_rows.MethodShape(("0.4",), "UiMouseParams", "", False),)),
         _rows.Method(name=METHOD_UI_RESIZE, versions=("0.4",), notification=True, direction="host_to_extension", gate="remote_ui", offer="", terminal="", status="active", parent="", service="events.ui_resize", shapes=(_rows.MethodShape(("0.4",), "UiResizeParams", "", False),)),
@@ -9036,6 +13760,15 @@ METHODS: Final[Mapping[str, _rows.Method]] = _rows.by_name(
         _rows.Method(name=METHOD_SESSION_SWITCH, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.switch", shapes=(_rows.MethodShape(("0.4",), "SessionSwitchParams", "SessionSwitchResult", False),)),
         _rows.Method(name=METHOD_SESSION_RELOAD, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_control_v1", offer="", terminal="", status="active", parent="retained", service="session.reload", shapes=(_rows.MethodShape(("0.4",), "SessionReloadParams", "SessionReloadResult", False),)),
         _rows.Method(name=METHOD_SESSION_COMPACT, versions=("0.4",), notification=False, direction="extension_to_host", gate="session_compaction_v1", offer="", terminal="", status="active", parent="settled", service="session.compact", shapes=(_rows.MethodShape(("0.4",), "SessionCompactParams", "SessionCompactResult", False),)),
+        _rows.Method(name=METHOD_COMPOSITION_CONTEXT, versions=("0.4",), notification=False, direction="extension_to_host", gate="tool_composition_v1", offer="", terminal="", status="active", parent="tool_call", service="composition.context", shapes=(_rows.MethodShape(("0.4",), "CompositionContextParams", "CompositionContextResult", False),)),
+        _rows.Method(name=METHOD_COMPOSITION_CALL, versions=("0.4",), notification=False, direction="extension_to_host", gate="tool_composition_v1", offer="", terminal="", status="active", parent="tool_call", service="composition.call", shapes=(_rows.MethodShape(("0.4",), "CompositionCallParams", "CompositionCallResult", False),)),
+        _rows.Method(name=METHOD_COMPOSITION_STORE, versions=("0.4",), notification=False, direction="extension_to_host", gate="tool_composition_v1", offer="", terminal="", status="active", parent="tool_call", service="composition.store", shapes=(_rows.MethodShape(("0.4",), "CompositionStoreParams", "CompositionStoreResult", False),)),
+        _rows.Method(name=METHOD_RESOURCE_REGISTER, versions=("0.4",), notification=False, direction="extension_to_host", gate="resource_refs_v1", offer="", terminal="", status="active", parent="tool_call", service="resources.register", shapes=(_rows.MethodShape(("0.4",), "ResourceRegisterParams", "ResourceRef", False),)),
+        _rows.Method(name=METHOD_RESOURCE_RELEASE, versions=("0.4",), notification=False, direction="extension_to_host", gate="resource_refs_v1", offer="", terminal="", status="active", parent="tool_call", service="resources.release", shapes=(_rows.MethodShape(("0.4",), "ResourceReleaseParams", "ResourceReleaseResult", False),)),
+        _rows.Method(name=METHOD_BULK_WRITE, versions=("0.4",), notification=False, direction="extension_to_host", gate="bulk_objects_v1", offer="", terminal="", status="active", parent="tool_call", service="bulk.write", shapes=(_rows.MethodShape(("0.4",), "BulkWriteParams", "BulkWriteResult", False),)),
+        _rows.Method(name=METHOD_BULK_COMMIT, versions=("0.4",), notification=False, direction="extension_to_host", gate="bulk_objects_v1", offer="", terminal="", status="active", parent="tool_call", service="bulk.commit", shapes=(_rows.MethodShape(("0.4",), "BulkCommitParams", "BlobRef", False),)),
+        _rows.Method(name=METHOD_BULK_READ, versions=("0.4",), notification=False, direction="extension_to_host", gate="bulk_objects_v1", offer="", terminal="", status="active", parent="tool_call", service="bulk.read", shapes=(_rows.MethodShape(("0.4",), "BulkReadParams", "BulkReadResult", False),)),
+        _rows.Method(name=METHOD_BULK_RELEASE, versions=("0.4",), notification=False, direction="extension_to_host", gate="bulk_objects_v1", offer="", terminal="", status="active", parent="tool_call", service="bulk.release", shapes=(_rows.MethodShape(("0.4",), "BulkReleaseParams", "BulkReleaseResult", False),)),
         _rows.Method(name=METHOD_UI_OPEN, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.open", shapes=(_rows.MethodShape(("0.4",), "UiOpenParams", "UiOpenResult", False),)),
         _rows.Method(name=METHOD_UI_CLOSE, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.close", shapes=(_rows.MethodShape(("0.4",), "UiCloseParams", "UiCloseResult", False),)),
         _rows.Method(name=METHOD_UI_CHROME, versions=("0.4",), notification=False, direction="extension_to_host", gate="remote_ui", offer="", terminal="", status="active", parent="retained", service="ui.chrome", shapes=(_rows.MethodShape(("0.4",), "UiChromeParams", "UiChromeResult", False),)),
@@ -9200,6 +13933,59 @@ FEATURES: Final[Mapping[str, _rows.Feature]] = _rows.by_name(
     )
 )
 """The feature table."""
+
+HOOK_BEFORE_PROMPT: Final = "before_prompt"
+"""Sees the prompt before the model does; may deny it or add context."""
+HOOK_AFTER_RESPONSE: Final = "after_response"
+"""Sees an answer that is complete and successful; never runs after a failure, a cancellation or a limit."""
+HOOK_BEFORE_TOOL_CALL: Final = "before_tool_call"
+"""Sees a tool call before it runs; may deny it or add context."""
+HOOK_AFTER_TOOL_CALL: Final = "after_tool_call"
+"""Sees a tool call and its output."""
+HOOK_PROVIDER_RETRY: Final = "provider_retry"
+"""Advises on a retry the host has allowed: decline it or wait longer, nothing else. The wait for the answer ends
+with the planned delay.
+"""
+HOOK_BEFORE_PERSISTENCE: Final = "before_persistence"
+"""Adds one value to what is stored with an answer."""
+HOOK_POST_MUTATION: Final = "post_mutation"
+"""Sees a change that was committed or rolled back; may ask that affected resources are read again."""
+HOOK_MODEL_TURN_START: Final = "model_turn_start"
+"""Awaited before an answer of the model is prepared; retries and side requests give no second start."""
+HOOK_MODEL_TURN_END: Final = "model_turn_end"
+"""Awaited once an answer and all its tool results are stored. A start may stay without an end."""
+HOOK_SESSION_BEFORE_COMPACT: Final = "session_before_compact"
+"""Awaited before a compaction; a cancel refuses it."""
+HOOK_SESSION_COMPACT: Final = "session_compact"
+"""Awaited after a compaction was stored."""
+HOOK_CACHE_WARMING_DECISION: Final = "cache_warming_decision"
+"""Advises before every refresh of a provider cache that is due. All waits together end with the time of the
+refresh.
+"""
+HOOK_COMPACTION_STRATEGY: Final = "compaction_strategy"
+"""Draws text as images in place of a local compaction, batch by batch, for models that see."""
+HOOK_RESOURCES_DISCOVER: Final = "resources_discover"
+"""Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back."""
+
+HOOKS: Final[Mapping[str, _rows.Hook]] = _rows.by_name(
+    (
+        _rows.Hook(HOOK_BEFORE_PROMPT, ("0.1", "0.2", "0.4"), "-", "BeforePromptPayload", "BeforePromptHookResult", "honoured"),
+        _rows.Hook(HOOK_AFTER_RESPONSE, ("0.1", "0.2", "0.4"), "-", "AfterResponsePayload", "AfterResponseHookResult", "ignored"),
+        _rows.Hook(HOOK_BEFORE_TOOL_CALL, ("0.1", "0.2", "0.4"), "-", "BeforeToolCallPayload", "BeforeToolCallHookResult", "honoured"),
+        _rows.Hook(HOOK_AFTER_TOOL_CALL, ("0.1", "0.2", "0.4"), "-", "AfterToolCallPayload", "AfterToolCallHookResult", "ignored"),
+        _rows.Hook(HOOK_PROVIDER_RETRY, ("0.2", "0.4"), "-", "ProviderRetryPayload", "ProviderRetryHookResult", "ignored"),
+        _rows.Hook(HOOK_BEFORE_PERSISTENCE, ("0.2", "0.4"), "-", "BeforePersistencePayload", "BeforePersistenceHookResult", "ignored"),
+        _rows.Hook(HOOK_POST_MUTATION, ("0.2", "0.4"), "-", "PostMutationPayload", "PostMutationHookResult", "ignored"),
+        _rows.Hook(HOOK_MODEL_TURN_START, ("0.4",), "session_entries", "ModelTurnStartPayload", "ModelTurnStartHookResult", "invalid"),
+        _rows.Hook(HOOK_MODEL_TURN_END, ("0.4",), "session_entries", "ModelTurnEndPayload", "ModelTurnEndHookResult", "invalid"),
+        _rows.Hook(HOOK_SESSION_BEFORE_COMPACT, ("0.4",), "session_entries", "SessionBeforeCompactPayload", "SessionBeforeCompactHookResult", "invalid"),
+        _rows.Hook(HOOK_SESSION_COMPACT, ("0.4",), "session_entries", "SessionCompactPayload", "SessionCompactHookResult", "invalid"),
+        _rows.Hook(HOOK_CACHE_WARMING_DECISION, ("0.4",), "cache_warming_decision", "CacheWarmingDecisionPayload", "CacheWarmingDecisionHookResult", "ignored"),
+        _rows.Hook(HOOK_COMPACTION_STRATEGY, ("0.4",), "compaction_strategy", "CompactionStrategyPayload", "CompactionStrategyHookResult", "ignored"),
+        _rows.Hook(HOOK_RESOURCES_DISCOVER, ("0.4",), "resource_paths_v1", "ResourcesDiscoverPayload", "ResourcesDiscoverHookResult", "invalid"),
+    )
+)
+"""The hook table."""
 
 TABLE_OUTPUT_SCHEMA_KEYWORDS: Final[tuple[str, ...]] = (
     "$schema",
