@@ -46,6 +46,10 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 			return nil, cmp.Or(errs.Err(), err)
 		}
 		files = append(files, made...)
+		if made, err = newServices(wire, errs).files(); err != nil {
+			return nil, cmp.Or(errs.Err(), err)
+		}
+		files = append(files, made...)
 	}
 	ruleFile, err := rules(spec, errs)
 	if err != nil {
@@ -89,6 +93,9 @@ func readme(spec *model.Spec) emit.File {
 	b.WriteString("| `wirejson` | strict JSON reader, table-driven validator, canonical writer: a copy of `gen/golang/support` |\n")
 	for _, wire := range spec.Wires {
 		b.WriteString("| `" + wire.Module.Go + "` | " + strings.TrimSuffix(wire.Title, ".") + " |\n")
+		if s := newServices(wire, new(located.List)); len(s.sent()) > 0 {
+			b.WriteString("| `" + s.pkgName() + "` | What an extension calls, hears and is asked there |\n")
+		}
 	}
 	b.WriteString("| `rules` | every rule: id, level, role, versions, text, source |\n\n")
 	b.WriteString("Tests live with what they test: `gen/golang/support`, `gen/golang` and `gen/conformance`.\n")

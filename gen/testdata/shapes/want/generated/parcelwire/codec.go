@@ -44,6 +44,14 @@ func DecodeAny(model string, data []byte) (wirejson.Encoder, error) {
 		return erase(DecodeNotice(data))
 	case "NoticeResult":
 		return erase(DecodeNoticeResult(data))
+	case "Holder":
+		return erase(DecodeHolder(data))
+	case "KeepParams":
+		return erase(DecodeKeepParams(data))
+	case "KeepParamsV01":
+		return erase(DecodeKeepParamsV01(data))
+	case "CloseParams":
+		return erase(DecodeCloseParams(data))
 	}
 	return nil, wirejson.UnknownModelError(model)
 }
@@ -1108,5 +1116,315 @@ func (x *NoticeResult) decode(wirejson.Value) {}
 
 func (x NoticeResult) encode(w *wirejson.Writer) {
 	outer := w.OpenObject(nil)
+	w.CloseObject(outer)
+}
+
+// DecodeHolder reads and validates one Holder.
+func DecodeHolder(data []byte) (x Holder, err error) {
+	doc, err := schema.Check(data, modelHolder)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeHolderValue validates and copies one Holder out of a document. Pointers start at v.
+func DecodeHolderValue(v wirejson.Value) (x Holder, err error) {
+	if bad := schema.Validate(v, modelHolder); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeHolder in place.
+func (x *Holder) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeHolder(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x Holder) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x Holder) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelHolder)
+}
+
+// Validate returns the first violation, or nil.
+func (x Holder) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *Holder) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "name":
+			x.Name = c.Value().Text()
+		}
+	}
+}
+
+func (x Holder) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("name")
+	w.String(x.Name)
+	w.CloseObject(outer)
+}
+
+// DecodeKeepParams reads and validates one KeepParams.
+func DecodeKeepParams(data []byte) (x KeepParams, err error) {
+	doc, err := schema.Check(data, modelKeepParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeKeepParamsValue validates and copies one KeepParams out of a document. Pointers start at v.
+func DecodeKeepParamsValue(v wirejson.Value) (x KeepParams, err error) {
+	if bad := schema.Validate(v, modelKeepParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeKeepParams in place.
+func (x *KeepParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeKeepParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x KeepParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x KeepParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelKeepParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x KeepParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *KeepParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			if item := c.Value(); item.IsNull() {
+				x.ResourceOwner = wirejson.Null[Holder]()
+			} else {
+				var ra Holder
+				ra.decode(item)
+				x.ResourceOwner = wirejson.Some(ra)
+			}
+		case "speed":
+			x.Speed = Speed(c.Value().Text())
+		case "type":
+			x.Type = c.Value().Text()
+		}
+	}
+}
+
+func (x KeepParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	if value, ok := x.ResourceOwner.Get(); ok {
+		w.Key("resource_owner")
+		value.encode(w)
+	} else if x.ResourceOwner.IsNull() {
+		w.Key("resource_owner")
+		w.Null()
+	}
+	w.Key("speed")
+	w.String(string(x.Speed))
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeKeepParamsV01 reads and validates one KeepParamsV01.
+func DecodeKeepParamsV01(data []byte) (x KeepParamsV01, err error) {
+	doc, err := schema.Check(data, modelKeepParamsV01)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeKeepParamsV01Value validates and copies one KeepParamsV01 out of a document. Pointers start at v.
+func DecodeKeepParamsV01Value(v wirejson.Value) (x KeepParamsV01, err error) {
+	if bad := schema.Validate(v, modelKeepParamsV01); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeKeepParamsV01 in place.
+func (x *KeepParamsV01) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeKeepParamsV01(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x KeepParamsV01) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x KeepParamsV01) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelKeepParamsV01)
+}
+
+// Validate returns the first violation, or nil.
+func (x KeepParamsV01) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *KeepParamsV01) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "speed":
+			x.Speed = Speed(c.Value().Text())
+		case "type":
+			x.Type = c.Value().Text()
+		}
+	}
+}
+
+func (x KeepParamsV01) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	w.Key("speed")
+	w.String(string(x.Speed))
+	w.Key("type")
+	w.String(x.Type)
+	w.CloseObject(outer)
+}
+
+// DecodeCloseParams reads and validates one CloseParams.
+func DecodeCloseParams(data []byte) (x CloseParams, err error) {
+	doc, err := schema.Check(data, modelCloseParams)
+	if err != nil {
+		return x, err
+	}
+	x.decode(doc.Root())
+	doc.Release()
+	return x, nil
+}
+
+// DecodeCloseParamsValue validates and copies one CloseParams out of a document. Pointers start at v.
+func DecodeCloseParamsValue(v wirejson.Value) (x CloseParams, err error) {
+	if bad := schema.Validate(v, modelCloseParams); bad != nil {
+		return x, bad
+	}
+	x.decode(v)
+	return x, nil
+}
+
+// UnmarshalJSON is DecodeCloseParams in place.
+func (x *CloseParams) UnmarshalJSON(data []byte) error {
+	decoded, err := DecodeCloseParams(data)
+	if err != nil {
+		return err
+	}
+	*x = decoded
+	return nil
+}
+
+// AppendJSON appends the canonical spelling without checking it.
+func (x CloseParams) AppendJSON(dst []byte) []byte {
+	w := schema.NewWriter(dst)
+	x.encode(w)
+	return w.Bytes()
+}
+
+// MarshalJSON returns the canonical spelling after checking it.
+func (x CloseParams) MarshalJSON() ([]byte, error) {
+	w := schema.NewWriter(make([]byte, 0, 256))
+	x.encode(w)
+	return schema.Encode(w, modelCloseParams)
+}
+
+// Validate returns the first violation, or nil.
+func (x CloseParams) Validate() error {
+	_, err := x.MarshalJSON()
+	return err
+}
+
+func (x *CloseParams) decode(v wirejson.Value) {
+	for c := v.Members(); c.Next(); {
+		switch string(c.Key()) {
+		case "parent_request_id":
+			x.ParentRequestID = c.Value().Int()
+		case "resource_owner":
+			var ra Holder
+			ra.decode(c.Value())
+			x.ResourceOwner = ra
+		case "note":
+			if item := c.Value(); item.IsNull() {
+				x.Note = wirejson.Null[string]()
+			} else {
+				x.Note = wirejson.Some(item.Text())
+			}
+		}
+	}
+}
+
+func (x CloseParams) encode(w *wirejson.Writer) {
+	outer := w.OpenObject(nil)
+	if value, ok := x.Note.Get(); ok {
+		w.Key("note")
+		w.String(value)
+	} else if x.Note.IsNull() {
+		w.Key("note")
+		w.Null()
+	}
+	w.Key("parent_request_id")
+	w.Int(x.ParentRequestID)
+	w.Key("resource_owner")
+	x.ResourceOwner.encode(w)
 	w.CloseObject(outer)
 }

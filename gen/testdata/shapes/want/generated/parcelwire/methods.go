@@ -120,7 +120,8 @@ var Methods = []wirejson.Method{
 		Parent:    "retained",
 		Service:   "parcels.keep",
 		Shapes: []wirejson.MethodShape{
-			{Versions: []string{"0.1", "0.2"}, Params: "Notice", Result: "Parcel", ResultNullable: true},
+			{Versions: []string{"0.2"}, Params: "KeepParams", Result: "Parcel", ResultNullable: true},
+			{Versions: []string{"0.1"}, Params: "KeepParamsV01", Result: "Parcel", ResultNullable: true},
 		},
 	},
 	{
@@ -132,7 +133,7 @@ var Methods = []wirejson.Method{
 		Parent:    "settled",
 		Service:   "parcels.close",
 		Shapes: []wirejson.MethodShape{
-			{Versions: []string{"0.1", "0.2"}, Params: "Notice", Result: "NoticeResult"},
+			{Versions: []string{"0.1", "0.2"}, Params: "CloseParams", Result: "NoticeResult"},
 		},
 	},
 	{

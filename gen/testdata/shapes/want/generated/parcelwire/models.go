@@ -23,6 +23,10 @@ var Models = []string{
 	"Plan",
 	"Notice",
 	"NoticeResult",
+	"Holder",
+	"KeepParams",
+	"KeepParamsV01",
+	"CloseParams",
 }
 
 // Parcel: A closed record with every presence.
@@ -244,3 +248,55 @@ type Notice struct {
 //
 // Source: test 3.
 type NoticeResult struct{}
+
+// Holder: Whose parcel it is.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type Holder struct {
+	// Name. Required.
+	Name string `json:"name"`
+}
+
+// KeepParams: Params with a parent, with or without an owner.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type KeepParams struct {
+	// The request. Required; from 0 to 9007199254740991.
+	ParentRequestID int64 `json:"parent_request_id"`
+	// The owner. Optional, may be null.
+	ResourceOwner wirejson.Opt[Holder] `json:"resource_owner"`
+	// How fast. Required.
+	Speed Speed `json:"speed"`
+	// A word that Go keeps for itself. Required; at most 4 bytes.
+	Type string `json:"type"`
+}
+
+// KeepParamsV01: The same without parent and owner.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type KeepParamsV01 struct {
+	// How fast. Required.
+	Speed Speed `json:"speed"`
+	// A word that Go keeps for itself. Required; at most 4 bytes.
+	Type string `json:"type"`
+}
+
+// CloseParams: Params with an owner that cannot be left out, and a choice of the caller.
+//
+// Unlisted members are refused.
+//
+// Source: test 3.
+type CloseParams struct {
+	// The request. Required; from 0 to 9007199254740991.
+	ParentRequestID int64 `json:"parent_request_id"`
+	// The owner. Required.
+	ResourceOwner Holder `json:"resource_owner"`
+	// For people. Optional.
+	Note wirejson.Opt[string] `json:"note"`
+}

@@ -20,6 +20,10 @@ const (
 	modelPlan
 	modelNotice
 	modelNoticeResult
+	modelHolder
+	modelKeepParams
+	modelKeepParamsV01
+	modelCloseParams
 )
 
 var schema = wirejson.Schema{
@@ -162,6 +166,44 @@ var schema = wirejson.Schema{
 			Name:   "NoticeResult",
 			Shape:  wirejson.RecordShape,
 			Closed: true,
+		},
+		{
+			Name:   "Holder",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "name", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
+		},
+		{
+			Name:   "KeepParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991}},
+				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelHolder}},
+				{Name: "speed", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSpeed}},
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4}}},
+			},
+		},
+		{
+			Name:   "KeepParamsV01",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "speed", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelSpeed}},
+				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 4}}},
+			},
+		},
+		{
+			Name:   "CloseParams",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
+			Fields: []wirejson.Field{
+				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991}},
+				{Name: "resource_owner", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelHolder}},
+				{Name: "note", Type: wirejson.Type{Kind: wirejson.StringType}},
+			},
 		},
 	},
 }
