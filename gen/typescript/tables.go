@@ -116,7 +116,18 @@ func (m *module) features() {
 		rows[i] = fmt.Sprintf("{ name: %s, versions: %s, required: %t, dependsOn: %s }",
 			name, quoteAll(feature.Versions), feature.Required, quoteAll(feature.DependsOn))
 	}
+	m.union("KnownFeature", "One of the features.", rows, "FEATURE_", func(i int) string { return m.wire.Features[i].Name })
 	m.list("FEATURES", "Every feature, in the order of the spec.", "Feature", rows)
+}
+
+// union writes the type of the names of a table.
+func (m *module) union(name, doc string, rows []string, prefix string, entry func(int) string) {
+	m.claim(name, doc)
+	m.printf("/** %s */\nexport type %s =", doc, name)
+	for i := range rows {
+		m.printf("\n  | typeof %s%s", prefix, constant(entry(i)))
+	}
+	m.printf(";\n\n")
 }
 
 func (m *module) capabilities() {
@@ -132,6 +143,7 @@ func (m *module) capabilities() {
 		rows[i] = fmt.Sprintf("{ name: %s, offer: %s, status: %s, needs: %s }",
 			name, quote(capability.Offer), quote(capability.Status), quoteAll(capability.Needs))
 	}
+	m.union("KnownCapability", "One of the capabilities.", rows, "CAPABILITY_", func(i int) string { return m.wire.Capabilities[i].Name })
 	m.list("CAPABILITIES", "Every capability, in the order of the spec.", "Capability", rows)
 }
 

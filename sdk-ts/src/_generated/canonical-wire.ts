@@ -3223,6 +3223,22 @@ export const CAPABILITY_THEME_SELECTION = "theme_selection";
 /** Known name; neither offered nor selected on this wire. (canonical 4.1) */
 export const CAPABILITY_DYNAMIC_TOOLS = "dynamic_tools";
 
+/** One of the capabilities. */
+export type KnownCapability =
+  | typeof CAPABILITY_CONTENT_PARTS
+  | typeof CAPABILITY_CORE
+  | typeof CAPABILITY_REQUEST_CANCELLATION
+  | typeof CAPABILITY_TOOL_CALL
+  | typeof CAPABILITY_EVENT_BUS
+  | typeof CAPABILITY_LIFECYCLE_EVENTS
+  | typeof CAPABILITY_MIGRATION_ADAPTER_V1
+  | typeof CAPABILITY_PROVIDER_AUTH
+  | typeof CAPABILITY_PROVIDER_CATALOG
+  | typeof CAPABILITY_PROVIDER_STREAM
+  | typeof CAPABILITY_SESSION_LIFECYCLE
+  | typeof CAPABILITY_THEME_SELECTION
+  | typeof CAPABILITY_DYNAMIC_TOOLS;
+
 /** Every capability, in the order of the spec. */
 export const CAPABILITIES: readonly Capability[] = [
   { name: CAPABILITY_CONTENT_PARTS, offer: "required", status: "foundation", needs: [] },

@@ -325,6 +325,8 @@ export interface ToolDefinition {
   readonly prompt_guidelines?: readonly string[];
   /** Lets the tool call other tools; needs tool_composition_v1. */
   readonly composition?: ToolComposition;
+  /** Which resources a call takes and gives; needs operation_descriptors_v1, and resource_refs_v1 where it names resources. */
+  readonly operation?: OperationDescriptor | null;
   /** Grammar contract for providers, passed on unread. */
   readonly constrained_sampling?: JsonValue;
 }
@@ -1297,7 +1299,7 @@ export interface SessionWaitForIdleParams {
   readonly parent_request_id: number;
   /** Owner issued to this process; lets the call go on after its parent settled. */
   readonly resource_owner?: ResourceOwner | null;
-  /** Null or absent: only session/switch names a session. */
+  /** Null or absent; only session/switch names a session. */
   readonly session_id?: string | null;
 }
 
@@ -1313,7 +1315,7 @@ export interface SessionCreateParams {
   readonly parent_request_id: number;
   /** Owner issued to this process; lets the call go on after its parent settled. */
   readonly resource_owner?: ResourceOwner | null;
-  /** Null or absent: only session/switch names a session. */
+  /** Null or absent; only session/switch names a session. */
   readonly session_id?: string | null;
 }
 
@@ -1329,7 +1331,7 @@ export interface SessionForkParams {
   readonly parent_request_id: number;
   /** Owner issued to this process; lets the call go on after its parent settled. */
   readonly resource_owner?: ResourceOwner | null;
-  /** Null or absent: only session/switch names a session. */
+  /** Null or absent; only session/switch names a session. */
   readonly session_id?: string | null;
 }
 
@@ -1361,7 +1363,7 @@ export interface SessionReloadParams {
   readonly parent_request_id: number;
   /** Owner issued to this process; lets the call go on after its parent settled. */
   readonly resource_owner?: ResourceOwner | null;
-  /** Null or absent: only session/switch names a session. */
+  /** Null or absent; only session/switch names a session. */
   readonly session_id?: string | null;
 }
 
@@ -1984,7 +1986,7 @@ export interface AfterToolCallHookResult {
   readonly notifications?: readonly Notification[];
 }
 
-/** Where a request to a provider failed. API 0.2, 0.4. (feature 9.2, seed) */
+/** Where a request to a provider failed. API 0.2, 0.4. (feature 9.2, seed: Provider-retry observations and advice) */
 export type ProviderRetryKind =
   | "before_generation"
   | "stream_start"
@@ -1992,7 +1994,7 @@ export type ProviderRetryKind =
   | "waiting_for_network"
   | OpenString;
 
-/** Requests to a provider that are not the main answer. API 0.2, 0.4. (feature 9.2, seed) */
+/** Requests to a provider that are not the main answer. API 0.2, 0.4. (feature 9.2, seed: Provider-retry observations and advice) */
 export type ProviderOperation =
   | "local_compaction"
   | "native_compaction"
@@ -2292,7 +2294,7 @@ export interface CacheWarmingDecisionHookResult {
   readonly cache_warming_decision?: CacheWarmingAction | null;
 }
 
-/** One batch of the text to compact. API 0.4. (feature 9.2, seed) */
+/** One batch of the text to compact. API 0.4. (feature 9.2, seed: Bounded authoring path) */
 export interface CompactionStrategyPayload {
   /** Model that will read the images. */
   readonly model_id: string;
@@ -3564,6 +3566,7 @@ export const WIRE: WireTables = {
           { name: "prompt_snippet", required: false, nullable: true, type: { kind: "string", maxBytes: 1024, controls: "text" } },
           { name: "prompt_guidelines", required: false, nullable: false, type: { kind: "array", element: { kind: "string", maxBytes: 1024, controls: "text" }, maxItems: 16 } },
           { name: "composition", required: false, nullable: false, type: { kind: "ref", model: "ToolComposition" } },
+          { name: "operation", required: false, nullable: true, type: { kind: "ref", model: "OperationDescriptor" } },
           { name: "constrained_sampling", required: false, nullable: true, type: { kind: "json" } },
         ],
       },
@@ -4738,7 +4741,7 @@ export const WIRE: WireTables = {
         fields: [
           { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
           { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
-          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", maxBytes: 256 } },
         ],
       },
     ],
@@ -4760,7 +4763,7 @@ export const WIRE: WireTables = {
         fields: [
           { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
           { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
-          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", maxBytes: 256 } },
         ],
       },
     ],
@@ -4782,7 +4785,7 @@ export const WIRE: WireTables = {
         fields: [
           { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
           { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
-          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", maxBytes: 256 } },
         ],
       },
     ],
@@ -4826,7 +4829,7 @@ export const WIRE: WireTables = {
         fields: [
           { name: "parent_request_id", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
           { name: "resource_owner", required: false, nullable: true, type: { kind: "ref", model: "ResourceOwner" } },
-          { name: "session_id", required: false, nullable: true, type: { kind: "string", minBytes: 1, pattern: new RegExp("^$", "u") } },
+          { name: "session_id", required: false, nullable: true, type: { kind: "string", maxBytes: 256 } },
         ],
       },
     ],
@@ -12243,6 +12246,46 @@ export const FEATURE_COMPACTION_STRATEGY = "compaction_strategy";
 /** Advising on cache warming. Offered: when the manifest declares the hook. API 0.4. (feature 5) */
 export const FEATURE_CACHE_WARMING_DECISION = "cache_warming_decision";
 
+/** One of the features. */
+export type KnownFeature =
+  | typeof FEATURE_REQUEST_CANCELLATION
+  | typeof FEATURE_CONTENT_PARTS
+  | typeof FEATURE_REQUEST_PROGRESS
+  | typeof FEATURE_PROGRESS_DECORATION
+  | typeof FEATURE_ARTIFACTS
+  | typeof FEATURE_LIFECYCLE_EVENTS
+  | typeof FEATURE_LIFECYCLE_EVENTS_V2
+  | typeof FEATURE_POLICY_INTENTS
+  | typeof FEATURE_APPROVALS
+  | typeof FEATURE_SECRETS
+  | typeof FEATURE_DYNAMIC_TOOLS
+  | typeof FEATURE_RUNTIME_COMMANDS
+  | typeof FEATURE_AGENT_SESSIONS
+  | typeof FEATURE_AGENT_MODEL_SELECTION_V1
+  | typeof FEATURE_DELEGATION_TELEMETRY_V1
+  | typeof FEATURE_AGENT_SESSION_EVENTS_V1
+  | typeof FEATURE_AGENT_SESSION_LIFETIME_V1
+  | typeof FEATURE_COMPOSER
+  | typeof FEATURE_SHORTCUTS
+  | typeof FEATURE_SESSION_ENTRIES
+  | typeof FEATURE_MESSAGE_INJECTION
+  | typeof FEATURE_ACTIVE_TOOLS
+  | typeof FEATURE_TERMINAL_HANDOFF
+  | typeof FEATURE_AUTOCOMPLETE
+  | typeof FEATURE_AUTOCOMPLETE_EDIT_V1
+  | typeof FEATURE_TOOL_PROMPT_METADATA_V1
+  | typeof FEATURE_TOOL_COMPOSITION_V1
+  | typeof FEATURE_SESSION_CONTROL_V1
+  | typeof FEATURE_SESSION_COMPACTION_V1
+  | typeof FEATURE_RESOURCE_REFS_V1
+  | typeof FEATURE_OPERATION_DESCRIPTORS_V1
+  | typeof FEATURE_BULK_OBJECTS_V1
+  | typeof FEATURE_REMOTE_UI
+  | typeof FEATURE_TERMINAL_INPUT_INTERCEPT_V1
+  | typeof FEATURE_RESOURCE_PATHS_V1
+  | typeof FEATURE_COMPACTION_STRATEGY
+  | typeof FEATURE_CACHE_WARMING_DECISION;
+
 /** Every feature, in the order of the spec. */
 export const FEATURES: readonly Feature[] = [
   { name: FEATURE_REQUEST_CANCELLATION, versions: ["0.2", "0.4"], required: true, dependsOn: [] },
@@ -12591,3 +12634,202 @@ export const SESSION_CONTROL = [
   ["session/switch", "makes the session active", "active"],
   ["session/reload", "reads the active session again", "active"],
 ] as const;
+
+/** Media types of artifacts and the content part each goes into. Columns: media_type, part. (feature 8.1, 11.8) */
+export const ARTIFACT_MEDIA_TYPES = {
+  "image/png": "image",
+  "image/jpeg": "image",
+  "image/gif": "image",
+  "image/webp": "image",
+  "audio/wav": "audio",
+  "audio/mpeg": "audio",
+  "audio/flac": "audio",
+  "audio/opus": "audio",
+  "audio/aac": "audio",
+  "audio/mp4": "audio",
+} as const;
+
+/** Resources that a host discloses to post_mutation, by kind of mutation. Columns: kind, resource. (feature 9.2) */
+export const MUTATION_RESOURCES = [
+  ["configuration", "resource:settings"],
+  ["migration_ingestion", "resource:settings"],
+  ["migration_ingestion", "resource:mcp"],
+  ["migration_ingestion", "resource:skills"],
+] as const;
+
+/** The member of a hook result that belongs to one hook alone. Columns: hook, member. (feature 9) */
+export const HOOK_MEMBERS = {
+  provider_retry: "provider_retry",
+  before_persistence: "persistence_metadata",
+  post_mutation: "post_mutation",
+  model_turn_start: "session_operation",
+  model_turn_end: "session_operation",
+  session_before_compact: "session_operation",
+  session_compact: "session_operation",
+  cache_warming_decision: "cache_warming_decision",
+  compaction_strategy: "compaction_frames",
+  resources_discover: "resource_paths",
+} as const;
+
+/** What the tools and commands in the answer to initialize must be, and who decides. Columns: catalog, condition, rule. (feature 3.3) */
+export const CATALOG_RULES = [
+  ["tools", "dynamic_tools not selected", "the names are exactly those of contributes.tools"],
+  ["tools", "dynamic_tools selected", "the answer decides; it is epoch 0 and may differ from the manifest"],
+  ["commands", "runtime_commands not selected", "the names are exactly those of contributes.commands"],
+  ["commands", "runtime_commands selected", "the answer decides for this generation; nothing changes it later, and a reload gives the same list"],
+  ["tools and commands", "always", "no name comes twice"],
+  ["tools", "always", "the description is not empty and the parameters describe an object"],
+  ["tools", "API 0.1", "no output schema"],
+  ["lifecycle_events", "feature selected, list absent or empty", "all six events are subscribed to"],
+  ["lifecycle_events", "feature selected, list not empty", "the listed events, each one of the six"],
+  ["lifecycle_events", "feature not selected", "absent or empty; anything else is refused"],
+] as const;
+
+/** What follows when manifest, offer and answer do not fit together. Initialization fails on every refusal. Columns: mismatch, versions, reaction. (feature 6, op 12, op 13, op 34, S08, S19) */
+export const NEGOTIATION_REACTIONS = [
+  ["api_version of the answer is not that of the manifest", "0.1 0.2 0.4", "refuse; for good"],
+  ["protocol in the request or the answer", "0.1", "refuse"],
+  ["no protocol in the answer", "0.2 0.4", "refuse"],
+  ["protocol.version is not the one requested", "0.2 0.4", "refuse"],
+  ["a required feature is missing", "0.2 0.4", "refuse"],
+  ["a feature is unknown or was not offered", "0.2 0.4", "refuse"],
+  ["a feature comes twice", "0.2 0.4", "refuse"],
+  ["a feature without one it depends on", "0.2 0.4", "refuse"],
+  ["no limits, or max_concurrent_requests absent or under 1", "0.2 0.4", "refuse"],
+  ["max_concurrent_requests above the offer", "0.2 0.4", "the host takes its own"],
+  ["lifecycle events without the feature, or an unknown one", "0.2 0.4", "refuse"],
+  ["tools or commands that are fixed and not the declared ones", "0.1 0.2 0.4", "refuse"],
+  ["a tool or command name comes twice, or there are too many", "0.1 0.2 0.4", "refuse"],
+  ["an empty description, parameters that describe no object, a bad output schema", "0.1 0.2 0.4", "refuse"],
+  ["an output schema", "0.1", "refuse"],
+  ["presentation, menu, flags or environment in the manifest", "0.1", "the manifest is invalid, unless the value is the same as absent"],
+  ["prompt texts of a tool without tool_prompt_metadata_v1", "0.2 0.4", "refuse the definition"],
+  ["composition of a tool without tool_composition_v1, or an unknown member in it", "0.2 0.4", "refuse the definition"],
+  ["operation of a tool that names resources without both features", "0.2 0.4", "refuse the definition"],
+  ["an edit field of a completion without autocomplete_edit_v1, whatever its value", "0.2 0.4", "the answer is invalid"],
+  ["cache_warming_decision declared, feature not selected", "0.4", "refuse"],
+  ["resources_discover declared, resource_paths_v1 not selected", "0.4", "refuse"],
+  ["compaction_strategy declared, feature not selected", "0.4", "refuse"],
+  ["a model-turn or session-compaction hook declared, session_entries not selected", "0.4", "refuse"],
+  ["octet-subagents was offered agent_sessions and does not select delegation_telemetry_v1", "0.2 0.4", "refuse, with the advice to reinstall"],
+  ["the extension does not know a required feature", "0.2 0.4", "it answers initialize with an error"],
+  ["the extension does not know an optional feature", "0.2 0.4", "it ignores the name"],
+  ["initialization failed", "0.1 0.2 0.4", "parked as generation 0 without another try; in a reload the candidate goes and the old process stays"],
+  ["the host is about to send a notification that was not negotiated", "0.2 0.4", "it does not; a diagnostic"],
+  ["the extension sends a request that was not negotiated", "0.2 0.4", "unknown_method with unsupported_feature"],
+  ["approval_token without approvals", "0.2 0.4", "invalid_params"],
+  ["model_selection that is not null without agent_model_selection_v1", "0.2 0.4", "invalid_params"],
+] as const;
+
+/** States of an extension process and of its supervisor. Columns: state, of, next. (feature 14) */
+export const PROCESS_STATES = [
+  ["starting", "process", "initializing"],
+  ["initializing", "process", "ready or parked"],
+  ["ready", "process", "draining, degraded or crashed"],
+  ["degraded", "process", "crashed"],
+  ["draining", "process", "stopped"],
+  ["stopped", "process", "-"],
+  ["crashed", "process", "backoff or parked"],
+  ["backoff", "supervisor", "initializing or parked"],
+  ["parked", "supervisor", "initializing, after a reload by hand"],
+] as const;
+
+/** Who may send what, and when. Columns: phase, host, extension. (feature 14.1, S26) */
+export const LIFECYCLE_PHASES = [
+  ["before the answer to initialize", "initialize; the answer to an admitted shortcut/register", "that answer; with shortcuts also shortcut/register under it; text on stderr"],
+  ["ready", "everything negotiated, within the bound on concurrency", "everything negotiated, right behind the answer to initialize"],
+  ["a host request is live", "its cancellation; answers to its child requests", "progress, child requests, the answer"],
+  ["draining", "cancellations, lifecycle events still owed, answers to child requests, then shutdown", "answers still owed, progress, child requests of live parents; nothing new on behalf of an owner"],
+  ["after shutdown", "nothing new", "answers still owed, the answer to shutdown last, then it exits"],
+  ["after the end of stdin", "-", "what is left within a bound, then it exits"],
+] as const;
+
+/** What follows when a message comes out of order. Columns: violation, consequence. (feature 14.2, op 2, op 4, op 5, op 13, S11, S13, S15, S16, S20, S25) */
+export const LIFECYCLE_VIOLATIONS = {
+  "initialize is answered late or invalidly": "initialization fails: parked as generation 0; in a reload the candidate goes",
+  "another host request before initialize": "invalid_request: initialize must be the first request",
+  "a second initialize": "invalid_request; the connection lives",
+  "an extension request before initialize is answered": "refused, but for shortcut/register",
+  "a line on stdout that is no JSON object, or over the bound": "the transport of the generation has failed",
+  "an answer with an unknown id": "ignored, with a diagnostic",
+  "a second answer with one id": "ignored, with a diagnostic",
+  "a late answer to a cancelled request": "ignored, with a diagnostic; other calls go on",
+  "an answer with both result and error, or neither": "the call it names fails; otherwise ignored; a diagnostic",
+  "an answer of the host to a child whose parent has settled": "ignored by the extension",
+  "the id of an extension request used again": "refused; the generation lives",
+  "the id of a live host request used again": "invalid_request: duplicate active request id; the running call goes on",
+  "a parent that is absent or malformed": "invalid_params",
+  "a parent that is settled or foreign where a live one is needed": "not_foreground_owner",
+  "progress for a request that is not active, or a sequence that does not grow": "ignored, with a diagnostic",
+  "a snapshot whose revision does not grow": "ignored, perhaps with a diagnostic",
+  "a trigger for an unknown shortcut": "no handler runs",
+  "an unknown or retired tool epoch": "invalid_params",
+  "the answer to an accepted registration cannot be delivered": "the tools go and the generation ends",
+  "a cancelled request is not settled within cancellation_grace_ms": "degraded, then terminated",
+  "a handle, approval, secret or confirmation of an older generation": "unavailable or denied",
+  "the process exits on its own": "the supervisor takes over",
+} as const;
+
+/** What is sent and what holds, by the moment of a cancellation. Columns: moment, sent, outcome. (feature 14.3, S31) */
+export const CANCELLATION_OUTCOMES = [
+  ["the writer has not begun the frame", "nothing", "the request never happened"],
+  ["the frame is being or was written", "the whole frame, then one cancellation", "the error request_cancelled, or a result that was quicker"],
+  ["the result is there", "nothing", "the result is the one end"],
+  ["the host has cancelled", "-", "waiter gone, children cancelled, id remembered for tombstone_ms; a late answer is ignored"],
+  ["nothing settles within cancellation_grace_ms", "-", "degraded, then terminated; the supervisor takes over"],
+  ["the extension cancels a child request", "one cancellation with the id of the child", "the host drops the operation, nested ones too, and answers request_cancelled once"],
+  ["a compaction or session change is already stored", "-", "it stays; no rollback, no second try"],
+] as const;
+
+/** What an ended or broken stream means to an extension. Columns: stream, meaning, duty. (feature 14.4) */
+export const STREAM_ENDS = [
+  ["stdin ends", "transport lost or final teardown; never the polite signal", "finish within a bound and exit"],
+  ["stdout breaks", "nobody reads any more", "fail open child requests, cancel the work, exit"],
+  ["stderr", "no protocol; the host drains it into bounded diagnostics", "-"],
+] as const;
+
+/** How a process is ended. On 0.1 there is no draining. Columns: stage, action, bound, then. (feature 14.5, op 31, S14) */
+export const SHUTDOWN_STAGES = [
+  ["drain", "admit nothing new, wait, cancel the rest", "drain_ms", "request"],
+  ["request", "send shutdown and wait for the answer", "shutdown_reply_ms", "exit, whether or not it answered"],
+  ["exit", "wait for the process to exit", "exit_ms", "kill"],
+  ["kill", "terminate the process group", "-", "stopped"],
+  ["all extensions", "outer bound on all of them in parallel", "product_shutdown_ms", "drop what is left and terminate the groups"],
+  ["signal", "outer bound after a signal", "signal_shutdown_ms", "kill all groups"],
+  ["last handle dropped", "kill at once", "-", "stopped"],
+] as const;
+
+/** What reload, crash and restart do. Columns: event, behaviour. (feature 14.6) */
+export const RESTART_EVENTS = {
+  reload: "start and negotiate the next generation while this one stays ready; check contributions; reserve tool names; drain, cancel the rest, send lifecycle events still owed; shut down; seed lifecycle state; switch in one step",
+  "reload with other fixed tools, commands, hooks or surfaces": "refused: re-registration required; tools may change with dynamic_tools",
+  "the candidate fails": "the old process runs on and its resources stay valid",
+  "unexpected exit after one successful initialize": "the tools of the dead generation go; backoff; the candidate starts first",
+  "delay of a restart": "full jitter, doubling from restart_base_ms, at most restart_cap_ms",
+  "max_restart_attempts failed restarts": "parked",
+  "ready for ready_reset_ms": "attempts are counted anew",
+  "an error of manifest, version or registration": "parked at once",
+  "the first start or initialize fails": "parked as generation 0, no supervision",
+  "reload by hand": "wakes a parked watcher; one lock orders it with the supervisor",
+  "a live process": "no heartbeat",
+  "full rebuild of the host": "new instance id, new supervisor, nothing remembered",
+  "unsafe calls without an answer": "never repeated",
+} as const;
+
+/** What a new process generation keeps. Columns: thing, kept. (feature 14.6) */
+export const GENERATION_SCOPE = {
+  progress: "no",
+  "child requests": "no",
+  confirmations: "no",
+  approvals: "no",
+  "secret look-ups": "no",
+  artifacts: "no",
+  snapshots: "no",
+  "catalog epochs": "no",
+  "resource handles": "no",
+  "tickets and leases": "no",
+  "shortcut registrations": "no",
+  "agent trees of the same owner": "yes",
+  "bulk objects": "yes",
+  "stored session data": "yes",
+} as const;
