@@ -3049,6 +3049,14 @@ func (x *ToolDefinition) decode(v wirejson.Value) {
 				ra.decode(item)
 				x.Composition = wirejson.Some(ra)
 			}
+		case "operation":
+			if item := c.Value(); item.IsNull() {
+				x.Operation = wirejson.Null[OperationDescriptor]()
+			} else {
+				var ra OperationDescriptor
+				ra.decode(item)
+				x.Operation = wirejson.Some(ra)
+			}
 		case "constrained_sampling":
 			if item := c.Value(); item.IsNull() {
 				x.ConstrainedSampling = wirejson.Null[json.RawMessage]()
@@ -3082,6 +3090,13 @@ func (x ToolDefinition) encode(w *wirejson.Writer) {
 	w.String(x.Description)
 	w.Key("name")
 	w.String(x.Name)
+	if value, ok := x.Operation.Get(); ok {
+		w.Key("operation")
+		value.encode(w)
+	} else if x.Operation.IsNull() {
+		w.Key("operation")
+		w.Null()
+	}
 	if value, ok := x.OutputSchema.Get(); ok {
 		w.Key("output_schema")
 		w.Raw(value)

@@ -899,6 +899,9 @@ type ToolDefinition struct {
 	PromptGuidelines wirejson.Opt[[]string] `json:"prompt_guidelines"`
 	// Lets the tool call other tools; needs tool_composition_v1. Optional. API 0.4.
 	Composition wirejson.Opt[ToolComposition] `json:"composition"`
+	// Which resources a call takes and gives; needs operation_descriptors_v1, and resource_refs_v1 where it
+	// names resources. Optional, may be null. API 0.4.
+	Operation wirejson.Opt[OperationDescriptor] `json:"operation"`
 	// Grammar contract for providers, passed on unread. Optional, may be null. API 0.4.
 	ConstrainedSampling wirejson.Opt[json.RawMessage] `json:"constrained_sampling"`
 	// Unknown holds the members the spec does not list, ascending by name.
@@ -2616,8 +2619,8 @@ type SessionWaitForIdleParams struct {
 	ParentRequestID int64 `json:"parent_request_id"`
 	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
 	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
-	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
-	// `^$`.
+	// Null or absent; only session/switch names a session. Optional, may be null; at most
+	// max_session_id_bytes (256) bytes.
 	SessionID wirejson.Opt[string] `json:"session_id"`
 }
 
@@ -2643,8 +2646,8 @@ type SessionCreateParams struct {
 	ParentRequestID int64 `json:"parent_request_id"`
 	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
 	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
-	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
-	// `^$`.
+	// Null or absent; only session/switch names a session. Optional, may be null; at most
+	// max_session_id_bytes (256) bytes.
 	SessionID wirejson.Opt[string] `json:"session_id"`
 }
 
@@ -2670,8 +2673,8 @@ type SessionForkParams struct {
 	ParentRequestID int64 `json:"parent_request_id"`
 	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
 	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
-	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
-	// `^$`.
+	// Null or absent; only session/switch names a session. Optional, may be null; at most
+	// max_session_id_bytes (256) bytes.
 	SessionID wirejson.Opt[string] `json:"session_id"`
 }
 
@@ -2723,8 +2726,8 @@ type SessionReloadParams struct {
 	ParentRequestID int64 `json:"parent_request_id"`
 	// Owner issued to this process; lets the call go on after its parent settled. Optional, may be null.
 	ResourceOwner wirejson.Opt[ResourceOwner] `json:"resource_owner"`
-	// Null or absent: only session/switch names a session. Optional, may be null; at least 1 byte, matches
-	// `^$`.
+	// Null or absent; only session/switch names a session. Optional, may be null; at most
+	// max_session_id_bytes (256) bytes.
 	SessionID wirejson.Opt[string] `json:"session_id"`
 }
 
@@ -3874,7 +3877,7 @@ type AfterToolCallHookResult struct {
 //
 // Other values are kept and written back.
 //
-// API 0.2, 0.4. Source: feature 9.2, seed.
+// API 0.2, 0.4. Source: feature 9.2, seed: Provider-retry observations and advice.
 type ProviderRetryKind string
 
 // The values of ProviderRetryKind.
@@ -3902,7 +3905,7 @@ func (x ProviderRetryKind) Known() bool {
 //
 // Other values are kept and written back.
 //
-// API 0.2, 0.4. Source: feature 9.2, seed.
+// API 0.2, 0.4. Source: feature 9.2, seed: Provider-retry observations and advice.
 type ProviderOperation string
 
 // The values of ProviderOperation.
@@ -4503,7 +4506,7 @@ type CacheWarmingDecisionHookResult struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9.2, seed.
+// API 0.4. Source: feature 9.2, seed: Bounded authoring path.
 type CompactionStrategyPayload struct {
 	// Model that will read the images. Required.
 	ModelID string `json:"model_id"`

@@ -651,6 +651,7 @@ var schema = wirejson.Schema{
 				{Name: "prompt_snippet", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_prompt_text_bytes"}, Controls: wirejson.TextControls}},
 				{Name: "prompt_guidelines", Type: wirejson.Type{Kind: wirejson.ArrayType, Elem: &wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 1024, Limit: "max_prompt_text_bytes"}, Controls: wirejson.TextControls}, MaxItems: wirejson.Bound{Max: 16, Limit: "max_prompt_guidelines"}}},
 				{Name: "composition", Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelToolComposition}},
+				{Name: "operation", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelOperationDescriptor}},
 				{Name: "constrained_sampling", Nullable: true, Type: wirejson.Type{Kind: wirejson.JSONType}},
 			},
 		},
@@ -1548,7 +1549,7 @@ var schema = wirejson.Schema{
 			Fields: []wirejson.Field{
 				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
 				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
-				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
 			},
 		},
 		{
@@ -1565,7 +1566,7 @@ var schema = wirejson.Schema{
 			Fields: []wirejson.Field{
 				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
 				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
-				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
 			},
 		},
 		{
@@ -1582,7 +1583,7 @@ var schema = wirejson.Schema{
 			Fields: []wirejson.Field{
 				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
 				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
-				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
 			},
 		},
 		{
@@ -1616,7 +1617,7 @@ var schema = wirejson.Schema{
 			Fields: []wirejson.Field{
 				{Name: "parent_request_id", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
 				{Name: "resource_owner", Nullable: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceOwner}},
-				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, Pattern: &wirejson.Pattern{Source: `^$`}}},
+				{Name: "session_id", Nullable: true, Type: wirejson.Type{Kind: wirejson.StringType, MaxBytes: wirejson.Bound{Max: 256, Limit: "max_session_id_bytes"}}},
 			},
 		},
 		{

@@ -362,3 +362,315 @@ var TableSessionControl = []SessionControlRow{
 	{"session/switch", "makes the session active", "active"},
 	{"session/reload", "reads the active session again", "active"},
 }
+
+// ArtifactMediaTypesRow is one row of TableArtifactMediaTypes.
+type ArtifactMediaTypesRow struct {
+	MediaType string
+	Part      string
+}
+
+// TableArtifactMediaTypes: Media types of artifacts and the content part each goes into.
+//
+// Source: feature 8.1, 11.8.
+var TableArtifactMediaTypes = []ArtifactMediaTypesRow{
+	{"image/png", "image"},
+	{"image/jpeg", "image"},
+	{"image/gif", "image"},
+	{"image/webp", "image"},
+	{"audio/wav", "audio"},
+	{"audio/mpeg", "audio"},
+	{"audio/flac", "audio"},
+	{"audio/opus", "audio"},
+	{"audio/aac", "audio"},
+	{"audio/mp4", "audio"},
+}
+
+// MutationResourcesRow is one row of TableMutationResources.
+type MutationResourcesRow struct {
+	Kind     string
+	Resource string
+}
+
+// TableMutationResources: Resources that a host discloses to post_mutation, by kind of mutation.
+//
+// Source: feature 9.2.
+var TableMutationResources = []MutationResourcesRow{
+	{"configuration", "resource:settings"},
+	{"migration_ingestion", "resource:settings"},
+	{"migration_ingestion", "resource:mcp"},
+	{"migration_ingestion", "resource:skills"},
+}
+
+// HookMembersRow is one row of TableHookMembers.
+type HookMembersRow struct {
+	Hook   string
+	Member string
+}
+
+// TableHookMembers: The member of a hook result that belongs to one hook alone.
+//
+// Source: feature 9.
+var TableHookMembers = []HookMembersRow{
+	{"provider_retry", "provider_retry"},
+	{"before_persistence", "persistence_metadata"},
+	{"post_mutation", "post_mutation"},
+	{"model_turn_start", "session_operation"},
+	{"model_turn_end", "session_operation"},
+	{"session_before_compact", "session_operation"},
+	{"session_compact", "session_operation"},
+	{"cache_warming_decision", "cache_warming_decision"},
+	{"compaction_strategy", "compaction_frames"},
+	{"resources_discover", "resource_paths"},
+}
+
+// CatalogRulesRow is one row of TableCatalogRules.
+type CatalogRulesRow struct {
+	Catalog   string
+	Condition string
+	Rule      string
+}
+
+// TableCatalogRules: What the tools and commands in the answer to initialize must be, and who decides.
+//
+// Source: feature 3.3.
+var TableCatalogRules = []CatalogRulesRow{
+	{"tools", "dynamic_tools not selected", "the names are exactly those of contributes.tools"},
+	{"tools", "dynamic_tools selected", "the answer decides; it is epoch 0 and may differ from the manifest"},
+	{"commands", "runtime_commands not selected", "the names are exactly those of contributes.commands"},
+	{"commands", "runtime_commands selected", "the answer decides for this generation; nothing changes it later, and a reload gives the same list"},
+	{"tools and commands", "always", "no name comes twice"},
+	{"tools", "always", "the description is not empty and the parameters describe an object"},
+	{"tools", "API 0.1", "no output schema"},
+	{"lifecycle_events", "feature selected, list absent or empty", "all six events are subscribed to"},
+	{"lifecycle_events", "feature selected, list not empty", "the listed events, each one of the six"},
+	{"lifecycle_events", "feature not selected", "absent or empty; anything else is refused"},
+}
+
+// NegotiationReactionsRow is one row of TableNegotiationReactions.
+type NegotiationReactionsRow struct {
+	Mismatch string
+	Versions string
+	Reaction string
+}
+
+// TableNegotiationReactions: What follows when manifest, offer and answer do not fit together.
+// Initialization fails on every refusal.
+//
+// Source: feature 6, op 12, op 13, op 34, S08, S19.
+var TableNegotiationReactions = []NegotiationReactionsRow{
+	{"api_version of the answer is not that of the manifest", "0.1 0.2 0.4", "refuse; for good"},
+	{"protocol in the request or the answer", "0.1", "refuse"},
+	{"no protocol in the answer", "0.2 0.4", "refuse"},
+	{"protocol.version is not the one requested", "0.2 0.4", "refuse"},
+	{"a required feature is missing", "0.2 0.4", "refuse"},
+	{"a feature is unknown or was not offered", "0.2 0.4", "refuse"},
+	{"a feature comes twice", "0.2 0.4", "refuse"},
+	{"a feature without one it depends on", "0.2 0.4", "refuse"},
+	{"no limits, or max_concurrent_requests absent or under 1", "0.2 0.4", "refuse"},
+	{"max_concurrent_requests above the offer", "0.2 0.4", "the host takes its own"},
+	{"lifecycle events without the feature, or an unknown one", "0.2 0.4", "refuse"},
+	{"tools or commands that are fixed and not the declared ones", "0.1 0.2 0.4", "refuse"},
+	{"a tool or command name comes twice, or there are too many", "0.1 0.2 0.4", "refuse"},
+	{"an empty description, parameters that describe no object, a bad output schema", "0.1 0.2 0.4", "refuse"},
+	{"an output schema", "0.1", "refuse"},
+	{"presentation, menu, flags or environment in the manifest", "0.1", "the manifest is invalid, unless the value is the same as absent"},
+	{"prompt texts of a tool without tool_prompt_metadata_v1", "0.2 0.4", "refuse the definition"},
+	{"composition of a tool without tool_composition_v1, or an unknown member in it", "0.2 0.4", "refuse the definition"},
+	{"operation of a tool that names resources without both features", "0.2 0.4", "refuse the definition"},
+	{"an edit field of a completion without autocomplete_edit_v1, whatever its value", "0.2 0.4", "the answer is invalid"},
+	{"cache_warming_decision declared, feature not selected", "0.4", "refuse"},
+	{"resources_discover declared, resource_paths_v1 not selected", "0.4", "refuse"},
+	{"compaction_strategy declared, feature not selected", "0.4", "refuse"},
+	{"a model-turn or session-compaction hook declared, session_entries not selected", "0.4", "refuse"},
+	{"octet-subagents was offered agent_sessions and does not select delegation_telemetry_v1", "0.2 0.4", "refuse, with the advice to reinstall"},
+	{"the extension does not know a required feature", "0.2 0.4", "it answers initialize with an error"},
+	{"the extension does not know an optional feature", "0.2 0.4", "it ignores the name"},
+	{"initialization failed", "0.1 0.2 0.4", "parked as generation 0 without another try; in a reload the candidate goes and the old process stays"},
+	{"the host is about to send a notification that was not negotiated", "0.2 0.4", "it does not; a diagnostic"},
+	{"the extension sends a request that was not negotiated", "0.2 0.4", "unknown_method with unsupported_feature"},
+	{"approval_token without approvals", "0.2 0.4", "invalid_params"},
+	{"model_selection that is not null without agent_model_selection_v1", "0.2 0.4", "invalid_params"},
+}
+
+// ProcessStatesRow is one row of TableProcessStates.
+type ProcessStatesRow struct {
+	State string
+	Of    string
+	Next  string
+}
+
+// TableProcessStates: States of an extension process and of its supervisor.
+//
+// Source: feature 14.
+var TableProcessStates = []ProcessStatesRow{
+	{"starting", "process", "initializing"},
+	{"initializing", "process", "ready or parked"},
+	{"ready", "process", "draining, degraded or crashed"},
+	{"degraded", "process", "crashed"},
+	{"draining", "process", "stopped"},
+	{"stopped", "process", "-"},
+	{"crashed", "process", "backoff or parked"},
+	{"backoff", "supervisor", "initializing or parked"},
+	{"parked", "supervisor", "initializing, after a reload by hand"},
+}
+
+// LifecyclePhasesRow is one row of TableLifecyclePhases.
+type LifecyclePhasesRow struct {
+	Phase     string
+	Host      string
+	Extension string
+}
+
+// TableLifecyclePhases: Who may send what, and when.
+//
+// Source: feature 14.1, S26.
+var TableLifecyclePhases = []LifecyclePhasesRow{
+	{"before the answer to initialize", "initialize; the answer to an admitted shortcut/register", "that answer; with shortcuts also shortcut/register under it; text on stderr"},
+	{"ready", "everything negotiated, within the bound on concurrency", "everything negotiated, right behind the answer to initialize"},
+	{"a host request is live", "its cancellation; answers to its child requests", "progress, child requests, the answer"},
+	{"draining", "cancellations, lifecycle events still owed, answers to child requests, then shutdown", "answers still owed, progress, child requests of live parents; nothing new on behalf of an owner"},
+	{"after shutdown", "nothing new", "answers still owed, the answer to shutdown last, then it exits"},
+	{"after the end of stdin", "-", "what is left within a bound, then it exits"},
+}
+
+// LifecycleViolationsRow is one row of TableLifecycleViolations.
+type LifecycleViolationsRow struct {
+	Violation   string
+	Consequence string
+}
+
+// TableLifecycleViolations: What follows when a message comes out of order.
+//
+// Source: feature 14.2, op 2, op 4, op 5, op 13, S11, S13, S15, S16, S20, S25.
+var TableLifecycleViolations = []LifecycleViolationsRow{
+	{"initialize is answered late or invalidly", "initialization fails: parked as generation 0; in a reload the candidate goes"},
+	{"another host request before initialize", "invalid_request: initialize must be the first request"},
+	{"a second initialize", "invalid_request; the connection lives"},
+	{"an extension request before initialize is answered", "refused, but for shortcut/register"},
+	{"a line on stdout that is no JSON object, or over the bound", "the transport of the generation has failed"},
+	{"an answer with an unknown id", "ignored, with a diagnostic"},
+	{"a second answer with one id", "ignored, with a diagnostic"},
+	{"a late answer to a cancelled request", "ignored, with a diagnostic; other calls go on"},
+	{"an answer with both result and error, or neither", "the call it names fails; otherwise ignored; a diagnostic"},
+	{"an answer of the host to a child whose parent has settled", "ignored by the extension"},
+	{"the id of an extension request used again", "refused; the generation lives"},
+	{"the id of a live host request used again", "invalid_request: duplicate active request id; the running call goes on"},
+	{"a parent that is absent or malformed", "invalid_params"},
+	{"a parent that is settled or foreign where a live one is needed", "not_foreground_owner"},
+	{"progress for a request that is not active, or a sequence that does not grow", "ignored, with a diagnostic"},
+	{"a snapshot whose revision does not grow", "ignored, perhaps with a diagnostic"},
+	{"a trigger for an unknown shortcut", "no handler runs"},
+	{"an unknown or retired tool epoch", "invalid_params"},
+	{"the answer to an accepted registration cannot be delivered", "the tools go and the generation ends"},
+	{"a cancelled request is not settled within cancellation_grace_ms", "degraded, then terminated"},
+	{"a handle, approval, secret or confirmation of an older generation", "unavailable or denied"},
+	{"the process exits on its own", "the supervisor takes over"},
+}
+
+// CancellationOutcomesRow is one row of TableCancellationOutcomes.
+type CancellationOutcomesRow struct {
+	Moment  string
+	Sent    string
+	Outcome string
+}
+
+// TableCancellationOutcomes: What is sent and what holds, by the moment of a cancellation.
+//
+// Source: feature 14.3, S31.
+var TableCancellationOutcomes = []CancellationOutcomesRow{
+	{"the writer has not begun the frame", "nothing", "the request never happened"},
+	{"the frame is being or was written", "the whole frame, then one cancellation", "the error request_cancelled, or a result that was quicker"},
+	{"the result is there", "nothing", "the result is the one end"},
+	{"the host has cancelled", "-", "waiter gone, children cancelled, id remembered for tombstone_ms; a late answer is ignored"},
+	{"nothing settles within cancellation_grace_ms", "-", "degraded, then terminated; the supervisor takes over"},
+	{"the extension cancels a child request", "one cancellation with the id of the child", "the host drops the operation, nested ones too, and answers request_cancelled once"},
+	{"a compaction or session change is already stored", "-", "it stays; no rollback, no second try"},
+}
+
+// StreamEndsRow is one row of TableStreamEnds.
+type StreamEndsRow struct {
+	Stream  string
+	Meaning string
+	Duty    string
+}
+
+// TableStreamEnds: What an ended or broken stream means to an extension.
+//
+// Source: feature 14.4.
+var TableStreamEnds = []StreamEndsRow{
+	{"stdin ends", "transport lost or final teardown; never the polite signal", "finish within a bound and exit"},
+	{"stdout breaks", "nobody reads any more", "fail open child requests, cancel the work, exit"},
+	{"stderr", "no protocol; the host drains it into bounded diagnostics", "-"},
+}
+
+// ShutdownStagesRow is one row of TableShutdownStages.
+type ShutdownStagesRow struct {
+	Stage  string
+	Action string
+	Bound  string
+	Then   string
+}
+
+// TableShutdownStages: How a process is ended. On 0.1 there is no draining.
+//
+// Source: feature 14.5, op 31, S14.
+var TableShutdownStages = []ShutdownStagesRow{
+	{"drain", "admit nothing new, wait, cancel the rest", "drain_ms", "request"},
+	{"request", "send shutdown and wait for the answer", "shutdown_reply_ms", "exit, whether or not it answered"},
+	{"exit", "wait for the process to exit", "exit_ms", "kill"},
+	{"kill", "terminate the process group", "-", "stopped"},
+	{"all extensions", "outer bound on all of them in parallel", "product_shutdown_ms", "drop what is left and terminate the groups"},
+	{"signal", "outer bound after a signal", "signal_shutdown_ms", "kill all groups"},
+	{"last handle dropped", "kill at once", "-", "stopped"},
+}
+
+// RestartEventsRow is one row of TableRestartEvents.
+type RestartEventsRow struct {
+	Event     string
+	Behaviour string
+}
+
+// TableRestartEvents: What reload, crash and restart do.
+//
+// Source: feature 14.6.
+var TableRestartEvents = []RestartEventsRow{
+	{"reload", "start and negotiate the next generation while this one stays ready; check contributions; reserve tool names; drain, cancel the rest, send lifecycle events still owed; shut down; seed lifecycle state; switch in one step"},
+	{"reload with other fixed tools, commands, hooks or surfaces", "refused: re-registration required; tools may change with dynamic_tools"},
+	{"the candidate fails", "the old process runs on and its resources stay valid"},
+	{"unexpected exit after one successful initialize", "the tools of the dead generation go; backoff; the candidate starts first"},
+	{"delay of a restart", "full jitter, doubling from restart_base_ms, at most restart_cap_ms"},
+	{"max_restart_attempts failed restarts", "parked"},
+	{"ready for ready_reset_ms", "attempts are counted anew"},
+	{"an error of manifest, version or registration", "parked at once"},
+	{"the first start or initialize fails", "parked as generation 0, no supervision"},
+	{"reload by hand", "wakes a parked watcher; one lock orders it with the supervisor"},
+	{"a live process", "no heartbeat"},
+	{"full rebuild of the host", "new instance id, new supervisor, nothing remembered"},
+	{"unsafe calls without an answer", "never repeated"},
+}
+
+// GenerationScopeRow is one row of TableGenerationScope.
+type GenerationScopeRow struct {
+	Thing string
+	Kept  string
+}
+
+// TableGenerationScope: What a new process generation keeps.
+//
+// Source: feature 14.6.
+var TableGenerationScope = []GenerationScopeRow{
+	{"progress", "no"},
+	{"child requests", "no"},
+	{"confirmations", "no"},
+	{"approvals", "no"},
+	{"secret look-ups", "no"},
+	{"artifacts", "no"},
+	{"snapshots", "no"},
+	{"catalog epochs", "no"},
+	{"resource handles", "no"},
+	{"tickets and leases", "no"},
+	{"shortcut registrations", "no"},
+	{"agent trees of the same owner", "yes"},
+	{"bulk objects", "yes"},
+	{"stored session data", "yes"},
+}

@@ -698,17 +698,30 @@ __all__ = [
     "StoredMessage",
     "TABLE_AGENT_CALLS",
     "TABLE_AGENT_REASONING_LABELS",
+    "TABLE_ARTIFACT_MEDIA_TYPES",
+    "TABLE_CANCELLATION_OUTCOMES",
+    "TABLE_CATALOG_RULES",
     "TABLE_ERROR_RANGES",
     "TABLE_ERROR_USES",
     "TABLE_FEATURE_GATES",
     "TABLE_FOREGROUND_SERVICES",
+    "TABLE_GENERATION_SCOPE",
+    "TABLE_HOOK_MEMBERS",
+    "TABLE_LIFECYCLE_PHASES",
+    "TABLE_LIFECYCLE_VIOLATIONS",
     "TABLE_MESSAGE_TOKENS",
+    "TABLE_MUTATION_RESOURCES",
+    "TABLE_NEGOTIATION_REACTIONS",
     "TABLE_OUTPUT_SCHEMA_KEYWORDS",
     "TABLE_OWNER_PRECEDENCE",
     "TABLE_PARENT_CALLS",
+    "TABLE_PROCESS_STATES",
     "TABLE_RESERVED_NAMES",
+    "TABLE_RESTART_EVENTS",
     "TABLE_SERVICE_ERRORS",
     "TABLE_SESSION_CONTROL",
+    "TABLE_SHUTDOWN_STAGES",
+    "TABLE_STREAM_ENDS",
     "TABLE_UI_KEY_NAMES",
     "TABLE_VERSION_DIFFERENCES",
     "TABLE_WIRE_ENVIRONMENT",
@@ -1745,7 +1758,7 @@ class HookName(_Scalar):
 class ProviderRetryKind(_Scalar):
     """Where a request to a provider failed.
 
-    Source: feature 9.2, seed. API 0.2, 0.4.
+    Source: feature 9.2, seed: Provider-retry observations and advice. API 0.2, 0.4.
     """
 
     __slots__ = ()
@@ -1763,7 +1776,7 @@ class ProviderRetryKind(_Scalar):
 class ProviderOperation(_Scalar):
     """Requests to a provider that are not the main answer.
 
-    Source: feature 9.2, seed. API 0.2, 0.4.
+    Source: feature 9.2, seed: Provider-retry observations and advice. API 0.2, 0.4.
     """
 
     __slots__ = ()
@@ -2834,7 +2847,7 @@ class ToolDefinition(_Model):
     Source: feature 4.2, op 9. API 0.2, 0.4.
     """
 
-    __slots__ = ("name", "description", "parameters", "output_schema", "prompt_snippet", "prompt_guidelines", "composition", "constrained_sampling", "unknown_members")
+    __slots__ = ("name", "description", "parameters", "output_schema", "prompt_snippet", "prompt_guidelines", "composition", "operation", "constrained_sampling", "unknown_members")
     name: str
     """Name the tool is called by."""
     description: str
@@ -2849,6 +2862,10 @@ class ToolDefinition(_Model):
     """Advice for the system prompt, none when absent; needs tool_prompt_metadata_v1 unless empty."""
     composition: ToolComposition | Absent
     """Lets the tool call other tools; needs tool_composition_v1."""
+    operation: OperationDescriptor | Absent | None
+    """Which resources a call takes and gives; needs operation_descriptors_v1, and resource_refs_v1 where it
+    names resources.
+    """
     constrained_sampling: object
     """Grammar contract for providers, passed on unread."""
     unknown_members: Mapping[str, object]
@@ -2864,6 +2881,7 @@ class ToolDefinition(_Model):
         prompt_snippet: str | Absent | None = ABSENT,
         prompt_guidelines: Sequence[str] | Absent = ABSENT,
         composition: ToolComposition | Absent = ABSENT,
+        operation: OperationDescriptor | Absent | None = ABSENT,
         constrained_sampling: object = ABSENT,
         unknown_members: Mapping[str, object] = _models.NOTHING,
     ) -> None:
@@ -2874,6 +2892,7 @@ class ToolDefinition(_Model):
         self.prompt_snippet = prompt_snippet
         self.prompt_guidelines = prompt_guidelines
         self.composition = composition
+        self.operation = operation
         self.constrained_sampling = constrained_sampling
         self.unknown_members = unknown_members
 
@@ -5593,7 +5612,7 @@ class SessionWaitForIdleParams(_Model):
     resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
     session_id: str | Absent | None
-    """Null or absent: only session/switch names a session."""
+    """Null or absent; only session/switch names a session."""
 
     def __init__(
         self,
@@ -5641,7 +5660,7 @@ class SessionCreateParams(_Model):
     resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
     session_id: str | Absent | None
-    """Null or absent: only session/switch names a session."""
+    """Null or absent; only session/switch names a session."""
 
     def __init__(
         self,
@@ -5689,7 +5708,7 @@ class SessionForkParams(_Model):
     resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
     session_id: str | Absent | None
-    """Null or absent: only session/switch names a session."""
+    """Null or absent; only session/switch names a session."""
 
     def __init__(
         self,
@@ -5785,7 +5804,7 @@ class SessionReloadParams(_Model):
     resource_owner: ResourceOwner | Absent | None
     """Owner issued to this process; lets the call go on after its parent settled."""
     session_id: str | Absent | None
-    """Null or absent: only session/switch names a session."""
+    """Null or absent; only session/switch names a session."""
 
     def __init__(
         self,
@@ -8160,7 +8179,7 @@ class CacheWarmingDecisionHookResult(_Model):
 class CompactionStrategyPayload(_Model):
     """One batch of the text to compact.
 
-    Source: feature 9.2, seed. API 0.4.
+    Source: feature 9.2, seed: Bounded authoring path. API 0.4.
     """
 
     __slots__ = ("model_id", "text", "unknown_members")
@@ -10886,6 +10905,7 @@ ToolDefinition.SHAPE = _models.RecordShape(
         _models.Field("prompt_snippet", "prompt_snippet", _shapes.Text(max_bytes=MAX_PROMPT_TEXT_BYTES, controls="text"), nullable=True),
         _models.Field("prompt_guidelines", "prompt_guidelines", _shapes.List(_shapes.Text(max_bytes=MAX_PROMPT_TEXT_BYTES, controls="text"), max_items=MAX_PROMPT_GUIDELINES)),
         _models.Field("composition", "composition", _models.Ref(ToolComposition)),
+        _models.Field("operation", "operation", _models.Ref(OperationDescriptor), nullable=True),
         _models.Field("constrained_sampling", "constrained_sampling", _shapes.ANY, nullable=True),
     ),
 )
@@ -11654,7 +11674,7 @@ SessionWaitForIdleParams.SHAPE = _models.RecordShape(
     (
         _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
-        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), nullable=True),
     ),
     closed=True,
 )
@@ -11669,7 +11689,7 @@ SessionCreateParams.SHAPE = _models.RecordShape(
     (
         _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
-        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), nullable=True),
     ),
     closed=True,
 )
@@ -11684,7 +11704,7 @@ SessionForkParams.SHAPE = _models.RecordShape(
     (
         _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
-        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), nullable=True),
     ),
     closed=True,
 )
@@ -11714,7 +11734,7 @@ SessionReloadParams.SHAPE = _models.RecordShape(
     (
         _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("resource_owner", "resource_owner", _models.Ref(ResourceOwner), nullable=True),
-        _models.Field("session_id", "session_id", _shapes.Text(min_bytes=1, pattern="^$"), nullable=True),
+        _models.Field("session_id", "session_id", _shapes.Text(max_bytes=MAX_SESSION_ID_BYTES), nullable=True),
     ),
     closed=True,
 )
@@ -14238,3 +14258,206 @@ TABLE_SESSION_CONTROL: Final[tuple[tuple[str, str, str], ...]] = (
     ("session/reload", "reads the active session again", "active"),
 )
 """What the session calls do. Columns: method, effect, session_in_the_answer."""
+
+TABLE_ARTIFACT_MEDIA_TYPES: Final[tuple[tuple[str, str], ...]] = (
+    ("image/png", "image"),
+    ("image/jpeg", "image"),
+    ("image/gif", "image"),
+    ("image/webp", "image"),
+    ("audio/wav", "audio"),
+    ("audio/mpeg", "audio"),
+    ("audio/flac", "audio"),
+    ("audio/opus", "audio"),
+    ("audio/aac", "audio"),
+    ("audio/mp4", "audio"),
+)
+"""Media types of artifacts and the content part each goes into. Columns: media_type, part."""
+
+TABLE_MUTATION_RESOURCES: Final[tuple[tuple[str, str], ...]] = (
+    ("configuration", "resource:settings"),
+    ("migration_ingestion", "resource:settings"),
+    ("migration_ingestion", "resource:mcp"),
+    ("migration_ingestion", "resource:skills"),
+)
+"""Resources that a host discloses to post_mutation, by kind of mutation. Columns: kind, resource."""
+
+TABLE_HOOK_MEMBERS: Final[tuple[tuple[str, str], ...]] = (
+    ("provider_retry", "provider_retry"),
+    ("before_persistence", "persistence_metadata"),
+    ("post_mutation", "post_mutation"),
+    ("model_turn_start", "session_operation"),
+    ("model_turn_end", "session_operation"),
+    ("session_before_compact", "session_operation"),
+    ("session_compact", "session_operation"),
+    ("cache_warming_decision", "cache_warming_decision"),
+    ("compaction_strategy", "compaction_frames"),
+    ("resources_discover", "resource_paths"),
+)
+"""The member of a hook result that belongs to one hook alone. Columns: hook, member."""
+
+TABLE_CATALOG_RULES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("tools", "dynamic_tools not selected", "the names are exactly those of contributes.tools"),
+    ("tools", "dynamic_tools selected", "the answer decides; it is epoch 0 and may differ from the manifest"),
+    ("commands", "runtime_commands not selected", "the names are exactly those of contributes.commands"),
+    ("commands", "runtime_commands selected", "the answer decides for this generation; nothing changes it later, and a reload gives the same list"),
+    ("tools and commands", "always", "no name comes twice"),
+    ("tools", "always", "the description is not empty and the parameters describe an object"),
+    ("tools", "API 0.1", "no output schema"),
+    ("lifecycle_events", "feature selected, list absent or empty", "all six events are subscribed to"),
+    ("lifecycle_events", "feature selected, list not empty", "the listed events, each one of the six"),
+    ("lifecycle_events", "feature not selected", "absent or empty; anything else is refused"),
+)
+"""What the tools and commands in the answer to initialize must be, and who decides. Columns: catalog, condition,
+rule.
+"""
+
+TABLE_NEGOTIATION_REACTIONS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("api_version of the answer is not that of the manifest", "0.1 0.2 0.4", "refuse; for good"),
+    ("protocol in the request or the answer", "0.1", "refuse"),
+    ("no protocol in the answer", "0.2 0.4", "refuse"),
+    ("protocol.version is not the one requested", "0.2 0.4", "refuse"),
+    ("a required feature is missing", "0.2 0.4", "refuse"),
+    ("a feature is unknown or was not offered", "0.2 0.4", "refuse"),
+    ("a feature comes twice", "0.2 0.4", "refuse"),
+    ("a feature without one it depends on", "0.2 0.4", "refuse"),
+    ("no limits, or max_concurrent_requests absent or under 1", "0.2 0.4", "refuse"),
+    ("max_concurrent_requests above the offer", "0.2 0.4", "the host takes its own"),
+    ("lifecycle events without the feature, or an unknown one", "0.2 0.4", "refuse"),
+    ("tools or commands that are fixed and not the declared ones", "0.1 0.2 0.4", "refuse"),
+    ("a tool or command name comes twice, or there are too many", "0.1 0.2 0.4", "refuse"),
+    ("an empty description, parameters that describe no object, a bad output schema", "0.1 0.2 0.4", "refuse"),
+    ("an output schema", "0.1", "refuse"),
+    ("presentation, menu, flags or environment in the manifest", "0.1", "the manifest is invalid, unless the value is the same as absent"),
+    ("prompt texts of a tool without tool_prompt_metadata_v1", "0.2 0.4", "refuse the definition"),
+    ("composition of a tool without tool_composition_v1, or an unknown member in it", "0.2 0.4", "refuse the definition"),
+    ("operation of a tool that names resources without both features", "0.2 0.4", "refuse the definition"),
+    ("an edit field of a completion without autocomplete_edit_v1, whatever its value", "0.2 0.4", "the answer is invalid"),
+    ("cache_warming_decision declared, feature not selected", "0.4", "refuse"),
+    ("resources_discover declared, resource_paths_v1 not selected", "0.4", "refuse"),
+    ("compaction_strategy declared, feature not selected", "0.4", "refuse"),
+    ("a model-turn or session-compaction hook declared, session_entries not selected", "0.4", "refuse"),
+    ("octet-subagents was offered agent_sessions and does not select delegation_telemetry_v1", "0.2 0.4", "refuse, with the advice to reinstall"),
+    ("the extension does not know a required feature", "0.2 0.4", "it answers initialize with an error"),
+    ("the extension does not know an optional feature", "0.2 0.4", "it ignores the name"),
+    ("initialization failed", "0.1 0.2 0.4", "parked as generation 0 without another try; in a reload the candidate goes and the old process stays"),
+    ("the host is about to send a notification that was not negotiated", "0.2 0.4", "it does not; a diagnostic"),
+    ("the extension sends a request that was not negotiated", "0.2 0.4", "unknown_method with unsupported_feature"),
+    ("approval_token without approvals", "0.2 0.4", "invalid_params"),
+    ("model_selection that is not null without agent_model_selection_v1", "0.2 0.4", "invalid_params"),
+)
+"""What follows when manifest, offer and answer do not fit together. Initialization fails on every refusal.
+Columns: mismatch, versions, reaction.
+"""
+
+TABLE_PROCESS_STATES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("starting", "process", "initializing"),
+    ("initializing", "process", "ready or parked"),
+    ("ready", "process", "draining, degraded or crashed"),
+    ("degraded", "process", "crashed"),
+    ("draining", "process", "stopped"),
+    ("stopped", "process", "-"),
+    ("crashed", "process", "backoff or parked"),
+    ("backoff", "supervisor", "initializing or parked"),
+    ("parked", "supervisor", "initializing, after a reload by hand"),
+)
+"""States of an extension process and of its supervisor. Columns: state, of, next."""
+
+TABLE_LIFECYCLE_PHASES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("before the answer to initialize", "initialize; the answer to an admitted shortcut/register", "that answer; with shortcuts also shortcut/register under it; text on stderr"),
+    ("ready", "everything negotiated, within the bound on concurrency", "everything negotiated, right behind the answer to initialize"),
+    ("a host request is live", "its cancellation; answers to its child requests", "progress, child requests, the answer"),
+    ("draining", "cancellations, lifecycle events still owed, answers to child requests, then shutdown", "answers still owed, progress, child requests of live parents; nothing new on behalf of an owner"),
+    ("after shutdown", "nothing new", "answers still owed, the answer to shutdown last, then it exits"),
+    ("after the end of stdin", "-", "what is left within a bound, then it exits"),
+)
+"""Who may send what, and when. Columns: phase, host, extension."""
+
+TABLE_LIFECYCLE_VIOLATIONS: Final[tuple[tuple[str, str], ...]] = (
+    ("initialize is answered late or invalidly", "initialization fails: parked as generation 0; in a reload the candidate goes"),
+    ("another host request before initialize", "invalid_request: initialize must be the first request"),
+    ("a second initialize", "invalid_request; the connection lives"),
+    ("an extension request before initialize is answered", "refused, but for shortcut/register"),
+    ("a line on stdout that is no JSON object, or over the bound", "the transport of the generation has failed"),
+    ("an answer with an unknown id", "ignored, with a diagnostic"),
+    ("a second answer with one id", "ignored, with a diagnostic"),
+    ("a late answer to a cancelled request", "ignored, with a diagnostic; other calls go on"),
+    ("an answer with both result and error, or neither", "the call it names fails; otherwise ignored; a diagnostic"),
+    ("an answer of the host to a child whose parent has settled", "ignored by the extension"),
+    ("the id of an extension request used again", "refused; the generation lives"),
+    ("the id of a live host request used again", "invalid_request: duplicate active request id; the running call goes on"),
+    ("a parent that is absent or malformed", "invalid_params"),
+    ("a parent that is settled or foreign where a live one is needed", "not_foreground_owner"),
+    ("progress for a request that is not active, or a sequence that does not grow", "ignored, with a diagnostic"),
+    ("a snapshot whose revision does not grow", "ignored, perhaps with a diagnostic"),
+    ("a trigger for an unknown shortcut", "no handler runs"),
+    ("an unknown or retired tool epoch", "invalid_params"),
+    ("the answer to an accepted registration cannot be delivered", "the tools go and the generation ends"),
+    ("a cancelled request is not settled within cancellation_grace_ms", "degraded, then terminated"),
+    ("a handle, approval, secret or confirmation of an older generation", "unavailable or denied"),
+    ("the process exits on its own", "the supervisor takes over"),
+)
+"""What follows when a message comes out of order. Columns: violation, consequence."""
+
+TABLE_CANCELLATION_OUTCOMES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("the writer has not begun the frame", "nothing", "the request never happened"),
+    ("the frame is being or was written", "the whole frame, then one cancellation", "the error request_cancelled, or a result that was quicker"),
+    ("the result is there", "nothing", "the result is the one end"),
+    ("the host has cancelled", "-", "waiter gone, children cancelled, id remembered for tombstone_ms; a late answer is ignored"),
+    ("nothing settles within cancellation_grace_ms", "-", "degraded, then terminated; the supervisor takes over"),
+    ("the extension cancels a child request", "one cancellation with the id of the child", "the host drops the operation, nested ones too, and answers request_cancelled once"),
+    ("a compaction or session change is already stored", "-", "it stays; no rollback, no second try"),
+)
+"""What is sent and what holds, by the moment of a cancellation. Columns: moment, sent, outcome."""
+
+TABLE_STREAM_ENDS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("stdin ends", "transport lost or final teardown; never the polite signal", "finish within a bound and exit"),
+    ("stdout breaks", "nobody reads any more", "fail open child requests, cancel the work, exit"),
+    ("stderr", "no protocol; the host drains it into bounded diagnostics", "-"),
+)
+"""What an ended or broken stream means to an extension. Columns: stream, meaning, duty."""
+
+TABLE_SHUTDOWN_STAGES: Final[tuple[tuple[str, str, str, str], ...]] = (
+    ("drain", "admit nothing new, wait, cancel the rest", "drain_ms", "request"),
+    ("request", "send shutdown and wait for the answer", "shutdown_reply_ms", "exit, whether or not it answered"),
+    ("exit", "wait for the process to exit", "exit_ms", "kill"),
+    ("kill", "terminate the process group", "-", "stopped"),
+    ("all extensions", "outer bound on all of them in parallel", "product_shutdown_ms", "drop what is left and terminate the groups"),
+    ("signal", "outer bound after a signal", "signal_shutdown_ms", "kill all groups"),
+    ("last handle dropped", "kill at once", "-", "stopped"),
+)
+"""How a process is ended. On 0.1 there is no draining. Columns: stage, action, bound, then."""
+
+TABLE_RESTART_EVENTS: Final[tuple[tuple[str, str], ...]] = (
+    ("reload", "start and negotiate the next generation while this one stays ready; check contributions; reserve tool names; drain, cancel the rest, send lifecycle events still owed; shut down; seed lifecycle state; switch in one step"),
+    ("reload with other fixed tools, commands, hooks or surfaces", "refused: re-registration required; tools may change with dynamic_tools"),
+    ("the candidate fails", "the old process runs on and its resources stay valid"),
+    ("unexpected exit after one successful initialize", "the tools of the dead generation go; backoff; the candidate starts first"),
+    ("delay of a restart", "full jitter, doubling from restart_base_ms, at most restart_cap_ms"),
+    ("max_restart_attempts failed restarts", "parked"),
+    ("ready for ready_reset_ms", "attempts are counted anew"),
+    ("an error of manifest, version or registration", "parked at once"),
+    ("the first start or initialize fails", "parked as generation 0, no supervision"),
+    ("reload by hand", "wakes a parked watcher; one lock orders it with the supervisor"),
+    ("a live process", "no heartbeat"),
+    ("full rebuild of the host", "new instance id, new supervisor, nothing remembered"),
+    ("unsafe calls without an answer", "never repeated"),
+)
+"""What reload, crash and restart do. Columns: event, behaviour."""
+
+TABLE_GENERATION_SCOPE: Final[tuple[tuple[str, str], ...]] = (
+    ("progress", "no"),
+    ("child requests", "no"),
+    ("confirmations", "no"),
+    ("approvals", "no"),
+    ("secret look-ups", "no"),
+    ("artifacts", "no"),
+    ("snapshots", "no"),
+    ("catalog epochs", "no"),
+    ("resource handles", "no"),
+    ("tickets and leases", "no"),
+    ("shortcut registrations", "no"),
+    ("agent trees of the same owner", "yes"),
+    ("bulk objects", "yes"),
+    ("stored session data", "yes"),
+)
+"""What a new process generation keeps. Columns: thing, kept."""
