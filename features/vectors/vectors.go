@@ -94,18 +94,30 @@ func Load(spec fs.FS) ([]Vector, error) {
 		if err != nil {
 			return nil, err
 		}
-		var doc document
-		if err := json.Unmarshal(data, &doc); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+		vectors, err := Read(path.Base(name), data)
+		if err != nil {
+			return nil, err
 		}
-		for _, r := range doc.Vectors {
-			v, err := r.vector(doc)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", name, r.ID, err)
-			}
-			v.File = path.Base(name)
-			all = append(all, v)
+		all = append(all, vectors...)
+	}
+	return all, nil
+}
+
+// Read reads the vectors of one file of the form that spec/meta/vectors.schema.json describes. The name is
+// what the vectors are filed under.
+func Read(name string, data []byte) ([]Vector, error) {
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var all []Vector
+	for _, r := range doc.Vectors {
+		v, err := r.vector(doc)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", name, r.ID, err)
 		}
+		v.File = name
+		all = append(all, v)
 	}
 	return all, nil
 }

@@ -11,8 +11,34 @@ import (
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/vectors"
 	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/gen/derive"
+	"github.com/octet-dev/octet/gen/load"
 	"github.com/octet-dev/octet/spec"
 )
+
+// everyVector returns the vectors that the spec holds and those that follow from its schemas.
+func everyVector() ([]vectors.Vector, error) {
+	all, err := vectors.Load(spec.Files)
+	if err != nil {
+		return nil, err
+	}
+	loaded, err := load.Load(spec.Files)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range loaded.Wires {
+		document, err := derive.Document(w)
+		if err != nil {
+			return nil, err
+		}
+		derived, err := vectors.Read("derived-"+w.Name+".json", document)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, derived...)
+	}
+	return all, nil
+}
 
 // vectors drives a testee over every vector of the spec.
 func (inv *invocation) vectors() int {
@@ -29,7 +55,7 @@ func (inv *invocation) vectors() int {
 	if *scale <= 0 {
 		return inv.wrong("--timeout-scale is %v; use a number above 0", *scale)
 	}
-	all, err := vectors.Load(spec.Files)
+	all, err := everyVector()
 	if err != nil {
 		return inv.unable(err)
 	}
