@@ -463,7 +463,7 @@ var Methods = []wirejson.Method{
 		Name:      MethodMenuCollect,
 		Versions:  []string{"0.2", "0.4"},
 		Direction: wirejson.HostToExtension,
-		Gate:      "contributes.menu + >=1 command",
+		Gate:      "contributes.menu + ≥1 command",
 		Status:    "active",
 		Shapes: []wirejson.MethodShape{
 			{Versions: []string{"0.2", "0.4"}, Params: "MenuCollectParams", Result: "MenuCollectResult"},
