@@ -15,7 +15,7 @@ func module(wire *model.Wire) ([]byte, error) {
 	var body writer
 	exported := []string{"MODELS", "VERSIONS"}
 	parts := []func(*writer, *model.Wire) ([]string, error){
-		limits, bases, scalars, classes, shapes, index, methods, errorTable, features, capabilities, tables,
+		limits, bases, scalars, classes, shapes, index, methods, errorTable, features, capabilities, hooks, tables,
 	}
 	for _, part := range parts {
 		names, err := part(&body, wire)
@@ -49,7 +49,6 @@ func header(w *writer, wire *model.Wire, exported []string) {
 	w.blank(1)
 	w.line("from __future__ import annotations")
 	w.blank(1)
-	w.line("import dataclasses")
 	w.line("from collections.abc import Mapping, Sequence")
 	w.line("from typing import ClassVar, Final, Literal, TypeAlias")
 	w.blank(1)
@@ -92,7 +91,7 @@ func bases(w *writer, wire *model.Wire) ([]string, error) {
 		w.line("    %s: %s,", quoted(string(v.Violation)), quoted(v.Error))
 	}
 	w.line("}")
-	for _, base := range []struct{ name, parent string }{{"_Model", "_models.Model"}, {"_Scalar", "_models.Scalar"}} {
+	for _, base := range []struct{ name, parent string }{{"_Model", "_models.Model"}, {"_Scalar", "_models.Scalar"}, {"_Either", "_models.Either"}} {
 		w.blank(2)
 		w.line("class %s(%s):", base.name, base.parent)
 		w.line("    __slots__ = ()")
@@ -189,6 +188,14 @@ func classes(w *writer, wire *model.Wire) ([]string, error) {
 		}
 	}
 	for _, m := range wire.Models {
+		if m.Kind == model.Choice {
+			w.blank(2)
+			w.line("class %s(_Either):", m.Name)
+			modelDoc(w, m)
+			w.blank(1)
+			w.line("    __slots__ = ()")
+			names = append(names, m.Name)
+		}
 		if m.Kind != model.Record {
 			continue
 		}
@@ -200,6 +207,8 @@ func classes(w *writer, wire *model.Wire) ([]string, error) {
 	return names, nil
 }
 
+// record writes a class with the surface of a dataclass. Its constructor is spelled out: the machinery that
+// would write it at import takes most of the time of a start.
 func record(w *writer, m *model.Model, parents []string) error {
 	base := "_Model"
 	switch {
@@ -209,33 +218,58 @@ func record(w *writer, m *model.Model, parents []string) error {
 		base = "_Envelope"
 	}
 	w.blank(2)
-	w.line("@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)")
 	w.line("class %s(%s):", m.Name, base)
 	modelDoc(w, m)
-	if len(m.Fields) > 0 || !m.Closed {
-		w.blank(1)
+	w.blank(1)
+	var attributes, parameters []string
+	for _, f := range m.Fields {
+		attributes = append(attributes, attribute(f.Name))
 	}
-	var attributes []string
+	slots := attributes
+	if !m.Closed {
+		slots = append(slices.Clone(attributes), "unknown_members")
+	}
+	w.line("    __slots__ = %s", tuple(slots))
 	for _, f := range m.Fields {
 		name := attribute(f.Name)
-		attributes = append(attributes, name)
 		hint, err := annotation(f.Type)
 		if err != nil {
 			return fmt.Errorf("field %s: %w", f.Name, err)
 		}
-		w.line("    %s: %s", name, declared(f, hint))
+		stated, preset := declared(f, hint)
+		w.line("    %s: %s", name, stated)
 		w.doc("    ", f.Doc)
+		parameters = append(parameters, name+": "+stated+preset)
 	}
 	if !m.Closed {
-		w.line("    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)")
+		w.line("    unknown_members: Mapping[str, object]")
 		w.doc("    ", "Members outside the list, kept and written back.")
+		parameters = append(parameters, "unknown_members: Mapping[str, object] = _models.NOTHING")
 	}
+	constructor(w, slots, parameters)
 	return distinct(attributes)
 }
 
-// declared returns the hint of an attribute with the states it may be in, and its default. The hint
-// "object" has room for every state already.
-func declared(f *model.Field, hint string) string {
+func constructor(w *writer, attributes, parameters []string) {
+	if len(attributes) == 0 {
+		return
+	}
+	w.blank(1)
+	w.line("    def __init__(")
+	w.line("        self,")
+	w.line("        *,")
+	for _, parameter := range parameters {
+		w.line("        %s,", parameter)
+	}
+	w.line("    ) -> None:")
+	for _, name := range attributes {
+		w.line("        self.%s = %s", name, name)
+	}
+}
+
+// declared returns the hint of an attribute with the states it may be in, and the default of its
+// parameter. The hint "object" has room for every state already.
+func declared(f *model.Field, hint string) (stated, preset string) {
 	if hint != "object" {
 		if !f.Required {
 			hint += " | Absent"
@@ -246,11 +280,11 @@ func declared(f *model.Field, hint string) string {
 	}
 	switch {
 	case !f.Required:
-		return hint + " = ABSENT"
+		return hint, " = ABSENT"
 	case f.Type.Kind == model.Const:
-		return hint + " = " + quoted(f.Type.Const)
+		return hint, " = " + quoted(f.Type.Const)
 	}
-	return hint
+	return hint, ""
 }
 
 func shapes(w *writer, wire *model.Wire) ([]string, error) {
@@ -274,6 +308,8 @@ func shapes(w *writer, wire *model.Wire) ([]string, error) {
 			}
 			w.line("    ),")
 			w.line(")")
+		case model.Choice:
+			w.line("%s.SHAPE = %s", m.Name, eitherShape(m))
 		}
 	}
 	return nil, nil
@@ -307,13 +343,19 @@ func recordShape(w *writer, m *model.Model) error {
 	if len(m.Forbidden) > 0 {
 		w.line("    forbidden=%s,", tuple(m.Forbidden))
 	}
+	if len(m.ExactlyOne) > 0 {
+		w.line("    exactly_one=%s,", tuple(m.ExactlyOne))
+	}
+	if len(m.AtMostOne) > 0 {
+		w.line("    at_most_one=%s,", tuple(m.AtMostOne))
+	}
 	w.line(")")
 	return nil
 }
 
 func index(w *writer, wire *model.Wire) ([]string, error) {
 	w.blank(1)
-	w.line("MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {")
+	w.line("MODELS: Final[Mapping[str, type[_models.Decoded]]] = {")
 	for _, m := range wire.Models {
 		w.line("    %s: %s,", quoted(m.Name), m.Name)
 	}

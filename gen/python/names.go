@@ -10,7 +10,7 @@ var keywords = words(`False None True and as assert async await break class cont
 	finally for from global if import in is lambda nonlocal not or pass raise return try while with yield match case type`)
 
 // taken are the attributes that every model class has already.
-var taken = words("SHAPE VIOLATION_ERRORS MAX_DEPTH read recode from_json decode to_json encode unknown_members")
+var taken = words("SHAPE VIOLATION_ERRORS MAX_DEPTH read recode replace from_json decode to_json encode unknown_members")
 
 func words(list string) map[string]bool {
 	set := map[string]bool{}

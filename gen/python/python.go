@@ -50,6 +50,11 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 		}
 		files = append(files, emit.File{Path: path.Join(folder, wire.Module.Python+".py"), Data: data})
 	}
+	services, err := servicesFile(spec)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, services, eventsFile(spec), hooksFile(spec))
 	return files, nil
 }
 

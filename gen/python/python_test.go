@@ -54,13 +54,23 @@ func everyKind() *model.Spec {
 		field("tags", &model.Type{Kind: model.Array, Elem: &model.Type{Kind: model.String, MaxBytes: limit}, Unique: true}),
 		field("map", &model.Type{Kind: model.Map, Elem: ref(leaf), KeyPattern: "^[a-z]$"}),
 	}}
+	pace := &model.Model{Name: "Pace", Doc: "A word or a leaf.", Versions: versions, Kind: model.Choice, Word: color, Object: leaf}
+	order := &model.Model{Name: "Order", Doc: "An order.", Versions: versions, Kind: model.Record, Closed: true, ExactlyOne: []string{"pace", "title"}, AtMostOne: []string{"title", "notes"}, Fields: []*model.Field{
+		{Name: "parent_request_id", Doc: "The parent.", Type: &model.Type{Kind: model.Integer, Minimum: number(0), Maximum: number(9)}, Required: true},
+		field("pace", ref(pace)),
+		{Name: "title", Doc: "A title.", Type: &model.Type{Kind: model.String, Controls: model.TextControls}, Nullable: true},
+		field("notes", &model.Type{Kind: model.Array, Elem: ref(name), MaxEncodedBytes: limit}),
+		{Name: "class", Doc: "A class.", Type: ref(mood), Required: true},
+	}}
+	nothing := &model.Model{Name: "Nothing", Doc: "No members.", Versions: versions, Kind: model.Record, Closed: true}
 	call := &model.Model{Name: "Call", Doc: "An envelope.", Versions: versions, Kind: model.Record, Envelope: true, Closed: true, Fields: []*model.Field{field("tree", ref(tree))}}
 	return &model.Spec{Wires: []*model.Wire{
 		{
 			Name: "every-kind", Title: "Every kind", Doc: "A wire for this test.", Versions: versions,
 			Module: model.Module{Python: "every_kind"}, Files: model.Files{Models: "every-kind/models.json"},
 			EnvelopeError: "bad_frame", MaxDepth: 7,
-			Models:     []*model.Model{tree, call, color, mood, name, part, leaf, twig},
+			Models:     []*model.Model{tree, call, color, mood, name, part, leaf, twig, pace, order, nothing},
+			Hooks:      []*model.Hook{{Name: "before_fall", Versions: versions[1:], Feature: "growth", Payload: tree, Result: leaf, Order: "as planted", Merge: "the first.", Failure: "it falls", Deny: "honoured", Doc: "Before a tree falls."}},
 			Violations: []model.ViolationError{{Violation: model.NotObject, Error: "bad_value"}},
 			Limits:     []*model.Limit{{Name: "max_items", Value: 4, Unit: "items", Doc: "Items."}},
 			Errors:     []*model.ErrorCode{{Name: "bad_value", Code: -1, Message: "bad", Fixed: true, Doc: "A bad value."}, {Name: "bad_frame", Code: -2, Message: "frame"}},
@@ -72,6 +82,22 @@ func everyKind() *model.Spec {
 				{
 					Name: "tree/plant", Doc: "Plants a tree.", Versions: versions, Direction: model.Both, Gate: "growth", Offer: "required", Terminal: "result", Status: "active",
 					Shapes: []model.MethodShape{{Versions: versions[:1], Params: tree, Result: ref(leaf)}, {Versions: versions[1:], Params: tree, Result: &model.Type{Kind: model.Array, Elem: ref(leaf)}, Nullable: true}},
+				},
+				{
+					Name: "garden/order", Doc: "Orders.", Versions: versions, Direction: model.ExtensionToHost, Gate: "growth", Parent: model.ParentRequired, Service: model.Service{Noun: "big_garden", Verb: "order"},
+					Shapes: []model.MethodShape{{Versions: versions, Params: order, Result: ref(leaf), Nullable: true}},
+				},
+				{
+					Name: "garden/class", Doc: "Tells.", Versions: versions, Direction: model.ExtensionToHost, Gate: "-", Notification: true, Parent: model.ParentNone, Service: model.Service{Noun: "big_garden", Verb: "class"},
+					Shapes: []model.MethodShape{{Versions: versions, Params: tree}},
+				},
+				{
+					Name: "garden/clear", Doc: "Clears.", Versions: versions, Direction: model.ExtensionToHost, Gate: "-", Parent: model.ParentNone, Service: model.Service{Noun: "big_garden", Verb: "clear"},
+					Shapes: []model.MethodShape{{Versions: versions, Params: nothing, Result: ref(nothing)}},
+				},
+				{
+					Name: "tree/fell", Doc: "A tree fell.", Versions: versions, Direction: model.HostToExtension, Gate: "-", Notification: true, Service: model.Service{Noun: "events", Verb: "tree_fell"},
+					Shapes: []model.MethodShape{{Versions: versions, Params: leaf}},
 				},
 				{Name: "$/cutTree", Versions: versions, Notification: true, Direction: model.HostToExtension, Gate: "-", Shapes: []model.MethodShape{{Versions: versions}}},
 			},
@@ -101,8 +127,15 @@ func emitted(t *testing.T, spec *model.Spec) map[string][]byte {
 }
 
 func TestEmit_golden(t *testing.T) {
-	golden := filepath.Join("testdata", "every_kind", "expected.py")
-	got := emitted(t, everyKind())[folder+"/every_kind.py"]
+	for golden, name := range map[string]string{"expected.py": "every_kind.py", "services.py": "services.py", "events.py": "events.py", "hooks.py": "hooks.py"} {
+		t.Run(name, func(t *testing.T) {
+			compareGolden(t, filepath.Join("testdata", "every_kind", golden), emitted(t, everyKind())[folder+"/"+name])
+		})
+	}
+}
+
+func compareGolden(t *testing.T, golden string, got []byte) {
+	t.Helper()
 	if *update {
 		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)
@@ -129,8 +162,8 @@ func TestEmit_filesAndHeaders(t *testing.T) {
 	if err != nil || len(sources) == 0 {
 		t.Fatalf("no support modules: %v", err)
 	}
-	if want := len(sources) + 2; len(files) != want {
-		t.Errorf("%d files, want %d: the support modules, the package file and one wire", len(files), want)
+	if want := len(sources) + 5; len(files) != want {
+		t.Errorf("%d files, want %d: the support modules, the package file, services, events, hooks and one wire", len(files), want)
 	}
 	for path, data := range files {
 		first, rest, _ := bytes.Cut(data, []byte("\n"))

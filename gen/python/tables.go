@@ -45,6 +45,8 @@ func methods(w *writer, wire *model.Wire) ([]string, error) {
 		c.add("offer=%s", quoted(m.Offer))
 		c.add("terminal=%s", quoted(m.Terminal))
 		c.add("status=%s", quoted(m.Status))
+		c.add("parent=%s", quoted(string(m.Parent)))
+		c.add("service=%s", quoted(serviceName(m.Service)))
 		list := make([]string, len(m.Shapes))
 		for i, s := range m.Shapes {
 			result, err := resultName(s.Result)
@@ -133,6 +135,33 @@ func capabilities(w *writer, wire *model.Wire) ([]string, error) {
 		entries = append(entries, fmt.Sprintf("_rows.Capability(%s, %s, %s, %s)", name, quoted(c.Offer), quoted(c.Status), tuple(c.Needs)))
 	}
 	rows(w, "CAPABILITIES", "Capability", "The capability table.", entries)
+	return names, nil
+}
+
+// serviceName joins noun and verb; "" for a method that an SDK does not name.
+func serviceName(s model.Service) string {
+	if s.Noun == "" {
+		return ""
+	}
+	return s.Noun + "." + s.Verb
+}
+
+func hooks(w *writer, wire *model.Wire) ([]string, error) {
+	if len(wire.Hooks) == 0 {
+		return nil, nil
+	}
+	w.blank(1)
+	names := []string{"HOOKS"}
+	var entries []string
+	for _, h := range wire.Hooks {
+		name := "HOOK_" + constant(h.Name)
+		w.line("%s: Final = %s", name, quoted(h.Name))
+		w.doc("", h.Doc)
+		names = append(names, name)
+		entries = append(entries, fmt.Sprintf("_rows.Hook(%s, %s, %s, %s, %s, %s)",
+			name, tuple(h.Versions), quoted(h.Feature), quoted(h.Payload.Name), quoted(h.Result.Name), quoted(h.Deny)))
+	}
+	rows(w, "HOOKS", "Hook", "The hook table.", entries)
 	return names, nil
 }
 

@@ -7,8 +7,13 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-// annotation returns the type hint of a value that is present and not null.
-func annotation(t *model.Type) (string, error) {
+// hints spells type hints; prefix stands before the name of each model.
+type hints struct{ prefix string }
+
+// annotation returns the hint of a value that is present and not null, in the module of its own wire.
+func annotation(t *model.Type) (string, error) { return hints{}.annotation(t) }
+
+func (h hints) annotation(t *model.Type) (string, error) {
 	switch t.Kind {
 	case model.String:
 		return "str", nil
@@ -27,28 +32,31 @@ func annotation(t *model.Type) (string, error) {
 	case model.ID:
 		return "str | int", nil
 	case model.Array:
-		elem, err := annotation(t.Elem)
+		elem, err := h.annotation(t.Elem)
 		return "Sequence[" + elem + "]", err
 	case model.Map:
-		elem, err := annotation(t.Elem)
+		elem, err := h.annotation(t.Elem)
 		return "Mapping[str, " + elem + "]", err
 	case model.Ref:
-		return reference(t.Ref)
+		return h.reference(t.Ref)
 	}
 	return "", fmt.Errorf("type kind %q is not known to this emitter", t.Kind)
 }
 
-func reference(m *model.Model) (string, error) {
+func (h hints) reference(m *model.Model) (string, error) {
 	switch m.Kind {
 	case model.Enum:
 		if m.Open {
 			return "str", nil
 		}
-		return valueAlias(m), nil
+		return h.prefix + valueAlias(m), nil
 	case model.Alias:
-		return annotation(m.Type)
+		return h.annotation(m.Type)
+	case model.Choice:
+		word, err := h.reference(m.Word)
+		return word + " | " + h.prefix + m.Object.Name, err
 	default:
-		return m.Name, nil
+		return h.prefix + m.Name, nil
 	}
 }
 
@@ -116,8 +124,11 @@ func shape(t *model.Type) (string, error) {
 			c.add("key_pattern=%s", quoted(t.KeyPattern))
 		}
 	case model.Ref:
-		if t.Ref.Kind == model.Enum || t.Ref.Kind == model.Alias {
+		switch t.Ref.Kind {
+		case model.Enum, model.Alias:
 			return t.Ref.Name + ".SHAPE", nil
+		case model.Choice:
+			return eitherShape(t.Ref), nil
 		}
 		c.name = "_models.Ref"
 		c.add("%s", t.Ref.Name)
@@ -127,6 +138,11 @@ func shape(t *model.Type) (string, error) {
 	return c.String(), nil
 }
 
+// eitherShape is the shape of a choice by JSON type.
+func eitherShape(m *model.Model) string {
+	return fmt.Sprintf("_models.EitherShape(%s.SHAPE, %s)", m.Word.Name, m.Object.Name)
+}
+
 func text(c *call, t *model.Type) {
 	if t.MinBytes > 0 {
 		c.add("min_bytes=%d", t.MinBytes)
@@ -134,6 +150,9 @@ func text(c *call, t *model.Type) {
 	c.bound("max_bytes", t.MaxBytes)
 	if t.NotBlank {
 		c.add("not_blank=True")
+	}
+	if t.Controls != model.AnyControls {
+		c.add("controls=%s", quoted(string(t.Controls)))
 	}
 	if t.Pattern != "" {
 		c.add("pattern=%s", quoted(t.Pattern))
@@ -192,5 +211,6 @@ func array(t *model.Type) (string, error) {
 	if t.UniqueBy != "" {
 		c.add("unique_by=%s", quoted(t.UniqueBy))
 	}
+	c.bound("max_encoded_bytes", t.MaxEncodedBytes)
 	return c.String(), nil
 }

@@ -199,7 +199,7 @@ def select_contract(offer: ContractOffer, *, concurrency: int | None) -> Contrac
         encoding=CONTRACT_ENCODING,
         capabilities=sorted(_CAPABILITY_NAMES.required),
         methods=sorted(_METHOD_NAMES.required),
-        limits=dataclasses.replace(
-            limits, max_concurrent_requests=in_flight if concurrency is None else min(concurrency, in_flight)
+        limits=limits.replace(
+            max_concurrent_requests=in_flight if concurrency is None else min(concurrency, in_flight)
         ),
     )

@@ -7,12 +7,29 @@ members; then every field as the table lists it. A union reads its tag and goes 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple, Self, cast
+from types import MappingProxyType
+from typing import ClassVar, Final, NamedTuple, Self, cast
 
 from ._json import DEFAULT_DEPTH, Violation, encode, parse
 from ._shapes import ABSENT, Shape, below, kind_of
 
-__all__ = ["Field", "Model", "RecordShape", "Ref", "Scalar", "UnionShape", "Variant"]
+__all__ = [
+    "NOTHING",
+    "Decoded",
+    "Either",
+    "EitherShape",
+    "Field",
+    "Model",
+    "RecordShape",
+    "Ref",
+    "Scalar",
+    "UnionShape",
+    "Variant",
+]
+
+
+NOTHING: Final[Mapping[str, object]] = MappingProxyType({})
+"""What an open record holds beyond its list when nothing is there."""
 
 
 class Ref(Shape):
@@ -43,7 +60,7 @@ class Field(NamedTuple):
 class RecordShape(Shape):
     """An object with listed members, judged in the order of the table."""
 
-    __slots__ = ("_closed", "_fields", "_forbidden", "_known", "_model")
+    __slots__ = ("_at_most_one", "_closed", "_exactly_one", "_fields", "_forbidden", "_known", "_model")
 
     def __init__(
         self,
@@ -52,12 +69,21 @@ class RecordShape(Shape):
         *,
         closed: bool = False,
         forbidden: Sequence[str] = (),
+        exactly_one: Sequence[str] = (),
+        at_most_one: Sequence[str] = (),
     ) -> None:
         self._model = model
         self._fields = tuple(fields)
         self._known = frozenset(field.name for field in fields)
         self._closed = closed
         self._forbidden = tuple(forbidden)
+        self._exactly_one = tuple(exactly_one)
+        self._at_most_one = tuple(at_most_one)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The members, in the order of the table."""
+        return self._fields
 
     def read(self, value: object) -> object:
         if not isinstance(value, dict):
@@ -81,7 +107,19 @@ class RecordShape(Shape):
                 except Violation as found:
                     found.under(name)
                     raise
+        if self._exactly_one or self._at_most_one:
+            self._check_together(value)
         return self._model(**out)
+
+    def _check_together(self, value: dict[str, object]) -> None:
+        """Judges members that exclude each other; null counts as not there."""
+        names = self._exactly_one
+        if names and not any(value.get(name) is not None for name in names):
+            raise below(names[0], "missing", f"is missing: one of {', '.join(names)} is needed")
+        for names in (self._exactly_one, self._at_most_one):
+            present = [name for name in names if value.get(name) is not None]
+            if len(present) > 1:
+                raise below(present[1], "forbidden", f"must not be here: only one of {', '.join(names)} may be")
 
     def _unknown(self, value: dict[str, object], out: dict[str, object]) -> None:
         unknown = [name for name in value if name not in self._known]
@@ -138,6 +176,26 @@ class UnionShape(Shape):
         return cast(Model, value).to_json()
 
 
+class EitherShape(Shape):
+    """A value whose JSON type selects what judges it: an enumeration for a string, a record for an object."""
+
+    __slots__ = ("_object", "_word")
+
+    def __init__(self, word: Shape, model: type[Model]) -> None:
+        self._word = word
+        self._object = model
+
+    def read(self, value: object) -> object:
+        if isinstance(value, str):
+            return self._word.read(value)
+        if isinstance(value, dict):
+            return self._object.SHAPE.read(value)
+        raise Violation("type", "", f"must be a string or an object, not {kind_of(value)}")
+
+    def write(self, value: object) -> object:
+        return value if isinstance(value, str) else cast(Model, value).to_json()
+
+
 class Decoded:
     """What every model has in common: a shape, and the wire errors that report its violations."""
 
@@ -163,11 +221,7 @@ class Decoded:
 
 
 class Model(Decoded):
-    """A record or a union of records.
-
-    Equality and text are written once here instead of being generated for each class, which would make
-    half of the time that an import takes.
-    """
+    """A record or a union of records, with the surface of a dataclass: keywords, equality, a readable text."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -194,6 +248,10 @@ class Model(Decoded):
     def decode(cls, text: bytes | str) -> Self:
         """Reads a JSON text. Raises JsonSyntaxError or Violation."""
         return cls.from_json(parse(text, max_depth=cls.MAX_DEPTH))
+
+    def replace(self, **changes: object) -> Self:
+        """Returns a copy with other values for the given attributes."""
+        return type(self)(**{name: getattr(self, name) for name in self._names()} | changes)
 
     def to_json(self) -> dict[str, object]:
         """Returns the JSON value: absent members left out, unknown ones put back. Judges nothing."""
@@ -222,5 +280,21 @@ class Scalar(Decoded):
 
     @classmethod
     def decode(cls, text: bytes | str) -> str:
+        """Reads a JSON text. Raises JsonSyntaxError or Violation."""
+        return cls.from_json(parse(text, max_depth=cls.MAX_DEPTH))
+
+
+class Either(Decoded):
+    """A word or a record, by the JSON type of the value. It has no instances of its own."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_json(cls, value: object) -> object:
+        """Judges a parsed JSON value and returns a string or the record. Raises Violation."""
+        return cls.read(value)
+
+    @classmethod
+    def decode(cls, text: bytes | str) -> object:
         """Reads a JSON text. Raises JsonSyntaxError or Violation."""
         return cls.from_json(parse(text, max_depth=cls.MAX_DEPTH))

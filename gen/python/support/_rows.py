@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
-__all__ = ["Capability", "ErrorCode", "Feature", "Method", "MethodShape", "by_name"]
+__all__ = ["Capability", "ErrorCode", "Feature", "Hook", "Method", "MethodShape", "by_name"]
 
 
 class MethodShape(NamedTuple):
@@ -30,7 +30,15 @@ class Method:
     offer: str
     terminal: str
     status: str
+    parent: str
+    """How a message of the extension is tied to a request of the host; empty for what the host sends."""
+    service: str
+    """What the SDK calls it, noun and verb joined by a full stop; empty where it has no name there."""
     shapes: tuple[MethodShape, ...]
+
+    def shape(self, version: str) -> MethodShape:
+        """Returns the models of an API version that has the method."""
+        return next(shape for shape in self.shapes if version in shape.versions)
 
 
 class ErrorCode(NamedTuple):
@@ -60,7 +68,18 @@ class Capability(NamedTuple):
     needs: tuple[str, ...]
 
 
-_Row = TypeVar("_Row", Method, ErrorCode, Feature, Capability)
+class Hook(NamedTuple):
+    """One point at which a host asks extensions. feature is "-" for none."""
+
+    name: str
+    versions: tuple[str, ...]
+    feature: str
+    payload: str
+    result: str
+    deny: str
+
+
+_Row = TypeVar("_Row", Method, ErrorCode, Feature, Capability, Hook)
 
 
 def by_name(rows: Iterable[_Row]) -> dict[str, _Row]:

@@ -96,19 +96,35 @@ def below(token: str | int, violation: str, detail: str) -> Violation:
     return found
 
 
+_FORBIDDEN_CONTROLS: Final[Mapping[str, re.Pattern[str] | None]] = {
+    "": None,
+    "none": re.compile("[\x00-\x1f\x7f-\x9f]"),
+    "text": re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]"),
+    "edit": re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"),
+}
+
+
 class Text(Shape):
     """A string, bounded in UTF-8 bytes, in an identifier class or not."""
 
-    __slots__ = ("_checked", "_max", "_min", "_not_blank", "_pattern")
+    __slots__ = ("_checked", "_controls", "_max", "_min", "_not_blank", "_pattern", "_source")
 
     def __init__(
-        self, *, min_bytes: int = 0, max_bytes: int | None = None, not_blank: bool = False, pattern: str = ""
+        self,
+        *,
+        min_bytes: int = 0,
+        max_bytes: int | None = None,
+        not_blank: bool = False,
+        controls: str = "",
+        pattern: str = "",
     ) -> None:
         self._min = min_bytes
         self._max = max_bytes
         self._not_blank = not_blank
-        self._pattern = re.compile(pattern, re.ASCII) if pattern else None
-        self._checked = bool(min_bytes or max_bytes is not None or not_blank or pattern)
+        self._controls = _FORBIDDEN_CONTROLS[controls]
+        self._source = pattern
+        self._pattern: re.Pattern[str] | None = None
+        self._checked = bool(min_bytes or max_bytes is not None or not_blank or controls or pattern)
 
     def read(self, value: object) -> object:
         if not isinstance(value, str):
@@ -125,8 +141,16 @@ class Text(Shape):
             raise Violation("bytes", "", f"must have at most {self._max} bytes, not {size}")
         if self._not_blank and not value.strip(" \t\n\r\v\f"):
             raise Violation("bytes", "", "must not be blank")
-        if self._pattern is not None and self._pattern.fullmatch(value) is None:
-            raise Violation("pattern", "", f"must match {self._pattern.pattern}, got {value!r}")
+        if self._controls is not None and (control := self._controls.search(value)) is not None:
+            raise Violation("pattern", "", f"must not hold the control character U+{ord(control[0]):04X}")
+        if self._source and self._compiled().fullmatch(value) is None:
+            raise Violation("pattern", "", f"must match {self._source}, got {value[:80]!r}")
+
+    def _compiled(self) -> re.Pattern[str]:
+        """Returns the pattern, compiled when a value first needs it: a start needs few of a wire's patterns."""
+        if self._pattern is None:
+            self._pattern = re.compile(self._source, re.ASCII)
+        return self._pattern
 
 
 class Const(Shape):
@@ -246,6 +270,12 @@ class Id(Shape):
         return number
 
 
+def _check_encoded(value: object, bound: int) -> None:
+    size = len(encode(value))
+    if size > bound:
+        raise Violation("bytes", "", f"must have at most {bound} bytes as compact JSON, not {size}")
+
+
 class Blob(Shape):
     """Any JSON value, or any object, kept as it is; bounded in encoded bytes or not."""
 
@@ -259,9 +289,7 @@ class Blob(Shape):
         if self._object and not isinstance(value, dict):
             raise _wrong_type("an object", value)
         if self._max is not None:
-            size = len(encode(value))
-            if size > self._max:
-                raise Violation("bytes", "", f"must have at most {self._max} bytes as compact JSON, not {size}")
+            _check_encoded(value, self._max)
         return value
 
 
@@ -271,9 +299,9 @@ OBJECT: Final = Blob(object_only=True)
 
 
 class List(Shape):
-    """An array. Every element is judged first, then the count, then uniqueness."""
+    """An array. Every element is judged first, then the count, then uniqueness, then the encoded size."""
 
-    __slots__ = ("_element", "_max", "_min", "_unique", "_unique_by")
+    __slots__ = ("_element", "_max", "_max_encoded", "_min", "_unique", "_unique_by")
 
     def __init__(
         self,
@@ -283,12 +311,14 @@ class List(Shape):
         max_items: int | None = None,
         unique: bool = False,
         unique_by: str = "",
+        max_encoded_bytes: int | None = None,
     ) -> None:
         self._element = element
         self._min = min_items
         self._max = max_items
         self._unique = unique
         self._unique_by = unique_by
+        self._max_encoded = max_encoded_bytes
 
     def read(self, value: object) -> object:
         if not isinstance(value, (list, tuple)):
@@ -309,6 +339,8 @@ class List(Shape):
             raise Violation("items", "", f"must have at most {self._max} elements, not {len(out)}")
         if self._unique or self._unique_by:
             self._check_unique(value)
+        if self._max_encoded is not None:
+            _check_encoded(value, self._max_encoded)
         return out
 
     def _check_unique(self, value: Sequence[object]) -> None:

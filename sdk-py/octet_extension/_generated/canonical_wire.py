@@ -7,7 +7,6 @@ a contract of capabilities, methods and bounds is negotiated.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, Literal, TypeAlias
 
@@ -350,6 +349,12 @@ class _Scalar(_models.Scalar):
     MAX_DEPTH: ClassVar[int] = 32
 
 
+class _Either(_models.Either):
+    __slots__ = ()
+    VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
+    MAX_DEPTH: ClassVar[int] = 32
+
+
 class _Envelope(_Model):
     __slots__ = ()
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = dict.fromkeys(_ERRORS, "invalid_request")
@@ -687,14 +692,14 @@ class BusLifecycleParams(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class JsonRpcRequest(_Envelope):
     """A message that asks for one answer.
 
     Source: canonical 5.2. API 0.3.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "method", "params")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int
     """Names the request; the answer carries it back unchanged."""
@@ -703,81 +708,146 @@ class JsonRpcRequest(_Envelope):
     params: object
     """Parameters; their own model is judged later."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int,
+        method: str,
+        params: object,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.method = method
+        self.params = params
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcNotification(_Envelope):
     """A message that is never answered.
 
     Source: canonical 5.2. API 0.3.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "method", "params")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     method: str
     """Method name."""
     params: object
     """Parameters; their own model is judged later."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        method: str,
+        params: object,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.method = method
+        self.params = params
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcSuccessResponse(_Envelope):
     """The answer to a request that succeeded.
 
     Source: canonical 5.2. API 0.3.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "result")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int
     """Id of the request, as received."""
     result: object
     """Result; its own model is judged later."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int,
+        result: object,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.result = result
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class JsonRpcErrorResponse(_Envelope):
     """The answer to a request that failed.
 
     Source: canonical 5.2. API 0.3.
     """
 
-    jsonrpc: Literal["2.0"] = "2.0"
+    __slots__ = ("jsonrpc", "id", "error")
+    jsonrpc: Literal["2.0"]
     """Protocol version."""
     id: str | int
     """Id of the request, as received."""
     error: ErrorObject
     """What failed."""
 
+    def __init__(
+        self,
+        *,
+        jsonrpc: Literal["2.0"] = "2.0",
+        id: str | int,
+        error: ErrorObject,
+    ) -> None:
+        self.jsonrpc = jsonrpc
+        self.id = id
+        self.error = error
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ErrorObject(_Envelope):
     """Code and message of a row of the error table; detail travels in data only.
 
     Source: canonical 5.3. API 0.3.
     """
 
+    __slots__ = ("code", "message", "data")
     code: int
     """A code of the error table."""
     message: str
     """Exactly the message of that row."""
-    data: object = ABSENT
+    data: object
     """Free detail. Absent and null are different facts."""
 
+    def __init__(
+        self,
+        *,
+        code: int,
+        message: str,
+        data: object = ABSENT,
+    ) -> None:
+        self.code = code
+        self.message = message
+        self.data = data
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CancelRequestParams(_Model):
     """Asks that a request its sender issued be given up.
 
     Source: canonical 5.4. API 0.3.
     """
 
+    __slots__ = ("id", "reason")
     id: str | int
     """Id of the request to cancel."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why, for people."""
 
+    def __init__(
+        self,
+        *,
+        id: str | int,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.id = id
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class CancelRequestResult(_Model):
     """Describes the outcome of a cancelled request. Never sent as an answer to the notification; it may travel
     as error data.
@@ -785,19 +855,29 @@ class CancelRequestResult(_Model):
     Source: canonical 5.4. API 0.3.
     """
 
+    __slots__ = ("terminal", "reason")
     terminal: CancelTerminalValue
     """Always cancelled."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why, for people."""
 
+    def __init__(
+        self,
+        *,
+        terminal: CancelTerminalValue,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.terminal = terminal
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProtocolLimits(_Model):
     """The three negotiable bounds.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("max_frame_bytes", "max_concurrent_requests", "max_tools")
     max_frame_bytes: int
     """Payload bytes of one frame, line feed not counted; 1 to the API maximum."""
     max_concurrent_requests: int
@@ -805,14 +885,25 @@ class ProtocolLimits(_Model):
     max_tools: int
     """Tools in the complete catalog; 1 to the API maximum."""
 
+    def __init__(
+        self,
+        *,
+        max_frame_bytes: int,
+        max_concurrent_requests: int,
+        max_tools: int,
+    ) -> None:
+        self.max_frame_bytes = max_frame_bytes
+        self.max_concurrent_requests = max_concurrent_requests
+        self.max_tools = max_tools
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContractOffer(_Model):
     """What the host can bind for this process.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("schema", "encoding", "required_capabilities", "optional_capabilities", "required_methods", "optional_methods", "limits")
     schema: str
     """Schema id of the API."""
     encoding: str
@@ -828,14 +919,33 @@ class ContractOffer(_Model):
     limits: ProtocolLimits
     """Offered bounds."""
 
+    def __init__(
+        self,
+        *,
+        schema: str,
+        encoding: str,
+        required_capabilities: Sequence[str],
+        optional_capabilities: Sequence[str],
+        required_methods: Sequence[str],
+        optional_methods: Sequence[str],
+        limits: ProtocolLimits,
+    ) -> None:
+        self.schema = schema
+        self.encoding = encoding
+        self.required_capabilities = required_capabilities
+        self.optional_capabilities = optional_capabilities
+        self.required_methods = required_methods
+        self.optional_methods = optional_methods
+        self.limits = limits
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ContractSelection(_Model):
     """What the extension takes of the offer.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("schema", "encoding", "capabilities", "methods", "limits")
     schema: str
     """Schema id of the API."""
     encoding: str
@@ -847,27 +957,51 @@ class ContractSelection(_Model):
     limits: ProtocolLimits
     """Selected bounds, none above the offer."""
 
+    def __init__(
+        self,
+        *,
+        schema: str,
+        encoding: str,
+        capabilities: Sequence[str],
+        methods: Sequence[str],
+        limits: ProtocolLimits,
+    ) -> None:
+        self.schema = schema
+        self.encoding = encoding
+        self.capabilities = capabilities
+        self.methods = methods
+        self.limits = limits
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeFlagValue(_Model):
     """One resolved command-line flag of the extension.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("name", "value")
     name: str
     """Flag name as declared."""
     value: object
     """Boolean, string or integer, as declared."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        value: object,
+    ) -> None:
+        self.name = name
+        self.value = value
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeRequest(_Model):
     """Parameters of initialize, the first frame of a session.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("api_version", "octet_version", "extension", "workspace", "capabilities", "contributes", "flag_values", "host", "contract")
     api_version: ApiVersionValue
     """Extension API version."""
     octet_version: str
@@ -887,14 +1021,37 @@ class InitializeRequest(_Model):
     contract: ContractOffer
     """The offer."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        octet_version: str,
+        extension: object,
+        workspace: str,
+        capabilities: object,
+        contributes: object,
+        flag_values: Sequence[InitializeFlagValue],
+        host: object,
+        contract: ContractOffer,
+    ) -> None:
+        self.api_version = api_version
+        self.octet_version = octet_version
+        self.extension = extension
+        self.workspace = workspace
+        self.capabilities = capabilities
+        self.contributes = contributes
+        self.flag_values = flag_values
+        self.host = host
+        self.contract = contract
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class InitializeResponse(_Model):
     """Result of initialize: ends negotiation and installs the contract.
 
     Source: canonical 5.5. API 0.3.
     """
 
+    __slots__ = ("api_version", "tools", "contract")
     api_version: ApiVersionValue
     """Extension API version."""
     tools: Sequence[ToolDefinition]
@@ -902,31 +1059,55 @@ class InitializeResponse(_Model):
     contract: ContractSelection
     """The selection."""
 
+    def __init__(
+        self,
+        *,
+        api_version: ApiVersionValue,
+        tools: Sequence[ToolDefinition],
+        contract: ContractSelection,
+    ) -> None:
+        self.api_version = api_version
+        self.tools = tools
+        self.contract = contract
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolDefinition(_Model):
     """One tool of the catalog.
 
     Source: canonical 5.6. API 0.3.
     """
 
+    __slots__ = ("name", "description", "parameters", "output_schema")
     name: str
     """Name the tool is called by."""
     description: str
     """What it does, for the model."""
     parameters: object
     """JSON Schema of the arguments."""
-    output_schema: object = ABSENT
+    output_schema: object
     """JSON Schema of the structured content."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        description: str,
+        parameters: object,
+        output_schema: object = ABSENT,
+    ) -> None:
+        self.name = name
+        self.description = description
+        self.parameters = parameters
+        self.output_schema = output_schema
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallParams(_Model):
     """Calls one tool.
 
     Source: canonical 5.6. API 0.3.
     """
 
+    __slots__ = ("name", "arguments", "context")
     name: str
     """Tool of the catalog."""
     arguments: object
@@ -934,143 +1115,227 @@ class ToolCallParams(_Model):
     context: object
     """Execution context, opaque here."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        arguments: object,
+        context: object,
+    ) -> None:
+        self.name = name
+        self.arguments = arguments
+        self.context = context
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ToolCallResult(_Model):
     """What a tool returned. A failure of the tool is a result; a failure of the protocol is an error answer.
 
     Source: canonical 5.6. API 0.3.
     """
 
+    __slots__ = ("content", "is_error", "metadata", "structured_content")
     content: Sequence[ContentPart]
     """Parts in order; may be empty."""
     is_error: bool
     """The tool itself failed."""
     metadata: object
     """Host-side detail; null for none."""
-    structured_content: object = ABSENT
+    structured_content: object
     """Structured result."""
 
+    def __init__(
+        self,
+        *,
+        content: Sequence[ContentPart],
+        is_error: bool,
+        metadata: object,
+        structured_content: object = ABSENT,
+    ) -> None:
+        self.content = content
+        self.is_error = is_error
+        self.metadata = metadata
+        self.structured_content = structured_content
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class TextPart(ContentPart):
     """Text.
 
     Source: canonical 5.6. API 0.3.
     """
 
-    type: Literal["text"] = "text"
+    __slots__ = ("type", "text")
+    type: Literal["text"]
     """Part kind."""
     text: str
     """The text."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["text"] = "text",
+        text: str,
+    ) -> None:
+        self.type = type
+        self.text = text
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ImagePart(ContentPart):
     """An image that was published as an artifact; deferred on this wire.
 
     Source: canonical 5.6. API 0.3.
     """
 
-    type: Literal["image"] = "image"
+    __slots__ = ("type", "artifact_id", "mime_type", "alt")
+    type: Literal["image"]
     """Part kind."""
     artifact_id: str
     """Artifact."""
     mime_type: str
     """Media type."""
-    alt: str | Absent = ABSENT
+    alt: str | Absent
     """Text alternative."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["image"] = "image",
+        artifact_id: str,
+        mime_type: str,
+        alt: str | Absent = ABSENT,
+    ) -> None:
+        self.type = type
+        self.artifact_id = artifact_id
+        self.mime_type = mime_type
+        self.alt = alt
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class AudioPart(ContentPart):
     """A sound that was published as an artifact; deferred on this wire.
 
     Source: canonical 5.6. API 0.3.
     """
 
-    type: Literal["audio"] = "audio"
+    __slots__ = ("type", "artifact_id", "mime_type", "transcript")
+    type: Literal["audio"]
     """Part kind."""
     artifact_id: str
     """Artifact."""
     mime_type: str
     """Media type."""
-    transcript: str | Absent = ABSENT
+    transcript: str | Absent
     """Text alternative."""
 
+    def __init__(
+        self,
+        *,
+        type: Literal["audio"] = "audio",
+        artifact_id: str,
+        mime_type: str,
+        transcript: str | Absent = ABSENT,
+    ) -> None:
+        self.type = type
+        self.artifact_id = artifact_id
+        self.mime_type = mime_type
+        self.transcript = transcript
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShutdownParams(_Model):
     """No parameters.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ()
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ShutdownResult(_Model):
     """The last frame of a session.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ("terminal",)
     terminal: ShutdownTerminalValue
     """Always shutdown."""
 
+    def __init__(
+        self,
+        *,
+        terminal: ShutdownTerminalValue,
+    ) -> None:
+        self.terminal = terminal
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionCreateParams(_Model):
     """No parameters.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ()
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionForkParams(_Model):
     """No parameters.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ()
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionReloadParams(_Model):
     """No parameters.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ()
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionSwitchParams(_Model):
     """Makes another session active.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ("session_id",)
     session_id: str
     """Existing session of the same workspace."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+    ) -> None:
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionLifecycleResult(_Model):
     """The session concerned.
 
     Source: canonical 5.7. API 0.3.
     """
 
+    __slots__ = ("session_id",)
     session_id: str
     """Durable session id."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+    ) -> None:
+        self.session_id = session_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionBinding(_Model):
     """Names one binding of an extension process to a session.
 
     Source: canonical 5.8. API 0.3.
     """
 
+    __slots__ = ("session_id", "extension_instance_id", "process_generation")
     session_id: str
     """Opaque owner key."""
     extension_instance_id: str
@@ -1078,25 +1343,43 @@ class SessionBinding(_Model):
     process_generation: int
     """Generation of the process."""
 
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        extension_instance_id: str,
+        process_generation: int,
+    ) -> None:
+        self.session_id = session_id
+        self.extension_instance_id = extension_instance_id
+        self.process_generation = process_generation
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionStart(_Model):
     """A binding became active.
 
     Source: canonical 5.8. API 0.3.
     """
 
+    __slots__ = ("binding",)
     binding: SessionBinding
     """The binding."""
 
+    def __init__(
+        self,
+        *,
+        binding: SessionBinding,
+    ) -> None:
+        self.binding = binding
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionEnd(_Model):
     """A binding settled.
 
     Source: canonical 5.8. API 0.3.
     """
 
+    __slots__ = ("binding", "outcome", "reason", "duration_ms")
     binding: SessionBinding
     """The binding."""
     outcome: SessionOutcomeValue
@@ -1106,75 +1389,129 @@ class SessionEnd(_Model):
     duration_ms: int
     """Milliseconds since the start."""
 
+    def __init__(
+        self,
+        *,
+        binding: SessionBinding,
+        outcome: SessionOutcomeValue,
+        reason: SessionEndReasonValue,
+        duration_ms: int,
+    ) -> None:
+        self.binding = binding
+        self.outcome = outcome
+        self.reason = reason
+        self.duration_ms = duration_ms
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionStartHook(SessionHookParams):
     """Start of a binding.
 
     Source: canonical 5.8. API 0.3.
     """
 
-    hook: Literal["session_start"] = "session_start"
+    __slots__ = ("hook", "payload")
+    hook: Literal["session_start"]
     """Hook name."""
     payload: SessionStart
     """What started."""
 
+    def __init__(
+        self,
+        *,
+        hook: Literal["session_start"] = "session_start",
+        payload: SessionStart,
+    ) -> None:
+        self.hook = hook
+        self.payload = payload
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionEndHook(SessionHookParams):
     """End of a binding.
 
     Source: canonical 5.8. API 0.3.
     """
 
-    hook: Literal["session_end"] = "session_end"
+    __slots__ = ("hook", "payload")
+    hook: Literal["session_end"]
     """Hook name."""
     payload: SessionEnd
     """What ended."""
 
+    def __init__(
+        self,
+        *,
+        hook: Literal["session_end"] = "session_end",
+        payload: SessionEnd,
+    ) -> None:
+        self.hook = hook
+        self.payload = payload
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class SessionHookResult(_Model):
     """The opinion of the extension; recorded, never a veto.
 
     Source: canonical 5.8. API 0.3.
     """
 
+    __slots__ = ("disposition",)
     disposition: Disposition
     """The opinion."""
 
+    def __init__(
+        self,
+        *,
+        disposition: Disposition,
+    ) -> None:
+        self.disposition = disposition
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Disposition(_Model):
     """An opinion with its reason; deny and defer require a reason.
 
     Source: canonical 5.9. API 0.3.
     """
 
+    __slots__ = ("kind", "reason")
     kind: DispositionKindValue
     """The opinion."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why, for people; not empty."""
 
+    def __init__(
+        self,
+        *,
+        kind: DispositionKindValue,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.kind = kind
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationDetectParams(_Model):
     """Asks whether a setup can be imported.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("source_root",)
     source_root: str
     """Absolute directory to look in."""
 
+    def __init__(
+        self,
+        *,
+        source_root: str,
+    ) -> None:
+        self.source_root = source_root
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationDiagnostic(_Model):
     """A source that could not be read as it is.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("path", "severity", "reason")
     path: str
     """Relative to the source root."""
     severity: MigrationDiagnosticSeverityValue
@@ -1182,14 +1519,25 @@ class MigrationDiagnostic(_Model):
     reason: str
     """What is wrong, for people."""
 
+    def __init__(
+        self,
+        *,
+        path: str,
+        severity: MigrationDiagnosticSeverityValue,
+        reason: str,
+    ) -> None:
+        self.path = path
+        self.severity = severity
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationDetectResult(_Model):
     """What detection found.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("detected", "config_paths", "diagnostics")
     detected: bool
     """Something can be imported."""
     config_paths: Sequence[str]
@@ -1197,27 +1545,47 @@ class MigrationDetectResult(_Model):
     diagnostics: Sequence[MigrationDiagnostic]
     """Findings."""
 
+    def __init__(
+        self,
+        *,
+        detected: bool,
+        config_paths: Sequence[str],
+        diagnostics: Sequence[MigrationDiagnostic],
+    ) -> None:
+        self.detected = detected
+        self.config_paths = config_paths
+        self.diagnostics = diagnostics
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationImportParams(_Model):
     """Reads the files detection reported.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("source_root", "config_paths")
     source_root: str
     """Absolute directory to look in."""
     config_paths: Sequence[str]
     """Files to read, relative to the root."""
 
+    def __init__(
+        self,
+        *,
+        source_root: str,
+        config_paths: Sequence[str],
+    ) -> None:
+        self.source_root = source_root
+        self.config_paths = config_paths
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationModel(_Model):
     """A model choice.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("path", "provider", "model")
     path: str
     """File it came from."""
     provider: str
@@ -1225,14 +1593,25 @@ class MigrationModel(_Model):
     model: str
     """Model name."""
 
+    def __init__(
+        self,
+        *,
+        path: str,
+        provider: str,
+        model: str,
+    ) -> None:
+        self.path = path
+        self.provider = provider
+        self.model = model
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationSkill(_Model):
     """A skill text.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("path", "name", "content")
     path: str
     """File it came from."""
     name: str
@@ -1240,14 +1619,25 @@ class MigrationSkill(_Model):
     content: str
     """Skill body."""
 
+    def __init__(
+        self,
+        *,
+        path: str,
+        name: str,
+        content: str,
+    ) -> None:
+        self.path = path
+        self.name = name
+        self.content = content
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationMcpServer(_Model):
     """A tool server to start. Environment, headers and credentials have no field.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("path", "name", "command", "args")
     path: str
     """File it came from."""
     name: str
@@ -1257,14 +1647,27 @@ class MigrationMcpServer(_Model):
     args: Sequence[str]
     """Arguments."""
 
+    def __init__(
+        self,
+        *,
+        path: str,
+        name: str,
+        command: str,
+        args: Sequence[str],
+    ) -> None:
+        self.path = path
+        self.name = name
+        self.command = command
+        self.args = args
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class MigrationImportResult(_Model):
     """What was read.
 
     Source: canonical 5.10. API 0.3.
     """
 
+    __slots__ = ("models", "skills", "mcp_servers", "diagnostics")
     models: Sequence[MigrationModel]
     """Model choices."""
     skills: Sequence[MigrationSkill]
@@ -1274,29 +1677,53 @@ class MigrationImportResult(_Model):
     diagnostics: Sequence[MigrationDiagnostic]
     """Findings."""
 
+    def __init__(
+        self,
+        *,
+        models: Sequence[MigrationModel],
+        skills: Sequence[MigrationSkill],
+        mcp_servers: Sequence[MigrationMcpServer],
+        diagnostics: Sequence[MigrationDiagnostic],
+    ) -> None:
+        self.models = models
+        self.skills = skills
+        self.mcp_servers = mcp_servers
+        self.diagnostics = diagnostics
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderAuthRequirement(_Model):
     """What a provider needs from the host. Credentials have no field.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("kind", "subject", "scopes")
     kind: ProviderAuthKindValue
     """How."""
-    subject: str | Absent = ABSENT
+    subject: str | Absent
     """Whom it is for."""
-    scopes: Sequence[str] | Absent = ABSENT
+    scopes: Sequence[str] | Absent
     """What is asked for."""
 
+    def __init__(
+        self,
+        *,
+        kind: ProviderAuthKindValue,
+        subject: str | Absent = ABSENT,
+        scopes: Sequence[str] | Absent = ABSENT,
+    ) -> None:
+        self.kind = kind
+        self.subject = subject
+        self.scopes = scopes
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderDefinition(_Model):
     """One provider.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("id", "label", "auth")
     id: str
     """Provider id."""
     label: str
@@ -1304,14 +1731,25 @@ class ProviderDefinition(_Model):
     auth: ProviderAuthRequirement
     """Authorization."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        label: str,
+        auth: ProviderAuthRequirement,
+    ) -> None:
+        self.id = id
+        self.label = label
+        self.auth = auth
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderModelCapabilities(_Model):
     """What a model can do.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("tools", "parallel_tool_calls", "structured_output", "reasoning")
     tools: bool
     """Calls tools."""
     parallel_tool_calls: bool
@@ -1321,14 +1759,27 @@ class ProviderModelCapabilities(_Model):
     reasoning: bool
     """Shows reasoning."""
 
+    def __init__(
+        self,
+        *,
+        tools: bool,
+        parallel_tool_calls: bool,
+        structured_output: bool,
+        reasoning: bool,
+    ) -> None:
+        self.tools = tools
+        self.parallel_tool_calls = parallel_tool_calls
+        self.structured_output = structured_output
+        self.reasoning = reasoning
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderModelDefinition(_Model):
     """One model of a provider.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("id", "api_name", "protocol", "context_window", "max_output_tokens", "capabilities", "display_name")
     id: str
     """Model id."""
     api_name: str
@@ -1341,62 +1792,107 @@ class ProviderModelDefinition(_Model):
     """Tokens."""
     capabilities: ProviderModelCapabilities
     """What it can do."""
-    display_name: str | Absent = ABSENT
+    display_name: str | Absent
     """Name for people."""
 
+    def __init__(
+        self,
+        *,
+        id: str,
+        api_name: str,
+        protocol: ProviderModelProtocolValue,
+        context_window: int,
+        max_output_tokens: int,
+        capabilities: ProviderModelCapabilities,
+        display_name: str | Absent = ABSENT,
+    ) -> None:
+        self.id = id
+        self.api_name = api_name
+        self.protocol = protocol
+        self.context_window = context_window
+        self.max_output_tokens = max_output_tokens
+        self.capabilities = capabilities
+        self.display_name = display_name
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderRegisterParams(_Model):
     """First declaration of a provider with its whole model set.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("provider", "models")
     provider: ProviderDefinition
     """The provider."""
     models: Sequence[ProviderModelDefinition]
     """Its whole model set."""
 
+    def __init__(
+        self,
+        *,
+        provider: ProviderDefinition,
+        models: Sequence[ProviderModelDefinition],
+    ) -> None:
+        self.provider = provider
+        self.models = models
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderUpdateParams(_Model):
     """Replaces an owned provider and its whole model set.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("provider", "models")
     provider: ProviderDefinition
     """The provider."""
     models: Sequence[ProviderModelDefinition]
     """Its whole model set."""
 
+    def __init__(
+        self,
+        *,
+        provider: ProviderDefinition,
+        models: Sequence[ProviderModelDefinition],
+    ) -> None:
+        self.provider = provider
+        self.models = models
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderUnregisterParams(_Model):
     """Removes an owned provider.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("provider_id",)
     provider_id: str
     """Provider."""
 
+    def __init__(
+        self,
+        *,
+        provider_id: str,
+    ) -> None:
+        self.provider_id = provider_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderCatalogCompleteParams(_Model):
     """No parameters: the initial batch is done.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ()
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderCatalogResult(_Model):
     """The host registry after a change.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("revision", "provider_ids", "model_ids")
     revision: int
     """Registry revision."""
     provider_ids: Sequence[str]
@@ -1404,14 +1900,25 @@ class ProviderCatalogResult(_Model):
     model_ids: Sequence[str]
     """Models as provider id, slash, model id; ascending."""
 
+    def __init__(
+        self,
+        *,
+        revision: int,
+        provider_ids: Sequence[str],
+        model_ids: Sequence[str],
+    ) -> None:
+        self.revision = revision
+        self.provider_ids = provider_ids
+        self.model_ids = model_ids
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderStreamRequest(_Model):
     """Starts one inference stream.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("stream_id", "provider_id", "model_id", "request", "authorization_lease")
     stream_id: str
     """Host-chosen stream id."""
     provider_id: str
@@ -1420,32 +1927,58 @@ class ProviderStreamRequest(_Model):
     """Model."""
     request: object
     """Inference request, opaque here."""
-    authorization_lease: str | Absent = ABSENT
+    authorization_lease: str | Absent
     """Opaque lease."""
 
+    def __init__(
+        self,
+        *,
+        stream_id: str,
+        provider_id: str,
+        model_id: str,
+        request: object,
+        authorization_lease: str | Absent = ABSENT,
+    ) -> None:
+        self.stream_id = stream_id
+        self.provider_id = provider_id
+        self.model_id = model_id
+        self.request = request
+        self.authorization_lease = authorization_lease
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderStreamAccepted(_Model):
     """Whether the stream will run.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("stream_id", "accepted", "reason")
     stream_id: str
     """Stream id as received."""
     accepted: bool
     """It will run."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why not, for people."""
 
+    def __init__(
+        self,
+        *,
+        stream_id: str,
+        accepted: bool,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.stream_id = stream_id
+        self.accepted = accepted
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderStreamEvent(_Model):
     """One event of a stream.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("stream_id", "sequence", "kind", "payload")
     stream_id: str
     """Stream."""
     sequence: int
@@ -1455,57 +1988,101 @@ class ProviderStreamEvent(_Model):
     payload: object
     """Event payload, opaque here."""
 
+    def __init__(
+        self,
+        *,
+        stream_id: str,
+        sequence: int,
+        kind: ProviderStreamEventKindValue,
+        payload: object,
+    ) -> None:
+        self.stream_id = stream_id
+        self.sequence = sequence
+        self.kind = kind
+        self.payload = payload
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderStreamCancelParams(_Model):
     """Asks that a stream stop.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("stream_id", "reason")
     stream_id: str
     """Stream."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why, for people."""
 
+    def __init__(
+        self,
+        *,
+        stream_id: str,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.stream_id = stream_id
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderAuthorizationRequest(_Model):
     """Asks the host for a lease or gives one back.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("provider_id", "action", "interactive", "scopes")
     provider_id: str
     """Provider."""
     action: ProviderAuthorizationActionValue
     """Action."""
     interactive: bool
     """The host may ask the person."""
-    scopes: Sequence[str] | Absent = ABSENT
+    scopes: Sequence[str] | Absent
     """What is asked for."""
 
+    def __init__(
+        self,
+        *,
+        provider_id: str,
+        action: ProviderAuthorizationActionValue,
+        interactive: bool,
+        scopes: Sequence[str] | Absent = ABSENT,
+    ) -> None:
+        self.provider_id = provider_id
+        self.action = action
+        self.interactive = interactive
+        self.scopes = scopes
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ProviderAuthorizationResult(_Model):
     """Outcome; a lease is opaque and not a secret.
 
     Source: canonical 5.11. API 0.3.
     """
 
+    __slots__ = ("status", "lease")
     status: ProviderAuthorizationStatusValue
     """Outcome."""
-    lease: str | Absent = ABSENT
+    lease: str | Absent
     """Opaque lease, only with ready."""
 
+    def __init__(
+        self,
+        *,
+        status: ProviderAuthorizationStatusValue,
+        lease: str | Absent = ABSENT,
+    ) -> None:
+        self.status = status
+        self.lease = lease
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ThemeSelectParams(_Model):
     """Chooses a theme for a role.
 
     Source: canonical 5.12. API 0.3.
     """
 
+    __slots__ = ("namespace", "theme_id", "role", "scope")
     namespace: str
     """The caller's own extension namespace."""
     theme_id: str
@@ -1515,29 +2092,53 @@ class ThemeSelectParams(_Model):
     scope: ThemeScopeValue
     """Reach."""
 
+    def __init__(
+        self,
+        *,
+        namespace: str,
+        theme_id: str,
+        role: ThemeRoleValue,
+        scope: ThemeScopeValue,
+    ) -> None:
+        self.namespace = namespace
+        self.theme_id = theme_id
+        self.role = role
+        self.scope = scope
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class ThemeSelectResult(_Model):
     """Outcome; the theme id only with selected.
 
     Source: canonical 5.12. API 0.3.
     """
 
+    __slots__ = ("status", "theme_id", "reason")
     status: ThemeSelectStatusValue
     """Outcome."""
-    theme_id: str | Absent = ABSENT
+    theme_id: str | Absent
     """Resolved theme."""
-    reason: str | Absent = ABSENT
+    reason: str | Absent
     """Why not, for people."""
 
+    def __init__(
+        self,
+        *,
+        status: ThemeSelectStatusValue,
+        theme_id: str | Absent = ABSENT,
+        reason: str | Absent = ABSENT,
+    ) -> None:
+        self.status = status
+        self.theme_id = theme_id
+        self.reason = reason
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusFieldSpec(_Model):
     """One field of a topic.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("name", "kind", "required", "max_bytes", "values", "minimum", "maximum")
     name: str
     """Field name."""
     kind: BusFieldKindValue
@@ -1548,19 +2149,38 @@ class BusFieldSpec(_Model):
     """Longest string value, for every kind."""
     values: Sequence[str]
     """Alternatives; not empty exactly for kind enum."""
-    minimum: int | Absent = ABSENT
+    minimum: int | Absent
     """Least integer."""
-    maximum: int | Absent = ABSENT
+    maximum: int | Absent
     """Greatest integer."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        kind: BusFieldKindValue,
+        required: bool,
+        max_bytes: int,
+        values: Sequence[str],
+        minimum: int | Absent = ABSENT,
+        maximum: int | Absent = ABSENT,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.required = required
+        self.max_bytes = max_bytes
+        self.values = values
+        self.minimum = minimum
+        self.maximum = maximum
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusDeclareParams(_Model):
     """Declares a topic.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id", "topic", "fields")
     binding_id: str
     """Bus incarnation."""
     topic: str
@@ -1568,38 +2188,65 @@ class BusDeclareParams(_Model):
     fields: Sequence[BusFieldSpec]
     """Fields of its payloads."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+        topic: str,
+        fields: Sequence[BusFieldSpec],
+    ) -> None:
+        self.binding_id = binding_id
+        self.topic = topic
+        self.fields = fields
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusTopicParams(_Model):
     """Names a topic.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id", "topic")
     binding_id: str
     """Bus incarnation."""
     topic: str
     """Topic."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+        topic: str,
+    ) -> None:
+        self.binding_id = binding_id
+        self.topic = topic
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusAck(_Model):
     """Done.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id",)
     binding_id: str
     """Bus incarnation."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+    ) -> None:
+        self.binding_id = binding_id
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusPublishParams(_Model):
     """Publishes one payload.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id", "topic", "payload")
     binding_id: str
     """Bus incarnation."""
     topic: str
@@ -1607,14 +2254,25 @@ class BusPublishParams(_Model):
     payload: object
     """An object with the declared fields."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+        topic: str,
+        payload: object,
+    ) -> None:
+        self.binding_id = binding_id
+        self.topic = topic
+        self.payload = payload
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusPublishResult(_Model):
     """Admitted, not processed.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id", "sequence", "published_at_ms")
     binding_id: str
     """Bus incarnation."""
     sequence: int
@@ -1622,14 +2280,25 @@ class BusPublishResult(_Model):
     published_at_ms: int
     """Unix milliseconds, host clock."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+        sequence: int,
+        published_at_ms: int,
+    ) -> None:
+        self.binding_id = binding_id
+        self.sequence = sequence
+        self.published_at_ms = published_at_ms
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusEventParams(_Model):
     """Delivers one payload.
 
     Source: canonical 5.13. API 0.3.
     """
 
+    __slots__ = ("binding_id", "topic", "publisher", "publisher_instance_id", "process_generation", "sequence", "published_at_ms", "payload")
     binding_id: str
     """Bus incarnation."""
     topic: str
@@ -1647,30 +2316,62 @@ class BusEventParams(_Model):
     payload: object
     """The payload."""
 
+    def __init__(
+        self,
+        *,
+        binding_id: str,
+        topic: str,
+        publisher: str,
+        publisher_instance_id: str,
+        process_generation: int,
+        sequence: int,
+        published_at_ms: int,
+        payload: object,
+    ) -> None:
+        self.binding_id = binding_id
+        self.topic = topic
+        self.publisher = publisher
+        self.publisher_instance_id = publisher_instance_id
+        self.process_generation = process_generation
+        self.sequence = sequence
+        self.published_at_ms = published_at_ms
+        self.payload = payload
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusSubscribePending(BusSubscribeResult):
     """The topic is not declared yet.
 
     Source: canonical 5.13. API 0.3.
     """
 
-    state: Literal["pending"] = "pending"
+    __slots__ = ("state", "binding_id", "topic_revision")
+    state: Literal["pending"]
     """State."""
     binding_id: str
     """Bus incarnation."""
     topic_revision: int
     """Bus-wide revision."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["pending"] = "pending",
+        binding_id: str,
+        topic_revision: int,
+    ) -> None:
+        self.state = state
+        self.binding_id = binding_id
+        self.topic_revision = topic_revision
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusSubscribeActive(BusSubscribeResult):
     """Events will follow.
 
     Source: canonical 5.13. API 0.3.
     """
 
-    state: Literal["active"] = "active"
+    __slots__ = ("state", "binding_id", "topic_revision", "publisher_instance_id", "process_generation")
+    state: Literal["active"]
     """State."""
     binding_id: str
     """Bus incarnation."""
@@ -1681,30 +2382,56 @@ class BusSubscribeActive(BusSubscribeResult):
     process_generation: int
     """Publisher generation."""
 
+    def __init__(
+        self,
+        *,
+        state: Literal["active"] = "active",
+        binding_id: str,
+        topic_revision: int,
+        publisher_instance_id: str,
+        process_generation: int,
+    ) -> None:
+        self.state = state
+        self.binding_id = binding_id
+        self.topic_revision = topic_revision
+        self.publisher_instance_id = publisher_instance_id
+        self.process_generation = process_generation
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusBindingNotice(BusLifecycleParams):
     """A new incarnation of the bus.
 
     Source: canonical 5.13. API 0.3.
     """
 
-    kind: Literal["binding"] = "binding"
+    __slots__ = ("kind", "binding_id", "binding_revision")
+    kind: Literal["binding"]
     """Notice kind."""
     binding_id: str
     """Bus incarnation."""
     binding_revision: int
     """Grows by one per reset, from 1."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["binding"] = "binding",
+        binding_id: str,
+        binding_revision: int,
+    ) -> None:
+        self.kind = kind
+        self.binding_id = binding_id
+        self.binding_revision = binding_revision
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusTopicAvailable(BusLifecycleParams):
     """A topic was declared.
 
     Source: canonical 5.13. API 0.3.
     """
 
-    kind: Literal["topic_available"] = "topic_available"
+    __slots__ = ("kind", "binding_id", "topic", "topic_revision", "publisher_instance_id", "process_generation")
+    kind: Literal["topic_available"]
     """Notice kind."""
     binding_id: str
     """Bus incarnation."""
@@ -1717,15 +2444,32 @@ class BusTopicAvailable(BusLifecycleParams):
     process_generation: int
     """Publisher generation."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["topic_available"] = "topic_available",
+        binding_id: str,
+        topic: str,
+        topic_revision: int,
+        publisher_instance_id: str,
+        process_generation: int,
+    ) -> None:
+        self.kind = kind
+        self.binding_id = binding_id
+        self.topic = topic
+        self.topic_revision = topic_revision
+        self.publisher_instance_id = publisher_instance_id
+        self.process_generation = process_generation
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class BusTopicUnavailable(BusLifecycleParams):
     """A topic went away.
 
     Source: canonical 5.13. API 0.3.
     """
 
-    kind: Literal["topic_unavailable"] = "topic_unavailable"
+    __slots__ = ("kind", "binding_id", "topic", "topic_revision", "publisher_instance_id", "process_generation")
+    kind: Literal["topic_unavailable"]
     """Notice kind."""
     binding_id: str
     """Bus incarnation."""
@@ -1737,6 +2481,23 @@ class BusTopicUnavailable(BusLifecycleParams):
     """Publisher instance."""
     process_generation: int
     """Publisher generation."""
+
+    def __init__(
+        self,
+        *,
+        kind: Literal["topic_unavailable"] = "topic_unavailable",
+        binding_id: str,
+        topic: str,
+        topic_revision: int,
+        publisher_instance_id: str,
+        process_generation: int,
+    ) -> None:
+        self.kind = kind
+        self.binding_id = binding_id
+        self.topic = topic
+        self.topic_revision = topic_revision
+        self.publisher_instance_id = publisher_instance_id
+        self.process_generation = process_generation
 
 
 JsonRpcRequest.SHAPE = _models.RecordShape(
@@ -2403,7 +3164,7 @@ BusTopicUnavailable.SHAPE = _models.RecordShape(
     closed=True,
 )
 
-MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
+MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "JsonRpcRequest": JsonRpcRequest,
     "JsonRpcNotification": JsonRpcNotification,
     "JsonRpcSuccessResponse": JsonRpcSuccessResponse,
@@ -2560,36 +3321,36 @@ METHOD_TOOLS_UNREGISTER: Final = "tools/unregister"
 
 METHODS: Final[Mapping[str, _rows.Method]] = _rows.by_name(
     (
-        _rows.Method(name=METHOD_INITIALIZE, versions=("0.3",), notification=False, direction="host_to_extension", gate="core", offer="required", terminal="initialized", status="active", shapes=(_rows.MethodShape(("0.3",), "InitializeRequest", "InitializeResponse", False),)),
-        _rows.Method(name=METHOD_SHUTDOWN, versions=("0.3",), notification=False, direction="host_to_extension", gate="core", offer="required", terminal="shutdown", status="active", shapes=(_rows.MethodShape(("0.3",), "ShutdownParams", "ShutdownResult", False),)),
-        _rows.Method(name=METHOD_TOOL_CALL, versions=("0.3",), notification=False, direction="host_to_extension", gate="tool_call", offer="required", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ToolCallParams", "ToolCallResult", False),)),
-        _rows.Method(name=METHOD_CANCEL_REQUEST, versions=("0.3",), notification=True, direction="both", gate="request_cancellation", offer="required", terminal="original_request_cancelled", status="active", shapes=(_rows.MethodShape(("0.3",), "CancelRequestParams", "", False),)),
-        _rows.Method(name=METHOD_HOOK_RUN, versions=("0.3",), notification=False, direction="host_to_extension", gate="lifecycle_events", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "SessionHookParams", "SessionHookResult", False),)),
-        _rows.Method(name=METHOD_CONTEXT_COLLECT, versions=("0.3",), notification=False, direction="host_to_extension", gate="lifecycle_events", offer="unavailable", terminal="deferred", status="deferred", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
-        _rows.Method(name=METHOD_MIGRATION_DETECT, versions=("0.3",), notification=False, direction="host_to_extension", gate="migration.adapter.v1", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "MigrationDetectParams", "MigrationDetectResult", False),)),
-        _rows.Method(name=METHOD_MIGRATION_IMPORT, versions=("0.3",), notification=False, direction="host_to_extension", gate="migration.adapter.v1", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "MigrationImportParams", "MigrationImportResult", False),)),
-        _rows.Method(name=METHOD_PROVIDER_AUTH_REQUEST, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_auth", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderAuthorizationRequest", "ProviderAuthorizationResult", False),)),
-        _rows.Method(name=METHOD_PROVIDER_AUTH_REVOKE, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_auth", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderAuthorizationRequest", "ProviderAuthorizationResult", False),)),
-        _rows.Method(name=METHOD_PROVIDER_STREAM, versions=("0.3",), notification=False, direction="host_to_extension", gate="provider_stream", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamRequest", "ProviderStreamAccepted", False),)),
-        _rows.Method(name=METHOD_PROVIDER_EVENT, versions=("0.3",), notification=True, direction="extension_to_host", gate="provider_stream", offer="optional", terminal="stream_event", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamEvent", "", False),)),
-        _rows.Method(name=METHOD_PROVIDER_CANCEL, versions=("0.3",), notification=True, direction="host_to_extension", gate="provider_stream", offer="optional", terminal="stream_event", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamCancelParams", "", False),)),
-        _rows.Method(name=METHOD_PROVIDERS_REGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderRegisterParams", "ProviderCatalogResult", False),)),
-        _rows.Method(name=METHOD_PROVIDERS_UPDATE, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderUpdateParams", "ProviderCatalogResult", False),)),
-        _rows.Method(name=METHOD_PROVIDERS_UNREGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderUnregisterParams", "ProviderCatalogResult", False),)),
-        _rows.Method(name=METHOD_PROVIDERS_COMPLETE, versions=("0.3",), notification=True, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="catalog_complete", status="active", shapes=(_rows.MethodShape(("0.3",), "ProviderCatalogCompleteParams", "", False),)),
-        _rows.Method(name=METHOD_SESSION_CREATE, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "SessionCreateParams", "SessionLifecycleResult", False),)),
-        _rows.Method(name=METHOD_SESSION_FORK, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "SessionForkParams", "SessionLifecycleResult", False),)),
-        _rows.Method(name=METHOD_SESSION_SWITCH, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "SessionSwitchParams", "SessionLifecycleResult", False),)),
-        _rows.Method(name=METHOD_SESSION_RELOAD, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "SessionReloadParams", "SessionLifecycleResult", False),)),
-        _rows.Method(name=METHOD_THEME_SELECT, versions=("0.3",), notification=False, direction="extension_to_host", gate="theme_selection", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "ThemeSelectParams", "ThemeSelectResult", False),)),
-        _rows.Method(name=METHOD_BUS_DECLARE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "BusDeclareParams", "BusAck", False),)),
-        _rows.Method(name=METHOD_BUS_SUBSCRIBE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "BusTopicParams", "BusSubscribeResult", False),)),
-        _rows.Method(name=METHOD_BUS_UNSUBSCRIBE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "BusTopicParams", "BusAck", False),)),
-        _rows.Method(name=METHOD_BUS_PUBLISH, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", shapes=(_rows.MethodShape(("0.3",), "BusPublishParams", "BusPublishResult", False),)),
-        _rows.Method(name=METHOD_BUS_EVENT, versions=("0.3",), notification=True, direction="host_to_extension", gate="event_bus", offer="optional", terminal="stream_event", status="active", shapes=(_rows.MethodShape(("0.3",), "BusEventParams", "", False),)),
-        _rows.Method(name=METHOD_BUS_LIFECYCLE, versions=("0.3",), notification=True, direction="host_to_extension", gate="event_bus", offer="optional", terminal="stream_event", status="active", shapes=(_rows.MethodShape(("0.3",), "BusLifecycleParams", "", False),)),
-        _rows.Method(name=METHOD_TOOLS_REGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="unavailable", terminal="deferred", status="deferred", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
-        _rows.Method(name=METHOD_TOOLS_UNREGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="unavailable", terminal="deferred", status="deferred", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
+        _rows.Method(name=METHOD_INITIALIZE, versions=("0.3",), notification=False, direction="host_to_extension", gate="core", offer="required", terminal="initialized", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "InitializeRequest", "InitializeResponse", False),)),
+        _rows.Method(name=METHOD_SHUTDOWN, versions=("0.3",), notification=False, direction="host_to_extension", gate="core", offer="required", terminal="shutdown", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "ShutdownParams", "ShutdownResult", False),)),
+        _rows.Method(name=METHOD_TOOL_CALL, versions=("0.3",), notification=False, direction="host_to_extension", gate="tool_call", offer="required", terminal="result_or_error", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "ToolCallParams", "ToolCallResult", False),)),
+        _rows.Method(name=METHOD_CANCEL_REQUEST, versions=("0.3",), notification=True, direction="both", gate="request_cancellation", offer="required", terminal="original_request_cancelled", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "CancelRequestParams", "", False),)),
+        _rows.Method(name=METHOD_HOOK_RUN, versions=("0.3",), notification=False, direction="host_to_extension", gate="lifecycle_events", offer="optional", terminal="result_or_error", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "SessionHookParams", "SessionHookResult", False),)),
+        _rows.Method(name=METHOD_CONTEXT_COLLECT, versions=("0.3",), notification=False, direction="host_to_extension", gate="lifecycle_events", offer="unavailable", terminal="deferred", status="deferred", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
+        _rows.Method(name=METHOD_MIGRATION_DETECT, versions=("0.3",), notification=False, direction="host_to_extension", gate="migration.adapter.v1", offer="optional", terminal="result_or_error", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "MigrationDetectParams", "MigrationDetectResult", False),)),
+        _rows.Method(name=METHOD_MIGRATION_IMPORT, versions=("0.3",), notification=False, direction="host_to_extension", gate="migration.adapter.v1", offer="optional", terminal="result_or_error", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "MigrationImportParams", "MigrationImportResult", False),)),
+        _rows.Method(name=METHOD_PROVIDER_AUTH_REQUEST, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_auth", offer="optional", terminal="result_or_error", status="active", parent="none", service="provider_auth.request", shapes=(_rows.MethodShape(("0.3",), "ProviderAuthorizationRequest", "ProviderAuthorizationResult", False),)),
+        _rows.Method(name=METHOD_PROVIDER_AUTH_REVOKE, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_auth", offer="optional", terminal="result_or_error", status="active", parent="none", service="provider_auth.revoke", shapes=(_rows.MethodShape(("0.3",), "ProviderAuthorizationRequest", "ProviderAuthorizationResult", False),)),
+        _rows.Method(name=METHOD_PROVIDER_STREAM, versions=("0.3",), notification=False, direction="host_to_extension", gate="provider_stream", offer="optional", terminal="result_or_error", status="active", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamRequest", "ProviderStreamAccepted", False),)),
+        _rows.Method(name=METHOD_PROVIDER_EVENT, versions=("0.3",), notification=True, direction="extension_to_host", gate="provider_stream", offer="optional", terminal="stream_event", status="active", parent="none", service="provider_stream.event", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamEvent", "", False),)),
+        _rows.Method(name=METHOD_PROVIDER_CANCEL, versions=("0.3",), notification=True, direction="host_to_extension", gate="provider_stream", offer="optional", terminal="stream_event", status="active", parent="", service="events.provider_cancel", shapes=(_rows.MethodShape(("0.3",), "ProviderStreamCancelParams", "", False),)),
+        _rows.Method(name=METHOD_PROVIDERS_REGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", parent="none", service="providers.register", shapes=(_rows.MethodShape(("0.3",), "ProviderRegisterParams", "ProviderCatalogResult", False),)),
+        _rows.Method(name=METHOD_PROVIDERS_UPDATE, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", parent="none", service="providers.update", shapes=(_rows.MethodShape(("0.3",), "ProviderUpdateParams", "ProviderCatalogResult", False),)),
+        _rows.Method(name=METHOD_PROVIDERS_UNREGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="result_or_error", status="active", parent="none", service="providers.unregister", shapes=(_rows.MethodShape(("0.3",), "ProviderUnregisterParams", "ProviderCatalogResult", False),)),
+        _rows.Method(name=METHOD_PROVIDERS_COMPLETE, versions=("0.3",), notification=True, direction="extension_to_host", gate="provider_catalog", offer="optional", terminal="catalog_complete", status="active", parent="none", service="providers.complete", shapes=(_rows.MethodShape(("0.3",), "ProviderCatalogCompleteParams", "", False),)),
+        _rows.Method(name=METHOD_SESSION_CREATE, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", parent="none", service="session.create", shapes=(_rows.MethodShape(("0.3",), "SessionCreateParams", "SessionLifecycleResult", False),)),
+        _rows.Method(name=METHOD_SESSION_FORK, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", parent="none", service="session.fork", shapes=(_rows.MethodShape(("0.3",), "SessionForkParams", "SessionLifecycleResult", False),)),
+        _rows.Method(name=METHOD_SESSION_SWITCH, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", parent="none", service="session.switch", shapes=(_rows.MethodShape(("0.3",), "SessionSwitchParams", "SessionLifecycleResult", False),)),
+        _rows.Method(name=METHOD_SESSION_RELOAD, versions=("0.3",), notification=False, direction="extension_to_host", gate="session_lifecycle", offer="optional", terminal="result_or_error", status="active", parent="none", service="session.reload", shapes=(_rows.MethodShape(("0.3",), "SessionReloadParams", "SessionLifecycleResult", False),)),
+        _rows.Method(name=METHOD_THEME_SELECT, versions=("0.3",), notification=False, direction="extension_to_host", gate="theme_selection", offer="optional", terminal="result_or_error", status="active", parent="none", service="theme.select", shapes=(_rows.MethodShape(("0.3",), "ThemeSelectParams", "ThemeSelectResult", False),)),
+        _rows.Method(name=METHOD_BUS_DECLARE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", parent="none", service="bus.declare", shapes=(_rows.MethodShape(("0.3",), "BusDeclareParams", "BusAck", False),)),
+        _rows.Method(name=METHOD_BUS_SUBSCRIBE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", parent="none", service="bus.subscribe", shapes=(_rows.MethodShape(("0.3",), "BusTopicParams", "BusSubscribeResult", False),)),
+        _rows.Method(name=METHOD_BUS_UNSUBSCRIBE, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", parent="none", service="bus.unsubscribe", shapes=(_rows.MethodShape(("0.3",), "BusTopicParams", "BusAck", False),)),
+        _rows.Method(name=METHOD_BUS_PUBLISH, versions=("0.3",), notification=False, direction="extension_to_host", gate="event_bus", offer="optional", terminal="result_or_error", status="active", parent="none", service="bus.publish", shapes=(_rows.MethodShape(("0.3",), "BusPublishParams", "BusPublishResult", False),)),
+        _rows.Method(name=METHOD_BUS_EVENT, versions=("0.3",), notification=True, direction="host_to_extension", gate="event_bus", offer="optional", terminal="stream_event", status="active", parent="", service="events.bus_event", shapes=(_rows.MethodShape(("0.3",), "BusEventParams", "", False),)),
+        _rows.Method(name=METHOD_BUS_LIFECYCLE, versions=("0.3",), notification=True, direction="host_to_extension", gate="event_bus", offer="optional", terminal="stream_event", status="active", parent="", service="events.bus_lifecycle", shapes=(_rows.MethodShape(("0.3",), "BusLifecycleParams", "", False),)),
+        _rows.Method(name=METHOD_TOOLS_REGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="unavailable", terminal="deferred", status="deferred", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
+        _rows.Method(name=METHOD_TOOLS_UNREGISTER, versions=("0.3",), notification=False, direction="extension_to_host", gate="dynamic_tools", offer="unavailable", terminal="deferred", status="deferred", parent="", service="", shapes=(_rows.MethodShape(("0.3",), "", "", False),)),
     )
 )
 """The method table."""

@@ -7,7 +7,6 @@ API version and is read without running anything.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, Literal, TypeAlias
 
@@ -119,6 +118,12 @@ class _Model(_models.Model):
 
 
 class _Scalar(_models.Scalar):
+    __slots__ = ()
+    VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
+    MAX_DEPTH: ClassVar[int] = 32
+
+
+class _Either(_models.Either):
     __slots__ = ()
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
     MAX_DEPTH: ClassVar[int] = 32
@@ -297,91 +302,153 @@ class RuntimeSharing(_Scalar):
 RuntimeSharingValue: TypeAlias = Literal["isolated", "workspace"]
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Manifest(_Model):
     """The whole document extension.toml.
 
     Source: manifest 2.3. API 0.1, 0.2, 0.3, 0.4.
     """
 
+    __slots__ = ("name", "version", "api_version", "requires_octet", "description", "entrypoint", "capabilities", "contributes", "runtime")
     name: str
     """Name; equals the directory name."""
     version: str
     """Semantic version of the extension itself; three numeric parts, optional pre-release and build."""
     api_version: ApiVersionValue
     """Selects exactly one wire."""
-    requires_octet: str | Absent = ABSENT
+    requires_octet: str | Absent
     """Version requirement on the host."""
-    description: str | Absent = ABSENT
+    description: str | Absent
     """One line for people."""
     entrypoint: Entrypoint
     """How to start it."""
-    capabilities: Capabilities | Absent = ABSENT
+    capabilities: Capabilities | Absent
     """What it says it needs."""
-    contributes: Contributes | Absent = ABSENT
+    contributes: Contributes | Absent
     """What it adds."""
-    runtime: Runtime | Absent = ABSENT
+    runtime: Runtime | Absent
     """How long it lives."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        version: str,
+        api_version: ApiVersionValue,
+        requires_octet: str | Absent = ABSENT,
+        description: str | Absent = ABSENT,
+        entrypoint: Entrypoint,
+        capabilities: Capabilities | Absent = ABSENT,
+        contributes: Contributes | Absent = ABSENT,
+        runtime: Runtime | Absent = ABSENT,
+    ) -> None:
+        self.name = name
+        self.version = version
+        self.api_version = api_version
+        self.requires_octet = requires_octet
+        self.description = description
+        self.entrypoint = entrypoint
+        self.capabilities = capabilities
+        self.contributes = contributes
+        self.runtime = runtime
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Entrypoint(_Model):
     """How to start the extension; no shell is involved.
 
     Source: manifest 2.4. API 0.1, 0.2, 0.3, 0.4.
     """
 
+    __slots__ = ("command", "args", "env")
     command: str
     """Absolute path, file beside the manifest, or program on PATH; no control characters."""
-    args: Sequence[str] | Absent = ABSENT
+    args: Sequence[str] | Absent
     """Passed unchanged; no NUL."""
-    env: Mapping[str, str] | Absent = ABSENT
+    env: Mapping[str, str] | Absent
     """Added to the environment; no NUL."""
 
+    def __init__(
+        self,
+        *,
+        command: str,
+        args: Sequence[str] | Absent = ABSENT,
+        env: Mapping[str, str] | Absent = ABSENT,
+    ) -> None:
+        self.command = command
+        self.args = args
+        self.env = env
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Capabilities(_Model):
     """Consent metadata; it enforces nothing.
 
     Source: manifest 2.5. API 0.1, 0.2, 0.3, 0.4.
     """
 
-    filesystem: FilesystemGrantValue | Absent = ABSENT
+    __slots__ = ("filesystem", "process", "network", "secrets", "environment")
+    filesystem: FilesystemGrantValue | Absent
     """File system reach; none when absent."""
-    process: bool | Absent = ABSENT
+    process: bool | Absent
     """Starts processes."""
-    network: bool | Absent = ABSENT
+    network: bool | Absent
     """Uses the network."""
-    secrets: Sequence[str] | Absent = ABSENT
+    secrets: Sequence[str] | Absent
     """Secrets it may ask the broker for."""
-    environment: Sequence[str] | Absent = ABSENT
+    environment: Sequence[str] | Absent
     """Reviewed variables it wants from the host."""
 
+    def __init__(
+        self,
+        *,
+        filesystem: FilesystemGrantValue | Absent = ABSENT,
+        process: bool | Absent = ABSENT,
+        network: bool | Absent = ABSENT,
+        secrets: Sequence[str] | Absent = ABSENT,
+        environment: Sequence[str] | Absent = ABSENT,
+    ) -> None:
+        self.filesystem = filesystem
+        self.process = process
+        self.network = network
+        self.secrets = secrets
+        self.environment = environment
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Flag(_Model):
     """One command-line flag.
 
     Source: manifest 8.1. API 0.1, 0.2, 0.3, 0.4.
     """
 
+    __slots__ = ("name", "type", "default", "description")
     name: str
     """Option name without dashes."""
     type: FlagTypeValue
     """Value type."""
     default: object
     """Value when the option is not given; of that type."""
-    description: str | Absent = ABSENT
+    description: str | Absent
     """Help text."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        type: FlagTypeValue,
+        default: object,
+        description: str | Absent = ABSENT,
+    ) -> None:
+        self.name = name
+        self.type = type
+        self.default = default
+        self.description = description
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Shortcut(_Model):
     """One keyboard shortcut.
 
     Source: manifest 2.6. API 0.1, 0.2, 0.3, 0.4.
     """
 
+    __slots__ = ("name", "key", "description")
     name: str
     """Shortcut name."""
     key: str
@@ -389,53 +456,104 @@ class Shortcut(_Model):
     description: str
     """What it does."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        key: str,
+        description: str,
+    ) -> None:
+        self.name = name
+        self.key = key
+        self.description = description
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Contributes(_Model):
     """What the extension adds to the host.
 
     Source: manifest 2.6. API 0.1, 0.2, 0.3, 0.4.
     """
 
-    tools: Sequence[str] | Absent = ABSENT
+    __slots__ = ("tools", "commands", "hooks", "ui", "context", "tool_renderers", "notifications", "confirmations", "presentation", "flags", "menu", "shortcuts", "providers")
+    tools: Sequence[str] | Absent
     """Tools."""
-    commands: Sequence[str] | Absent = ABSENT
+    commands: Sequence[str] | Absent
     """Slash commands."""
-    hooks: Sequence[HookValue] | Absent = ABSENT
+    hooks: Sequence[HookValue] | Absent
     """Hooks."""
-    ui: Sequence[UiSurfaceValue] | Absent = ABSENT
+    ui: Sequence[UiSurfaceValue] | Absent
     """Surfaces it writes to."""
-    context: bool | Absent = ABSENT
+    context: bool | Absent
     """Adds prompt context."""
-    tool_renderers: Sequence[str] | Absent = ABSENT
+    tool_renderers: Sequence[str] | Absent
     """Tools whose output it renders."""
-    notifications: bool | Absent = ABSENT
+    notifications: bool | Absent
     """Emits notifications."""
-    confirmations: bool | Absent = ABSENT
+    confirmations: bool | Absent
     """Asks yes or no."""
-    presentation: bool | Absent = ABSENT
+    presentation: bool | Absent
     """Publishes snapshots."""
-    flags: Sequence[Flag] | Absent = ABSENT
+    flags: Sequence[Flag] | Absent
     """Command-line flags."""
-    menu: bool | Absent = ABSENT
+    menu: bool | Absent
     """Offers an options menu; needs a command."""
-    shortcuts: Sequence[Shortcut] | Absent = ABSENT
+    shortcuts: Sequence[Shortcut] | Absent
     """Keyboard shortcuts."""
-    providers: bool | Absent = ABSENT
+    providers: bool | Absent
     """Offers model providers."""
 
+    def __init__(
+        self,
+        *,
+        tools: Sequence[str] | Absent = ABSENT,
+        commands: Sequence[str] | Absent = ABSENT,
+        hooks: Sequence[HookValue] | Absent = ABSENT,
+        ui: Sequence[UiSurfaceValue] | Absent = ABSENT,
+        context: bool | Absent = ABSENT,
+        tool_renderers: Sequence[str] | Absent = ABSENT,
+        notifications: bool | Absent = ABSENT,
+        confirmations: bool | Absent = ABSENT,
+        presentation: bool | Absent = ABSENT,
+        flags: Sequence[Flag] | Absent = ABSENT,
+        menu: bool | Absent = ABSENT,
+        shortcuts: Sequence[Shortcut] | Absent = ABSENT,
+        providers: bool | Absent = ABSENT,
+    ) -> None:
+        self.tools = tools
+        self.commands = commands
+        self.hooks = hooks
+        self.ui = ui
+        self.context = context
+        self.tool_renderers = tool_renderers
+        self.notifications = notifications
+        self.confirmations = confirmations
+        self.presentation = presentation
+        self.flags = flags
+        self.menu = menu
+        self.shortcuts = shortcuts
+        self.providers = providers
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Runtime(_Model):
     """How long the process lives and who shares it.
 
     Source: manifest 2.8. API 0.1, 0.2, 0.3, 0.4.
     """
 
-    lifecycle: RuntimeLifecycleValue | Absent = ABSENT
+    __slots__ = ("lifecycle", "sharing")
+    lifecycle: RuntimeLifecycleValue | Absent
     """legacy_resident when absent."""
-    sharing: RuntimeSharingValue | Absent = ABSENT
+    sharing: RuntimeSharingValue | Absent
     """isolated when absent."""
+
+    def __init__(
+        self,
+        *,
+        lifecycle: RuntimeLifecycleValue | Absent = ABSENT,
+        sharing: RuntimeSharingValue | Absent = ABSENT,
+    ) -> None:
+        self.lifecycle = lifecycle
+        self.sharing = sharing
 
 
 Manifest.SHAPE = _models.RecordShape(
@@ -520,7 +638,7 @@ Runtime.SHAPE = _models.RecordShape(
     closed=True,
 )
 
-MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
+MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "Manifest": Manifest,
     "ApiVersion": ApiVersion,
     "StrictIdentifier": StrictIdentifier,

@@ -6,7 +6,6 @@ A wire for this test.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, Literal, TypeAlias
 
@@ -25,14 +24,23 @@ __all__ = [
     "FEATURES",
     "FEATURE_GROWTH",
     "FEATURE_LIGHT",
+    "HOOKS",
+    "HOOK_BEFORE_FALL",
     "Leaf",
     "MAX_ITEMS",
     "METHODS",
     "METHOD_CUT_TREE",
+    "METHOD_GARDEN_CLASS",
+    "METHOD_GARDEN_CLEAR",
+    "METHOD_GARDEN_ORDER",
+    "METHOD_TREE_FELL",
     "METHOD_TREE_PLANT",
     "MODELS",
     "Mood",
     "Name",
+    "Nothing",
+    "Order",
+    "Pace",
     "Part",
     "TABLE_MONTHS",
     "TABLE_SEASONS",
@@ -58,6 +66,12 @@ class _Model(_models.Model):
 
 
 class _Scalar(_models.Scalar):
+    __slots__ = ()
+    VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
+    MAX_DEPTH: ClassVar[int] = 7
+
+
+class _Either(_models.Either):
     __slots__ = ()
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = _ERRORS
     MAX_DEPTH: ClassVar[int] = 7
@@ -105,7 +119,6 @@ class Part(_Model):
     __slots__ = ()
 
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
 class Tree(_Model):
     """A tree, with a description that is long enough to need a second line when it is written down as a
     docstring.
@@ -113,64 +126,168 @@ class Tree(_Model):
     Source: sheet 2. API 1.0, 2.0.
     """
 
+    __slots__ = ("name", "from_", "x_ray", "encode_", "height", "note", "bag", "box", "crate", "id", "free", "color", "mood", "parts", "tags", "map", "unknown_members")
     name: str
     """Its name."""
-    from_: str | Absent | None = ABSENT
+    from_: str | Absent | None
     """Where it comes from."""
-    x_ray: bool | Absent = ABSENT
+    x_ray: bool | Absent
     """A member."""
-    encode_: int | Absent = ABSENT
+    encode_: int | Absent
     """A member."""
-    height: float | Absent = ABSENT
+    height: float | Absent
     """A member."""
-    note: object = ABSENT
+    note: object
     """A member."""
-    bag: object = ABSENT
+    bag: object
     """A member."""
-    box: Mapping[str, object] | Absent = ABSENT
+    box: Mapping[str, object] | Absent
     """A member."""
-    crate: Mapping[str, object] | Absent = ABSENT
+    crate: Mapping[str, object] | Absent
     """A member."""
-    id: str | int | Absent = ABSENT
+    id: str | int | Absent
     """A member."""
-    free: str | int | Absent = ABSENT
+    free: str | int | Absent
     """A member."""
-    color: ColorValue | Absent = ABSENT
+    color: ColorValue | Absent
     """A member."""
     mood: str | None
     """Nullable and open."""
-    parts: Sequence[Part] | Absent = ABSENT
+    parts: Sequence[Part] | Absent
     """A member."""
-    tags: Sequence[str] | Absent = ABSENT
+    tags: Sequence[str] | Absent
     """A member."""
-    map: Mapping[str, Leaf] | Absent = ABSENT
+    map: Mapping[str, Leaf] | Absent
     """A member."""
-    unknown_members: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    unknown_members: Mapping[str, object]
     """Members outside the list, kept and written back."""
 
+    def __init__(
+        self,
+        *,
+        name: str,
+        from_: str | Absent | None = ABSENT,
+        x_ray: bool | Absent = ABSENT,
+        encode_: int | Absent = ABSENT,
+        height: float | Absent = ABSENT,
+        note: object = ABSENT,
+        bag: object = ABSENT,
+        box: Mapping[str, object] | Absent = ABSENT,
+        crate: Mapping[str, object] | Absent = ABSENT,
+        id: str | int | Absent = ABSENT,
+        free: str | int | Absent = ABSENT,
+        color: ColorValue | Absent = ABSENT,
+        mood: str | None,
+        parts: Sequence[Part] | Absent = ABSENT,
+        tags: Sequence[str] | Absent = ABSENT,
+        map: Mapping[str, Leaf] | Absent = ABSENT,
+        unknown_members: Mapping[str, object] = _models.NOTHING,
+    ) -> None:
+        self.name = name
+        self.from_ = from_
+        self.x_ray = x_ray
+        self.encode_ = encode_
+        self.height = height
+        self.note = note
+        self.bag = bag
+        self.box = box
+        self.crate = crate
+        self.id = id
+        self.free = free
+        self.color = color
+        self.mood = mood
+        self.parts = parts
+        self.tags = tags
+        self.map = map
+        self.unknown_members = unknown_members
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Call(_Envelope):
     """An envelope."""
 
-    tree: Tree | Absent = ABSENT
+    __slots__ = ("tree",)
+    tree: Tree | Absent
     """A member."""
 
+    def __init__(
+        self,
+        *,
+        tree: Tree | Absent = ABSENT,
+    ) -> None:
+        self.tree = tree
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Leaf(Part):
     """A leaf."""
 
-    kind: Literal["leaf"] = "leaf"
+    __slots__ = ("kind",)
+    kind: Literal["leaf"]
     """Always leaf."""
 
+    def __init__(
+        self,
+        *,
+        kind: Literal["leaf"] = "leaf",
+    ) -> None:
+        self.kind = kind
 
-@dataclasses.dataclass(slots=True, kw_only=True, eq=False, repr=False)
+
 class Twig(Part):
     """A twig."""
 
-    kind: Literal["twig"] = "twig"
+    __slots__ = ("kind",)
+    kind: Literal["twig"]
     """Always twig."""
+
+    def __init__(
+        self,
+        *,
+        kind: Literal["twig"] = "twig",
+    ) -> None:
+        self.kind = kind
+
+
+class Pace(_Either):
+    """A word or a leaf."""
+
+    __slots__ = ()
+
+
+class Order(_Model):
+    """An order."""
+
+    __slots__ = ("parent_request_id", "pace", "title", "notes", "class_")
+    parent_request_id: int
+    """The parent."""
+    pace: ColorValue | Leaf | Absent
+    """A member."""
+    title: str | Absent | None
+    """A title."""
+    notes: Sequence[str] | Absent
+    """A member."""
+    class_: str
+    """A class."""
+
+    def __init__(
+        self,
+        *,
+        parent_request_id: int,
+        pace: ColorValue | Leaf | Absent = ABSENT,
+        title: str | Absent | None = ABSENT,
+        notes: Sequence[str] | Absent = ABSENT,
+        class_: str,
+    ) -> None:
+        self.parent_request_id = parent_request_id
+        self.pace = pace
+        self.title = title
+        self.notes = notes
+        self.class_ = class_
+
+
+class Nothing(_Model):
+    """No members."""
+
+    __slots__ = ()
 
 
 Tree.SHAPE = _models.RecordShape(
@@ -223,8 +340,28 @@ Twig.SHAPE = _models.RecordShape(
     ),
     closed=True,
 )
+Pace.SHAPE = _models.EitherShape(Color.SHAPE, Leaf)
+Order.SHAPE = _models.RecordShape(
+    Order,
+    (
+        _models.Field("parent_request_id", "parent_request_id", _shapes.Integer(0, 9), required=True),
+        _models.Field("pace", "pace", _models.EitherShape(Color.SHAPE, Leaf)),
+        _models.Field("title", "title", _shapes.Text(controls="text"), nullable=True),
+        _models.Field("notes", "notes", _shapes.List(Name.SHAPE, max_encoded_bytes=MAX_ITEMS)),
+        _models.Field("class", "class_", Mood.SHAPE, required=True),
+    ),
+    closed=True,
+    exactly_one=("pace", "title"),
+    at_most_one=("title", "notes"),
+)
+Nothing.SHAPE = _models.RecordShape(
+    Nothing,
+    (
+    ),
+    closed=True,
+)
 
-MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
+MODELS: Final[Mapping[str, type[_models.Decoded]]] = {
     "Tree": Tree,
     "Call": Call,
     "Color": Color,
@@ -233,17 +370,32 @@ MODELS: Final[Mapping[str, type[_models.Model | _models.Scalar]]] = {
     "Part": Part,
     "Leaf": Leaf,
     "Twig": Twig,
+    "Pace": Pace,
+    "Order": Order,
+    "Nothing": Nothing,
 }
 """Every model of the wire by its name."""
 
 METHOD_TREE_PLANT: Final = "tree/plant"
 """Plants a tree."""
+METHOD_GARDEN_ORDER: Final = "garden/order"
+"""Orders."""
+METHOD_GARDEN_CLASS: Final = "garden/class"
+"""Tells."""
+METHOD_GARDEN_CLEAR: Final = "garden/clear"
+"""Clears."""
+METHOD_TREE_FELL: Final = "tree/fell"
+"""A tree fell."""
 METHOD_CUT_TREE: Final = "$/cutTree"
 
 METHODS: Final[Mapping[str, _rows.Method]] = _rows.by_name(
     (
-        _rows.Method(name=METHOD_TREE_PLANT, versions=("1.0", "2.0"), notification=False, direction="both", gate="growth", offer="required", terminal="result", status="active", shapes=(_rows.MethodShape(("1.0",), "Tree", "Leaf", False), _rows.MethodShape(("2.0",), "Tree", "Leaf[]", True))),
-        _rows.Method(name=METHOD_CUT_TREE, versions=("1.0", "2.0"), notification=True, direction="host_to_extension", gate="-", offer="", terminal="", status="", shapes=(_rows.MethodShape(("1.0", "2.0"), "", "", False),)),
+        _rows.Method(name=METHOD_TREE_PLANT, versions=("1.0", "2.0"), notification=False, direction="both", gate="growth", offer="required", terminal="result", status="active", parent="", service="", shapes=(_rows.MethodShape(("1.0",), "Tree", "Leaf", False), _rows.MethodShape(("2.0",), "Tree", "Leaf[]", True))),
+        _rows.Method(name=METHOD_GARDEN_ORDER, versions=("1.0", "2.0"), notification=False, direction="extension_to_host", gate="growth", offer="", terminal="", status="", parent="required", service="big_garden.order", shapes=(_rows.MethodShape(("1.0", "2.0"), "Order", "Leaf", True),)),
+        _rows.Method(name=METHOD_GARDEN_CLASS, versions=("1.0", "2.0"), notification=True, direction="extension_to_host", gate="-", offer="", terminal="", status="", parent="none", service="big_garden.class", shapes=(_rows.MethodShape(("1.0", "2.0"), "Tree", "", False),)),
+        _rows.Method(name=METHOD_GARDEN_CLEAR, versions=("1.0", "2.0"), notification=False, direction="extension_to_host", gate="-", offer="", terminal="", status="", parent="none", service="big_garden.clear", shapes=(_rows.MethodShape(("1.0", "2.0"), "Nothing", "Nothing", False),)),
+        _rows.Method(name=METHOD_TREE_FELL, versions=("1.0", "2.0"), notification=True, direction="host_to_extension", gate="-", offer="", terminal="", status="", parent="", service="events.tree_fell", shapes=(_rows.MethodShape(("1.0", "2.0"), "Leaf", "", False),)),
+        _rows.Method(name=METHOD_CUT_TREE, versions=("1.0", "2.0"), notification=True, direction="host_to_extension", gate="-", offer="", terminal="", status="", parent="", service="", shapes=(_rows.MethodShape(("1.0", "2.0"), "", "", False),)),
     )
 )
 """The method table."""
@@ -281,6 +433,16 @@ CAPABILITIES: Final[Mapping[str, _rows.Capability]] = _rows.by_name(
     )
 )
 """The capability table."""
+
+HOOK_BEFORE_FALL: Final = "before_fall"
+"""Before a tree falls."""
+
+HOOKS: Final[Mapping[str, _rows.Hook]] = _rows.by_name(
+    (
+        _rows.Hook(HOOK_BEFORE_FALL, ("2.0",), "growth", "Tree", "Leaf", "honoured"),
+    )
+)
+"""The hook table."""
 
 TABLE_SEASONS: Final[tuple[str, ...]] = (
     "spring",
