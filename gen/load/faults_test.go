@@ -71,7 +71,7 @@ func TestLoad_refusesNumbersThatAreNotPortable(t *testing.T) {
 func TestLoad_refusesNamesThatCannotBeGenerated(t *testing.T) {
 	const evil = `"a\n\"b; import os"`
 	const form, methodForm = "; see spec/meta/models.schema.json for the form", "; see spec/meta/openrpc.schema.json for the form"
-	const member, value = "'^[A-Za-z][A-Za-z0-9_-]*$'", "'^[A-Za-z0-9][A-Za-z0-9_./-]*$'"
+	const member, value = `'^\\$?[A-Za-z][A-Za-z0-9_-]*$'`, "'^[A-Za-z0-9][A-Za-z0-9_./-]*$'"
 	refuses := func(pattern string) string { return `'a\n"b; import os' does not match pattern ` + pattern }
 	check(t, "shapes", []fault{
 		{models, `"fragile": {`, evil + `: {`, `spec/parcel/models.json: "/$defs/Parcel/properties/a\n\"b; import os": the member "a\n\"b; import os" is not legal here` + form},

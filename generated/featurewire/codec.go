@@ -26480,17 +26480,18 @@ func (x ResourceRef) Validate() error {
 func (x *ResourceRef) decode(v wirejson.Value) {
 	for c := v.Members(); c.Next(); {
 		switch string(c.Key()) {
+		case "$resource":
+			x.Resource = c.Value().Text()
 		case "type":
 			x.Type = c.Value().Text()
-		default:
-			x.Unknown = append(x.Unknown, c.Member())
 		}
 	}
-	wirejson.SortMembers(x.Unknown)
 }
 
 func (x ResourceRef) encode(w *wirejson.Writer) {
-	outer := w.OpenObject(x.Unknown)
+	outer := w.OpenObject(nil)
+	w.Key("$resource")
+	w.String(x.Resource)
 	w.Key("type")
 	w.String(x.Type)
 	w.CloseObject(outer)
@@ -26549,6 +26550,8 @@ func (x BlobRef) Validate() error {
 func (x *BlobRef) decode(v wirejson.Value) {
 	for c := v.Members(); c.Next(); {
 		switch string(c.Key()) {
+		case "$blob":
+			x.Blob = c.Value().Text()
 		case "bytes":
 			x.Bytes = c.Value().Int()
 		case "digest":
@@ -26557,15 +26560,14 @@ func (x *BlobRef) decode(v wirejson.Value) {
 			x.Digest = ra
 		case "media_type":
 			x.MediaType = c.Value().Text()
-		default:
-			x.Unknown = append(x.Unknown, c.Member())
 		}
 	}
-	wirejson.SortMembers(x.Unknown)
 }
 
 func (x BlobRef) encode(w *wirejson.Writer) {
-	outer := w.OpenObject(x.Unknown)
+	outer := w.OpenObject(nil)
+	w.Key("$blob")
+	w.String(x.Blob)
 	w.Key("bytes")
 	w.Int(x.Bytes)
 	w.Key("digest")

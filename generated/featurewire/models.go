@@ -5741,30 +5741,31 @@ type ResourceType = string
 
 // ResourceRef: Stands for a resource the extension holds and the host counts.
 //
-// Unlisted members are kept in Unknown and written back.
+// Unlisted members are refused.
 //
 // API 0.4. Source: feature 12.9.
 type ResourceRef struct {
+	// Opaque token. Required; at least 1 byte, at most max_resource_token_bytes (128) bytes, matches
+	// `^[!-~]+$`.
+	Resource string `json:"$resource"`
 	// Type. Required.
 	Type ResourceType `json:"type"`
-	// Unknown holds the members the spec does not list, ascending by name.
-	Unknown []wirejson.Member `json:"-"`
 }
 
 // BlobRef: Stands for a large object the host keeps.
 //
-// Unlisted members are kept in Unknown and written back.
+// Unlisted members are refused.
 //
 // API 0.4. Source: feature 12.9.
 type BlobRef struct {
+	// Opaque token. Required; at least 1 byte.
+	Blob string `json:"$blob"`
 	// Size. Required; from 0 to max_portable_json_integer (9007199254740991).
 	Bytes int64 `json:"bytes"`
 	// Digest. Required.
 	Digest BlobDigest `json:"digest"`
 	// Media type. Required.
 	MediaType string `json:"media_type"`
-	// Unknown holds the members the spec does not list, ascending by name.
-	Unknown []wirejson.Member `json:"-"`
 }
 
 // BlobDigest: Digest of a large object.

@@ -3106,16 +3106,20 @@ var schema = wirejson.Schema{
 			Type:  wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_resource_type_bytes"}, Pattern: &wirejson.Pattern{Source: `^[A-Za-z][A-Za-z0-9_.-]*$`}},
 		},
 		{
-			Name:  "ResourceRef",
-			Shape: wirejson.RecordShape,
+			Name:   "ResourceRef",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
 			Fields: []wirejson.Field{
+				{Name: "$resource", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1, MaxBytes: wirejson.Bound{Max: 128, Limit: "max_resource_token_bytes"}, Pattern: &wirejson.Pattern{Source: `^[!-~]+$`}}},
 				{Name: "type", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelResourceType}},
 			},
 		},
 		{
-			Name:  "BlobRef",
-			Shape: wirejson.RecordShape,
+			Name:   "BlobRef",
+			Shape:  wirejson.RecordShape,
+			Closed: true,
 			Fields: []wirejson.Field{
+				{Name: "$blob", Required: true, Type: wirejson.Type{Kind: wirejson.StringType, MinBytes: 1}},
 				{Name: "bytes", Required: true, Type: wirejson.Type{Kind: wirejson.IntegerType, HasMin: true, Min: 0, HasMax: true, Max: 9007199254740991, MaxLimit: "max_portable_json_integer"}},
 				{Name: "digest", Required: true, Type: wirejson.Type{Kind: wirejson.RefType, Ref: modelBlobDigest}},
 				{Name: "media_type", Required: true, Type: wirejson.Type{Kind: wirejson.StringType}},

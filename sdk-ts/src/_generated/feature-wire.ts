@@ -2979,12 +2979,16 @@ export type ResourceType = string;
 
 /** Stands for a resource the extension holds and the host counts. API 0.4. (feature 12.9) */
 export interface ResourceRef {
+  /** Opaque token. */
+  readonly $resource: string;
   /** Type. */
   readonly type: ResourceType;
 }
 
 /** Stands for a large object the host keeps. API 0.4. (feature 12.9) */
 export interface BlobRef {
+  /** Opaque token. */
+  readonly $blob: string;
   /** Size. */
   readonly bytes: number;
   /** Digest. */
@@ -6741,8 +6745,9 @@ export const WIRE: WireTables = {
       "ResourceRef",
       {
         kind: "record",
-        closed: false,
+        closed: true,
         fields: [
+          { name: "$resource", required: true, nullable: false, type: { kind: "string", minBytes: 1, maxBytes: 128, pattern: new RegExp("^[!-~]+$", "u") } },
           { name: "type", required: true, nullable: false, type: { kind: "ref", model: "ResourceType" } },
         ],
       },
@@ -6751,8 +6756,9 @@ export const WIRE: WireTables = {
       "BlobRef",
       {
         kind: "record",
-        closed: false,
+        closed: true,
         fields: [
+          { name: "$blob", required: true, nullable: false, type: { kind: "string", minBytes: 1 } },
           { name: "bytes", required: true, nullable: false, type: { kind: "integer", minimum: 0, maximum: 9007199254740991 } },
           { name: "digest", required: true, nullable: false, type: { kind: "ref", model: "BlobDigest" } },
           { name: "media_type", required: true, nullable: false, type: { kind: "string" } },
