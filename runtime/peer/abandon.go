@@ -9,8 +9,18 @@ import (
 	"github.com/octet-dev/octet/runtime/canonical"
 )
 
+// Moot is a cause for context.WithCancelCause: the request has become void on the other side as well, so its
+// call ends at once and nothing is sent about it. A late answer is absorbed.
+type Moot struct{ Err error }
+
+// Error returns the text of Err.
+func (m *Moot) Error() string { return m.Err.Error() }
+
+// Unwrap returns Err.
+func (m *Moot) Unwrap() error { return m.Err }
+
 // abandon ends a call whose context has ended.
-func (c *Conn) abandon(ctx context.Context, k *call) outcome {
+func (c *Conn) abandon(ctx context.Context, k *call, hasty bool) outcome {
 	c.mu.Lock()
 	if c.calls.live[k.id] != k {
 		c.mu.Unlock()
@@ -22,7 +32,8 @@ func (c *Conn) abandon(ctx context.Context, k *call) outcome {
 		c.mu.Unlock()
 		return outcome{err: notSent(ctx)}
 	}
-	if c.profile.Cancel == "" {
+	var moot *Moot
+	if c.profile.Cancel == "" || errors.As(context.Cause(ctx), &moot) {
 		c.buryLocked(k)
 		c.mu.Unlock()
 		return outcome{err: unsettled(ctx)}
@@ -32,6 +43,11 @@ func (c *Conn) abandon(ctx context.Context, k *call) outcome {
 	f.b = appendRequest(f.b, c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})
 	f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
 	c.queueLaterLocked(outgoing{frame: f})
+	if hasty {
+		c.buryLocked(k)
+		c.mu.Unlock()
+		return outcome{err: unsettled(ctx)}
+	}
 	c.mu.Unlock()
 
 	grace := time.NewTimer(c.opt.Grace)

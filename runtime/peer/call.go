@@ -24,6 +24,10 @@ type Call struct {
 	// It must not block.
 	Queued func()
 
+	// Hasty has Do return at once when ctx ends behind the sending: the other side is still asked to cancel,
+	// and its answer is absorbed.
+	Hasty bool
+
 	// Install, if set, takes the result on the reading goroutine before any later frame is looked at. It
 	// must not block. Its error ends the connection and is what Do returns.
 	Install func(result []byte) error
@@ -93,6 +97,18 @@ func (s *calls) nextLocked(p *Profile) (uint64, error) {
 	return s.last, nil
 }
 
+// fullLocked returns why an extension cannot have one more request unanswered, or nil.
+func (s *calls) fullLocked(p *Profile) error {
+	if p.MaxCalls == 0 || len(s.live) < p.MaxCalls {
+		return nil
+	}
+	e := &ProtocolError{Blame: Local, Text: fmt.Sprintf("%d requests are unanswered, which is the most; wait for some of them", p.MaxCalls)}
+	if !p.canonical() {
+		e.Rule = rules.EXT04Limit002
+	}
+	return e
+}
+
 // release makes a call fit for reuse. Only the goroutine that received its one outcome, or that never
 // registered it, may do so.
 func (c *Conn) release(k *call) {
@@ -132,7 +148,7 @@ func (c *Conn) Do(ctx context.Context, q Call) ([]byte, error) {
 		select {
 		case o = <-k.done:
 		case <-ctx.Done():
-			o = c.abandon(ctx, k)
+			o = c.abandon(ctx, k, q.Hasty)
 		}
 	}
 	c.release(k)
@@ -152,7 +168,10 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 	}
 	c.mu.Lock()
 	p := c.profile
-	n, err := c.calls.nextLocked(p)
+	n := uint64(0)
+	if err = c.calls.fullLocked(p); err == nil {
+		n, err = c.calls.nextLocked(p)
+	}
 	if err != nil {
 		c.calls.putLocked(permit)
 		c.mu.Unlock()
@@ -193,7 +212,11 @@ func (c *Conn) begin(ctx context.Context, q Call) (*call, error) {
 // answer may be there before the writer returns.
 func (c *Conn) launch(q Call, k *call, f *buffer) error {
 	c.mu.Lock()
-	if err := c.maySendLocked(q.Method, false); err != nil {
+	err := c.maySendLocked(q.Method, false)
+	if err == nil {
+		err = c.calls.fullLocked(c.profile) // others may have been launched meanwhile
+	}
+	if err != nil {
 		c.calls.putLocked(k.permit)
 		c.mu.Unlock()
 		f.release()

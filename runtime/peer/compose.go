@@ -12,24 +12,39 @@ import (
 	"github.com/octet-dev/octet/runtime/frame"
 )
 
-// composeResult writes the result frame, or the error that stands for a result that cannot be sent.
-func (c *Conn) composeResult(r *Request, v Value) *buffer {
+// composeResult writes the result frame, or the error that stands for a result that cannot be sent, and reports
+// which of them it is.
+func (c *Conn) composeResult(r *Request, v Value) (*buffer, given) {
+	p := c.profileNow()
+	f, err := c.tryResult(p, r, v)
+	if err == nil {
+		return f, resultGiven
+	}
+	c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "result cannot be sent", Err: err})
+	var fault *frame.Error
+	tooLong := errors.As(err, &fault) && fault.Fault == frame.TooLong
+	if tooLong && r.instead != nil {
+		if f, err = c.tryResult(p, r, r.instead(err)); err == nil {
+			return f, resultGiven
+		}
+	}
+	if tooLong && p.canonical() {
+		return composeError(r.ID, Fail(p.Errors.Exhausted, nil)), errorGiven
+	}
+	return composeError(r.ID, Fail(p.Errors.Internal, nil)), errorGiven
+}
+
+// tryResult writes a result frame, or says why it cannot be sent.
+func (c *Conn) tryResult(p *Profile, r *Request, v Value) (*buffer, error) {
 	f := newBuffer()
 	f.b = r.ID.AppendJSON(append(f.b, `{"id":`...))
 	f.b = v.AppendJSON(append(f.b, `,"jsonrpc":"2.0","result":`...))
 	f.b = append(f.b, '}')
-	p := c.profileNow()
-	err := c.checkOutgoing(p, f.b)
-	if err == nil {
-		return f
+	if err := c.checkOutgoing(p, f.b); err != nil {
+		f.release()
+		return nil, err
 	}
-	f.release()
-	c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "result cannot be sent", Err: err})
-	var fault *frame.Error
-	if errors.As(err, &fault) && fault.Fault == frame.TooLong && p.canonical() {
-		return composeError(r.ID, Fail(p.Errors.Exhausted, nil))
-	}
-	return composeError(r.ID, Fail(p.Errors.Internal, nil))
+	return f, nil
 }
 
 // composeFailure writes the error frame for what a handler returned.

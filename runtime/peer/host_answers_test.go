@@ -156,6 +156,8 @@ func TestHostAnswers_usedIDsAreRefused(t *testing.T) {
 	}
 }
 
+// TestHostAnswers_unsupportedFeature: EXT04-ORDER-009, and EXT04-BUS-001: a method of the event bus is as
+// unknown on this wire as no/such.
 func TestHostAnswers_unsupportedFeature(t *testing.T) {
 	methods := []string{"input/request", "artifact/publish", "tool/call", "initialize", "no/such"}
 	for _, version := range featureVersions {

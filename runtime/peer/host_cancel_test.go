@@ -177,7 +177,8 @@ func TestHostCancel_resultThatWins(t *testing.T) {
 	}
 }
 
-// An extension may cancel what it asked for, and gets one answer all the same.
+// An extension may cancel what it asked for, and gets one answer all the same. Cancelling it again, or once
+// it is answered, changes nothing: EXT04-CANCEL-017.
 func TestHostCancel_extensionCancelsItsOwnRequest(t *testing.T) {
 	const ask = `{"jsonrpc":"2.0","id":"c-1","method":"input/request","params":{"n":1}}`
 	const cancel = `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":"c-1","reason":"enough"}}`

@@ -26,6 +26,7 @@ func TestNotify_writesLiteralFrames(t *testing.T) {
 	})
 }
 
+// TestNotify_blocksWhileTheQueueIsFull: EXT04-LIMIT-007. Both sides have the same queue.
 func TestNotify_blocksWhileTheQueueIsFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, frame.Extension, "0.4", Options{})

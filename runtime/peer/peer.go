@@ -91,6 +91,10 @@ type Options struct {
 	// Diagnose takes diagnostics, from any goroutine. It must not block.
 	Diagnose func(d Diagnostic)
 
+	// Early lists the methods of the extension that a host takes while initialize is in flight. Only such
+	// count as the spec ties to initialize. Handle serves them.
+	Early []string
+
 	// IDPrefix makes the ids of calls strings: prefix, then 1, 2, … Empty: the integers 1, 2, …
 	IDPrefix string
 
@@ -214,6 +218,10 @@ func (c *Conn) end(err error) {
 	}
 	pending := c.calls.takeAllLocked()
 	requests := c.served.takeAllLocked()
+	var waiting []func(result bool)
+	for _, r := range requests {
+		waiting = append(waiting, r.giveLocked(errorGiven)...)
+	}
 	c.stopGravesLocked()
 	c.out.dropLocked()
 	close(c.done)
@@ -225,6 +233,7 @@ func (c *Conn) end(err error) {
 	for _, r := range requests {
 		r.cancel(why)
 	}
+	run(waiting, errorGiven)
 	if c.opt.Hangup != nil {
 		c.opt.Hangup()
 	}

@@ -35,6 +35,8 @@ type Profile struct {
 	// host judges, and distinct ids in its life, which it must not use twice. 0: no such rule.
 	MaxServed int
 	MaxIDs    int
+	// MaxCalls bounds the unanswered requests of an extension, on its own side. 0: no bound.
+	MaxCalls int
 
 	Errors Errors
 
@@ -78,6 +80,7 @@ func methodsOf(all []wirejson.Method, version string) map[string]*wirejson.Metho
 // CanonicalProfile returns the profile of API 0.3.
 func CanonicalProfile(side frame.Side) *Profile {
 	return &Profile{
+		MaxCalls:      mostCalls(side),
 		Wire:          frame.Canonical,
 		Side:          side,
 		Version:       canonicalwire.Version03,
@@ -107,6 +110,15 @@ func CanonicalProfile(side frame.Side) *Profile {
 			return p.ID, p.Reason.Or(""), err
 		},
 	}
+}
+
+// mostCalls is the bound of MaxCalls. The canonical wire names none; an extension keeps the one of the other
+// wire there too.
+func mostCalls(side frame.Side) int {
+	if side == frame.Extension {
+		return featurewire.MaxChildRequests
+	}
+	return 0
 }
 
 // FeatureProfile returns the profile of a version of the feature wire: 0.1, 0.2 or 0.4.
@@ -148,6 +160,7 @@ func FeatureProfile(side frame.Side, version string) (*Profile, error) {
 	if side == frame.Host {
 		p.MaxServed = featurewire.MaxChildRequests
 	}
+	p.MaxCalls = mostCalls(side)
 	if methods[featurewire.MethodCancelRequest] != nil {
 		p.Cancel = featurewire.MethodCancelRequest
 	} else {

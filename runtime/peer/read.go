@@ -221,14 +221,31 @@ func (c *Conn) cancelled(p *Profile, e *envelope.Envelope) {
 		c.diagnose(Diagnostic{Blame: Remote, Method: p.Cancel, Text: "cancellation with bad params ignored", Err: err})
 		return
 	}
+	why := &CancelledError{Reason: reason}
 	c.mu.Lock()
 	r := c.served.live[envelope.FromWire(id).String()]
-	c.mu.Unlock()
-	if r != nil {
-		why := &CancelledError{Reason: reason}
-		r.cancel(why)
-		c.arm(r, why)
+	if r == nil {
+		k := c.calledOffLocked(p, envelope.FromWire(id).String())
+		c.mu.Unlock()
+		if k != nil {
+			k.settle(outcome{err: why})
+		}
+		return
 	}
+	c.mu.Unlock()
+	r.cancel(why)
+	c.arm(r, why)
+}
+
+// calledOffLocked takes out the call of an extension that the host has given up by itself, as it does with
+// every call whose parent has been answered. The canonical wire has no such thing.
+func (c *Conn) calledOffLocked(p *Profile, id string) *call {
+	k := c.calls.live[id]
+	if k == nil || p.host() || p.canonical() {
+		return nil
+	}
+	c.buryLocked(k)
+	return k
 }
 
 // panicked turns what a callback panicked with into an error that holds the stack.

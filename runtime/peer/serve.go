@@ -58,7 +58,10 @@ type Request struct {
 	cancel  context.CancelCauseFunc
 	buffer  *buffer
 	before  func()
+	instead func(error) Value
 	final   bool
+	given   given               // under mu of the connection
+	behind  []func(result bool) // so
 	claimed atomic.Bool // the answer is settled
 	overdue *time.Timer // answers in place of the handler; under mu of the connection
 }
@@ -69,6 +72,51 @@ func (r *Request) Conn() *Conn { return r.conn }
 // BeforeAnswer has f run once the answer is settled and before its frame is written, if the handler
 // gives it: the place to call Install when initialize is answered. Call it from the handler.
 func (r *Request) BeforeAnswer(f func()) { r.before = f }
+
+// Instead has f give another result where the settled one is too large for a frame: err says how. Call it
+// from the handler. Without it the answer is an error.
+func (r *Request) Instead(f func(err error) Value) { r.instead = f }
+
+// given is what a request was answered with.
+type given uint8
+
+const (
+	nothingGiven given = iota
+	errorGiven         // or the connection has ended
+	resultGiven
+)
+
+// Behind has f run once the answer has its place in front of whatever is sent from then on, by whomever it was
+// given; result tells whether it is a result. Behind an answer that was given already f runs at once. Where
+// the connection ends first, f runs then, with false. It must not block. Call it from any goroutine.
+func (r *Request) Behind(f func(result bool)) {
+	r.conn.mu.Lock()
+	g := r.given
+	if g == nothingGiven {
+		r.behind = append(r.behind, f)
+	}
+	r.conn.mu.Unlock()
+	if g != nothingGiven {
+		f(g == resultGiven)
+	}
+}
+
+// giveLocked notes the answer and returns what is to be run behind it.
+func (r *Request) giveLocked(g given) []func(result bool) {
+	if r.given != nothingGiven {
+		return nil
+	}
+	r.given = g
+	list := r.behind
+	r.behind = nil
+	return list
+}
+
+func run(list []func(result bool), g given) {
+	for _, f := range list {
+		f(g == resultGiven)
+	}
+}
 
 // Final makes the answer the last frame: behind it nothing is sent, and the connection ends. Call it
 // from the handler: of shutdown, and of an initialize that is refused.
@@ -104,7 +152,7 @@ func (r *Request) Drain(ctx context.Context, reason string) {
 		}
 		for _, o := range others {
 			if o.claimed.CompareAndSwap(false, true) {
-				c.deliver(o, composeError(o.ID, c.cancellation(&CancelledError{Reason: reason})))
+				c.deliver(o, composeError(o.ID, c.cancellation(&CancelledError{Reason: reason})), errorGiven)
 			}
 		}
 		ctx = context.Background() // the rest is being answered by its own handler right now
@@ -169,6 +217,8 @@ func (c *Conn) refusalLocked(m *wirejson.Method, e *envelope.Envelope) (refusal 
 	case reused:
 		return Fail(p.Errors.InvalidRequest, nil), p.reuseRule(), false
 	case isInit && c.phase == opening:
+		return nil, "", false
+	case c.earlyLocked(m) && !crowded:
 		return nil, "", false
 	case isInit:
 		// The canonical wire forgives no second initialize.
@@ -290,26 +340,29 @@ func (c *Conn) answer(r *Request, v Value, err error) {
 		return
 	}
 	var f *buffer
+	g := errorGiven
 	if err == nil && v != nil {
-		f = c.composeResult(r, v)
+		f, g = c.composeResult(r, v)
 	} else {
 		f = c.composeFailure(r, err)
 	}
 	if r.before != nil {
 		r.before()
 	}
-	c.deliver(r, f)
+	c.deliver(r, f, g)
 }
 
 // deliver queues the answer of a claimed request and takes the request out of the table, in one step,
 // so that a drain never sees the one without the other.
-func (c *Conn) deliver(r *Request, f *buffer) {
+func (c *Conn) deliver(r *Request, f *buffer, g given) {
 	c.mu.Lock()
 	delete(c.served.live, r.ID.String())
 	c.disarmLocked(r)
 	c.served.wakeLocked()
 	if mute := c.muteLocked(); mute || c.sealedLocked() != nil {
+		waiting := r.giveLocked(errorGiven)
 		c.mu.Unlock()
+		run(waiting, errorGiven)
 		f.release()
 		if mute {
 			c.diagnose(Diagnostic{Blame: Local, Method: r.Method, ID: r.ID, Text: "answer dropped, shutdown was sent before it"})
@@ -318,7 +371,9 @@ func (c *Conn) deliver(r *Request, f *buffer) {
 	}
 	o := outgoing{frame: f, last: r.final}
 	mine := c.queueLocked(o)
+	waiting := r.giveLocked(g)
 	c.mu.Unlock()
+	run(waiting, g)
 	if mine {
 		c.write(o)
 	}

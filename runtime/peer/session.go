@@ -1,6 +1,8 @@
 package peer
 
 import (
+	"slices"
+
 	"github.com/octet-dev/octet/generated/rules"
 	"github.com/octet-dev/octet/generated/wirejson"
 )
@@ -51,6 +53,11 @@ func (c *Conn) Install(s Session) {
 	}
 }
 
+// earlyLocked reports whether a request may come while initialize is being answered.
+func (c *Conn) earlyLocked(m *wirejson.Method) bool {
+	return m != nil && c.phase == initialing && m.Parent == wirejson.ParentInitialize && c.profile.takes(m) && slices.Contains(c.opt.Early, m.Name)
+}
+
 // mayReceiveLocked reports whether a method of the given kind is open towards this side.
 func (c *Conn) mayReceiveLocked(m *wirejson.Method, notification bool) bool {
 	return m != nil && c.phase >= running && m.Notification == notification && c.profile.takes(m) && c.open[m.Name]
@@ -66,6 +73,8 @@ func (c *Conn) maySendLocked(name string, notification bool) error {
 	case c.phase == draining && (!notification || c.profile.host() && name != c.profile.Cancel):
 		return ErrDraining
 	case m != nil && m.Notification == notification && c.profile.sends(m) && (first || c.phase >= running && c.open[name]):
+		return nil
+	case m != nil && m.Notification == notification && c.profile.sends(m) && c.phase == initialing && m.Parent == wirejson.ParentInitialize:
 		return nil
 	}
 	return &ProtocolError{Rule: c.unsentRuleLocked(), Blame: Local, Text: "method " + clip([]byte(name)) + " is not open to be sent; select it in initialize"}
