@@ -114,54 +114,54 @@ func (h Hooks[S]) PostMutation(handle func(ctx context.Context, scope S, payload
 }
 
 // ModelTurnStart: Awaited before an answer of the model is prepared; retries and side requests give no
-// second start.
+// second start. Later than 0.8.0.
 //
 // Order: registration. Several answers: nothing to merge. No answer: the run stops; what is stored
 // stays; nothing is tried again. A disposition to deny is invalid.
 //
-// API 0.4. Source: feature 9, 9.1, 9.2, op 12.
+// API 0.4. Source: feature 9, 9.1, 9.2, op 12, manifest 2.7.
 func (h Hooks[S]) ModelTurnStart(handle func(ctx context.Context, scope S, payload featurewire.ModelTurnStartPayload) (featurewire.ModelTurnStartHookResult, error)) {
 	h.register(&featurewire.Hooks[7], answer(featurewire.DecodeModelTurnStartPayload, handle))
 }
 
 // ModelTurnEnd: Awaited once an answer and all its tool results are stored. A start may stay without an
-// end.
+// end. Later than 0.8.0.
 //
 // Order: registration. Several answers: nothing to merge. No answer: the run stops; what is stored
 // stays; no second end. A disposition to deny is invalid.
 //
-// API 0.4. Source: feature 9, 9.1, 9.2, op 12.
+// API 0.4. Source: feature 9, 9.1, 9.2, op 12, manifest 2.7.
 func (h Hooks[S]) ModelTurnEnd(handle func(ctx context.Context, scope S, payload featurewire.ModelTurnEndPayload) (featurewire.ModelTurnEndHookResult, error)) {
 	h.register(&featurewire.Hooks[8], answer(featurewire.DecodeModelTurnEndPayload, handle))
 }
 
-// SessionBeforeCompact: Awaited before a compaction; a cancel refuses it.
+// SessionBeforeCompact: Awaited before a compaction; a cancel refuses it. Later than 0.8.0.
 //
 // Order: registration. Several answers: the first cancel wins. No answer: the session is not compacted.
 // A disposition to deny is invalid.
 //
-// API 0.4. Source: feature 9, 9.1, op 12, op 17.
+// API 0.4. Source: feature 9, 9.1, op 12, op 17, manifest 2.7.
 func (h Hooks[S]) SessionBeforeCompact(handle func(ctx context.Context, scope S, payload featurewire.SessionBeforeCompactPayload) (featurewire.SessionBeforeCompactHookResult, error)) {
 	h.register(&featurewire.Hooks[9], answer(featurewire.DecodeSessionBeforeCompactPayload, handle))
 }
 
-// SessionCompact: Awaited after a compaction was stored.
+// SessionCompact: Awaited after a compaction was stored. Later than 0.8.0.
 //
 // Order: registration. Several answers: nothing to merge. No answer: the compaction stays and is
 // reported as failed; nothing is repeated. A disposition to deny is invalid.
 //
-// API 0.4. Source: feature 9, 9.1, op 12, op 17.
+// API 0.4. Source: feature 9, 9.1, op 12, op 17, manifest 2.7.
 func (h Hooks[S]) SessionCompact(handle func(ctx context.Context, scope S, payload featurewire.SessionCompactPayload) (featurewire.SessionCompactHookResult, error)) {
 	h.register(&featurewire.Hooks[10], answer(featurewire.DecodeSessionCompactPayload, handle))
 }
 
 // CacheWarmingDecision: Advises before every refresh of a provider cache that is due. All waits together
-// end with the time of the refresh.
+// end with the time of the refresh. Later than 0.8.0.
 //
 // Order: registration. Several answers: the last action that was returned wins; each hook sees the one
 // before. No answer: the decision so far stays. A disposition to deny is ignored.
 //
-// API 0.4. Source: feature 9, 9.1, 9.2, S01.
+// API 0.4. Source: feature 9, 9.1, 9.2, S01, manifest 2.7.
 func (h Hooks[S]) CacheWarmingDecision(handle func(ctx context.Context, scope S, payload featurewire.CacheWarmingDecisionPayload) (featurewire.CacheWarmingDecisionHookResult, error)) {
 	h.register(&featurewire.Hooks[11], answer(featurewire.DecodeCacheWarmingDecisionPayload, handle))
 }
@@ -179,13 +179,13 @@ func (h Hooks[S]) CompactionStrategy(handle func(ctx context.Context, scope S, p
 }
 
 // ResourcesDiscover: Contributes skill, prompt and theme paths at start and reload; an empty answer
-// takes them back.
+// takes them back. Later than 0.8.0.
 //
 // Order: extension name, then order of the list. Several answers: all paths are kept; the first valid
 // default theme counts. No answer: nothing of that extension, with a diagnostic. A disposition to deny
 // is invalid.
 //
-// API 0.4. Source: feature 9, 9.1, 9.2, op 19.
+// API 0.4. Source: feature 9, 9.1, 9.2, op 19, manifest 2.7.
 func (h Hooks[S]) ResourcesDiscover(handle func(ctx context.Context, scope S, payload featurewire.ResourcesDiscoverPayload) (featurewire.ResourcesDiscoverHookResult, error)) {
 	h.register(&featurewire.Hooks[13], answer(featurewire.DecodeResourcesDiscoverPayload, handle))
 }

@@ -62,42 +62,42 @@ const (
 	// API 0.2, 0.4. Source: feature 9, 9.1, 9.2, S01.
 	HookPostMutation = "post_mutation"
 	// HookModelTurnStart: Awaited before an answer of the model is prepared; retries and side requests give
-	// no second start.
+	// no second start. Later than 0.8.0.
 	//
 	// Order: registration. Several answers: nothing to merge. No answer: the run stops; what is stored
 	// stays; nothing is tried again. A disposition to deny is invalid.
 	//
-	// API 0.4. Source: feature 9, 9.1, 9.2, op 12.
+	// API 0.4. Source: feature 9, 9.1, 9.2, op 12, manifest 2.7.
 	HookModelTurnStart = "model_turn_start"
 	// HookModelTurnEnd: Awaited once an answer and all its tool results are stored. A start may stay
-	// without an end.
+	// without an end. Later than 0.8.0.
 	//
 	// Order: registration. Several answers: nothing to merge. No answer: the run stops; what is stored
 	// stays; no second end. A disposition to deny is invalid.
 	//
-	// API 0.4. Source: feature 9, 9.1, 9.2, op 12.
+	// API 0.4. Source: feature 9, 9.1, 9.2, op 12, manifest 2.7.
 	HookModelTurnEnd = "model_turn_end"
-	// HookSessionBeforeCompact: Awaited before a compaction; a cancel refuses it.
+	// HookSessionBeforeCompact: Awaited before a compaction; a cancel refuses it. Later than 0.8.0.
 	//
 	// Order: registration. Several answers: the first cancel wins. No answer: the session is not compacted.
 	// A disposition to deny is invalid.
 	//
-	// API 0.4. Source: feature 9, 9.1, op 12, op 17.
+	// API 0.4. Source: feature 9, 9.1, op 12, op 17, manifest 2.7.
 	HookSessionBeforeCompact = "session_before_compact"
-	// HookSessionCompact: Awaited after a compaction was stored.
+	// HookSessionCompact: Awaited after a compaction was stored. Later than 0.8.0.
 	//
 	// Order: registration. Several answers: nothing to merge. No answer: the compaction stays and is
 	// reported as failed; nothing is repeated. A disposition to deny is invalid.
 	//
-	// API 0.4. Source: feature 9, 9.1, op 12, op 17.
+	// API 0.4. Source: feature 9, 9.1, op 12, op 17, manifest 2.7.
 	HookSessionCompact = "session_compact"
 	// HookCacheWarmingDecision: Advises before every refresh of a provider cache that is due. All waits
-	// together end with the time of the refresh.
+	// together end with the time of the refresh. Later than 0.8.0.
 	//
 	// Order: registration. Several answers: the last action that was returned wins; each hook sees the one
 	// before. No answer: the decision so far stays. A disposition to deny is ignored.
 	//
-	// API 0.4. Source: feature 9, 9.1, 9.2, S01.
+	// API 0.4. Source: feature 9, 9.1, 9.2, S01, manifest 2.7.
 	HookCacheWarmingDecision = "cache_warming_decision"
 	// HookCompactionStrategy: Draws text as images in place of a local compaction, batch by batch, for
 	// models that see.
@@ -109,13 +109,13 @@ const (
 	// API 0.4. Source: feature 9, 9.1, 9.2, op 18, S27.
 	HookCompactionStrategy = "compaction_strategy"
 	// HookResourcesDiscover: Contributes skill, prompt and theme paths at start and reload; an empty answer
-	// takes them back.
+	// takes them back. Later than 0.8.0.
 	//
 	// Order: extension name, then order of the list. Several answers: all paths are kept; the first valid
 	// default theme counts. No answer: nothing of that extension, with a diagnostic. A disposition to deny
 	// is invalid.
 	//
-	// API 0.4. Source: feature 9, 9.1, 9.2, op 19.
+	// API 0.4. Source: feature 9, 9.1, 9.2, op 19, manifest 2.7.
 	HookResourcesDiscover = "resources_discover"
 )
 

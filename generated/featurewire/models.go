@@ -3668,8 +3668,8 @@ func (x HookName) Known() bool {
 	return false
 }
 
-// HookRunParams: Runs a hook. The payload follows from its name; hooks of a compaction also carry a
-// snapshot of the session, whose member the sources do not name.
+// HookRunParams: Runs a hook. The payload follows from its name; hooks of a session operation also carry
+// a snapshot of the session in a member that is not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4262,11 +4262,11 @@ type SessionOperationReplaceCompaction struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ModelTurnStartPayload: An answer of the model is about to be asked for.
+// ModelTurnStartPayload: An answer of the model is about to be asked for. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back. It always carries kind "model_turn_start".
 //
-// API 0.4. Source: feature 9, 9.2.
+// API 0.4. Source: feature 9, 9.2, manifest 2.7.
 type ModelTurnStartPayload struct {
 	// run: and the id of the entry the person began the run with. Required; matches `^run:[^\x00-\x1f]+$`.
 	RunID string `json:"run_id"`
@@ -4280,11 +4280,11 @@ type ModelTurnStartPayload struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ModelTurnEndPayload: An answer of the model and its tool results are stored.
+// ModelTurnEndPayload: An answer of the model and its tool results are stored. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back. It always carries kind "model_turn_end".
 //
-// API 0.4. Source: feature 9, 9.2.
+// API 0.4. Source: feature 9, 9.2, manifest 2.7.
 type ModelTurnEndPayload struct {
 	// run: and the id of the entry the person began the run with. Required; matches `^run:[^\x00-\x1f]+$`.
 	RunID string `json:"run_id"`
@@ -4302,12 +4302,12 @@ type ModelTurnEndPayload struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ModelTurnStartHookResult: Only observes: no denial, no context, no other effect.
+// ModelTurnStartHookResult: Only observes: no denial, no context, no other effect. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back. It must not carry provider_retry,
 // persistence_metadata, post_mutation, cache_warming_decision, compaction_frames, resource_paths.
 //
-// API 0.4. Source: feature 9, 9.2.
+// API 0.4. Source: feature 9, 9.2, manifest 2.7.
 type ModelTurnStartHookResult struct {
 	// Nothing but continue. Optional.
 	Disposition wirejson.Opt[DispositionContinue] `json:"disposition"`
@@ -4321,12 +4321,12 @@ type ModelTurnStartHookResult struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ModelTurnEndHookResult: Only observes: no denial, no context, no other effect.
+// ModelTurnEndHookResult: Only observes: no denial, no context, no other effect. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back. It must not carry provider_retry,
 // persistence_metadata, post_mutation, cache_warming_decision, compaction_frames, resource_paths.
 //
-// API 0.4. Source: feature 9, 9.2.
+// API 0.4. Source: feature 9, 9.2, manifest 2.7.
 type ModelTurnEndHookResult struct {
 	// Nothing but continue. Optional.
 	Disposition wirejson.Opt[DispositionContinue] `json:"disposition"`
@@ -4340,21 +4340,22 @@ type ModelTurnEndHookResult struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// SessionBeforeCompactPayload: The compaction that is prepared; the sources name no members.
+// SessionBeforeCompactPayload: The compaction that is prepared; its members are not specified. Later
+// than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9, op 17.
+// API 0.4. Source: feature 9, op 17, manifest 2.7.
 type SessionBeforeCompactPayload struct {
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// SessionBeforeCompactHookResult: May refuse the compaction.
+// SessionBeforeCompactHookResult: May refuse the compaction. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9, op 17.
+// API 0.4. Source: feature 9, op 17, manifest 2.7.
 type SessionBeforeCompactHookResult struct {
 	// Opinion; continue when absent. Optional.
 	Disposition wirejson.Opt[Disposition] `json:"disposition"`
@@ -4368,21 +4369,22 @@ type SessionBeforeCompactHookResult struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// SessionCompactPayload: The compaction that was stored; the sources name no members.
+// SessionCompactPayload: The compaction that was stored; its members are not specified. Later than
+// 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9, op 17.
+// API 0.4. Source: feature 9, op 17, manifest 2.7.
 type SessionCompactPayload struct {
 	// Unknown holds the members the spec does not list, ascending by name.
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// SessionCompactHookResult: Too late to refuse.
+// SessionCompactHookResult: Too late to refuse. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9, op 17.
+// API 0.4. Source: feature 9, op 17, manifest 2.7.
 type SessionCompactHookResult struct {
 	// Opinion; continue when absent. Optional.
 	Disposition wirejson.Opt[Disposition] `json:"disposition"`
@@ -4470,11 +4472,11 @@ type CacheWarmingDecision struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// CacheWarmingDecisionPayload: A refresh that is due.
+// CacheWarmingDecisionPayload: A refresh that is due. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9.2.
+// API 0.4. Source: feature 9.2, manifest 2.7.
 type CacheWarmingDecisionPayload struct {
 	// The decision so far. Required.
 	Decision CacheWarmingDecision `json:"decision"`
@@ -4484,11 +4486,11 @@ type CacheWarmingDecisionPayload struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// CacheWarmingDecisionHookResult: Advice; the general members have no effect.
+// CacheWarmingDecisionHookResult: Advice; the general members have no effect. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9.2.
+// API 0.4. Source: feature 9.2, manifest 2.7.
 type CacheWarmingDecisionHookResult struct {
 	// Opinion; continue when absent. Optional.
 	Disposition wirejson.Opt[Disposition] `json:"disposition"`
@@ -4557,11 +4559,11 @@ func (x ResourcesDiscoverReason) Known() bool {
 	return false
 }
 
-// ResourcesDiscoverPayload: Resource directories are looked up.
+// ResourcesDiscoverPayload: Resource directories are looked up. Later than 0.8.0.
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// API 0.4. Source: feature 9.2.
+// API 0.4. Source: feature 9.2, manifest 2.7.
 type ResourcesDiscoverPayload struct {
 	// Workspace of the host. Required.
 	Cwd string `json:"cwd"`
@@ -4587,11 +4589,11 @@ type ResourcePaths struct {
 	DefaultTheme wirejson.Opt[ResourcePath] `json:"default_theme"`
 }
 
-// ResourcesDiscoverHookResult: The paths and nothing else.
+// ResourcesDiscoverHookResult: The paths and nothing else. Later than 0.8.0.
 //
 // Unlisted members are refused.
 //
-// API 0.4. Source: feature 9.2.
+// API 0.4. Source: feature 9.2, manifest 2.7.
 type ResourcesDiscoverHookResult struct {
 	// Contributed paths. Required.
 	ResourcePaths ResourcePaths `json:"resource_paths"`
@@ -4805,7 +4807,7 @@ type MessageSettledParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// CompactionStartedParams: A compaction begins; for information. The sources name no members.
+// CompactionStartedParams: A compaction begins; for information. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4815,7 +4817,7 @@ type CompactionStartedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// CompactionSettledParams: A compaction is over; for information. The sources name no members.
+// CompactionSettledParams: A compaction is over; for information. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4825,7 +4827,7 @@ type CompactionSettledParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// CompactionFailedParams: A compaction failed. The sources name no members.
+// CompactionFailedParams: A compaction failed. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4835,7 +4837,7 @@ type CompactionFailedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// SessionInfoChangedParams: The name or a label of the session changed. The sources name no members.
+// SessionInfoChangedParams: The name or a label of the session changed. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4845,7 +4847,7 @@ type SessionInfoChangedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// DialogStartedParams: The host asks the person something. The sources name no members.
+// DialogStartedParams: The host asks the person something. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4855,7 +4857,7 @@ type DialogStartedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// DialogSettledParams: The person was asked and is done. The sources name no members.
+// DialogSettledParams: The person was asked and is done. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4865,7 +4867,7 @@ type DialogSettledParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ModelSelectedParams: Another model was chosen. The sources name no members.
+// ModelSelectedParams: Another model was chosen. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4875,7 +4877,7 @@ type ModelSelectedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// ReasoningSelectedParams: Another reasoning setting was chosen. The sources name no members.
+// ReasoningSelectedParams: Another reasoning setting was chosen. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //
@@ -4885,7 +4887,7 @@ type ReasoningSelectedParams struct {
 	Unknown []wirejson.Member `json:"-"`
 }
 
-// BashUserParams: The person ran a shell command. The sources name no members.
+// BashUserParams: The person ran a shell command. Its members are not specified.
 //
 // Unlisted members are kept in Unknown and written back.
 //

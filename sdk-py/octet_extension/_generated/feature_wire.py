@@ -7020,8 +7020,8 @@ class ToolRenderResult(_Model):
 
 
 class HookRunParams(_Model):
-    """Runs a hook. The payload follows from its name; hooks of a compaction also carry a snapshot of the
-    session, whose member the sources do not name.
+    """Runs a hook. The payload follows from its name; hooks of a session operation also carry a snapshot of the
+    session in a member that is not specified.
 
     Source: feature 9, op 17. API 0.2, 0.4.
     """
@@ -7823,9 +7823,9 @@ class SessionOperationReplaceCompaction(SessionOperation):
 
 
 class ModelTurnStartPayload(_Model):
-    """An answer of the model is about to be asked for.
+    """An answer of the model is about to be asked for. Later than 0.8.0.
 
-    Source: feature 9, 9.2. API 0.4.
+    Source: feature 9, 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("kind", "run_id", "turn_index", "timestamp_ms", "unknown_members")
@@ -7857,9 +7857,9 @@ class ModelTurnStartPayload(_Model):
 
 
 class ModelTurnEndPayload(_Model):
-    """An answer of the model and its tool results are stored.
+    """An answer of the model and its tool results are stored. Later than 0.8.0.
 
-    Source: feature 9, 9.2. API 0.4.
+    Source: feature 9, 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("kind", "run_id", "turn_index", "timestamp_ms", "assistant_entry", "tool_result_entries", "unknown_members")
@@ -7899,9 +7899,9 @@ class ModelTurnEndPayload(_Model):
 
 
 class ModelTurnStartHookResult(_Model):
-    """Only observes: no denial, no context, no other effect.
+    """Only observes: no denial, no context, no other effect. Later than 0.8.0.
 
-    Source: feature 9, 9.2. API 0.4.
+    Source: feature 9, 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
@@ -7933,9 +7933,9 @@ class ModelTurnStartHookResult(_Model):
 
 
 class ModelTurnEndHookResult(_Model):
-    """Only observes: no denial, no context, no other effect.
+    """Only observes: no denial, no context, no other effect. Later than 0.8.0.
 
-    Source: feature 9, 9.2. API 0.4.
+    Source: feature 9, 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
@@ -7967,9 +7967,9 @@ class ModelTurnEndHookResult(_Model):
 
 
 class SessionBeforeCompactPayload(_Model):
-    """The compaction that is prepared; the sources name no members.
+    """The compaction that is prepared; its members are not specified. Later than 0.8.0.
 
-    Source: feature 9, op 17. API 0.4.
+    Source: feature 9, op 17, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("unknown_members",)
@@ -7985,9 +7985,9 @@ class SessionBeforeCompactPayload(_Model):
 
 
 class SessionBeforeCompactHookResult(_Model):
-    """May refuse the compaction.
+    """May refuse the compaction. Later than 0.8.0.
 
-    Source: feature 9, op 17. API 0.4.
+    Source: feature 9, op 17, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
@@ -8019,9 +8019,9 @@ class SessionBeforeCompactHookResult(_Model):
 
 
 class SessionCompactPayload(_Model):
-    """The compaction that was stored; the sources name no members.
+    """The compaction that was stored; its members are not specified. Later than 0.8.0.
 
-    Source: feature 9, op 17. API 0.4.
+    Source: feature 9, op 17, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("unknown_members",)
@@ -8037,9 +8037,9 @@ class SessionCompactPayload(_Model):
 
 
 class SessionCompactHookResult(_Model):
-    """Too late to refuse.
+    """Too late to refuse. Later than 0.8.0.
 
-    Source: feature 9, op 17. API 0.4.
+    Source: feature 9, op 17, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("disposition", "context", "notifications", "session_operation", "unknown_members")
@@ -8117,9 +8117,9 @@ class CacheWarmingDecision(_Model):
 
 
 class CacheWarmingDecisionPayload(_Model):
-    """A refresh that is due.
+    """A refresh that is due. Later than 0.8.0.
 
-    Source: feature 9.2. API 0.4.
+    Source: feature 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("decision", "model", "unknown_members")
@@ -8143,9 +8143,9 @@ class CacheWarmingDecisionPayload(_Model):
 
 
 class CacheWarmingDecisionHookResult(_Model):
-    """Advice; the general members have no effect.
+    """Advice; the general members have no effect. Later than 0.8.0.
 
-    Source: feature 9.2. API 0.4.
+    Source: feature 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("disposition", "context", "notifications", "cache_warming_decision", "unknown_members")
@@ -8237,9 +8237,9 @@ class CompactionStrategyHookResult(_Model):
 
 
 class ResourcesDiscoverPayload(_Model):
-    """Resource directories are looked up.
+    """Resource directories are looked up. Later than 0.8.0.
 
-    Source: feature 9.2. API 0.4.
+    Source: feature 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("cwd", "reason", "unknown_members")
@@ -8293,9 +8293,9 @@ class ResourcePaths(_Model):
 
 
 class ResourcesDiscoverHookResult(_Model):
-    """The paths and nothing else.
+    """The paths and nothing else. Later than 0.8.0.
 
-    Source: feature 9.2. API 0.4.
+    Source: feature 9.2, manifest 2.7. API 0.4.
     """
 
     __slots__ = ("resource_paths",)
@@ -8639,7 +8639,7 @@ class MessageSettledParams(_Model):
 
 
 class CompactionStartedParams(_Model):
-    """A compaction begins; for information. The sources name no members.
+    """A compaction begins; for information. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8657,7 +8657,7 @@ class CompactionStartedParams(_Model):
 
 
 class CompactionSettledParams(_Model):
-    """A compaction is over; for information. The sources name no members.
+    """A compaction is over; for information. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8675,7 +8675,7 @@ class CompactionSettledParams(_Model):
 
 
 class CompactionFailedParams(_Model):
-    """A compaction failed. The sources name no members.
+    """A compaction failed. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8693,7 +8693,7 @@ class CompactionFailedParams(_Model):
 
 
 class SessionInfoChangedParams(_Model):
-    """The name or a label of the session changed. The sources name no members.
+    """The name or a label of the session changed. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8711,7 +8711,7 @@ class SessionInfoChangedParams(_Model):
 
 
 class DialogStartedParams(_Model):
-    """The host asks the person something. The sources name no members.
+    """The host asks the person something. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8729,7 +8729,7 @@ class DialogStartedParams(_Model):
 
 
 class DialogSettledParams(_Model):
-    """The person was asked and is done. The sources name no members.
+    """The person was asked and is done. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8747,7 +8747,7 @@ class DialogSettledParams(_Model):
 
 
 class ModelSelectedParams(_Model):
-    """Another model was chosen. The sources name no members.
+    """Another model was chosen. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8765,7 +8765,7 @@ class ModelSelectedParams(_Model):
 
 
 class ReasoningSelectedParams(_Model):
-    """Another reasoning setting was chosen. The sources name no members.
+    """Another reasoning setting was chosen. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -8783,7 +8783,7 @@ class ReasoningSelectedParams(_Model):
 
 
 class BashUserParams(_Model):
-    """The person ran a shell command. The sources name no members.
+    """The person ran a shell command. Its members are not specified.
 
     Source: feature 10.2, op 23. API 0.2, 0.4.
     """
@@ -10053,20 +10053,20 @@ class ResourceRef(_Model):
     Source: feature 12.9. API 0.4.
     """
 
-    __slots__ = ("type", "unknown_members")
+    __slots__ = ("_resource", "type")
+    _resource: str
+    """Opaque token."""
     type: str
     """Type."""
-    unknown_members: Mapping[str, object]
-    """Members outside the list, kept and written back."""
 
     def __init__(
         self,
         *,
+        _resource: str,
         type: str,
-        unknown_members: Mapping[str, object] = _models.NOTHING,
     ) -> None:
+        self._resource = _resource
         self.type = type
-        self.unknown_members = unknown_members
 
 
 class BlobRef(_Model):
@@ -10075,28 +10075,28 @@ class BlobRef(_Model):
     Source: feature 12.9. API 0.4.
     """
 
-    __slots__ = ("bytes", "digest", "media_type", "unknown_members")
+    __slots__ = ("_blob", "bytes", "digest", "media_type")
+    _blob: str
+    """Opaque token."""
     bytes: int
     """Size."""
     digest: BlobDigest
     """Digest."""
     media_type: str
     """Media type."""
-    unknown_members: Mapping[str, object]
-    """Members outside the list, kept and written back."""
 
     def __init__(
         self,
         *,
+        _blob: str,
         bytes: int,
         digest: BlobDigest,
         media_type: str,
-        unknown_members: Mapping[str, object] = _models.NOTHING,
     ) -> None:
+        self._blob = _blob
         self.bytes = bytes
         self.digest = digest
         self.media_type = media_type
-        self.unknown_members = unknown_members
 
 
 class BlobDigest(_Model):
@@ -12950,16 +12950,20 @@ CompositionStoreResult.SHAPE = _models.RecordShape(
 ResourceRef.SHAPE = _models.RecordShape(
     ResourceRef,
     (
+        _models.Field("$resource", "_resource", _shapes.Text(min_bytes=1, max_bytes=MAX_RESOURCE_TOKEN_BYTES, pattern="^[!-~]+$"), required=True),
         _models.Field("type", "type", ResourceType.SHAPE, required=True),
     ),
+    closed=True,
 )
 BlobRef.SHAPE = _models.RecordShape(
     BlobRef,
     (
+        _models.Field("$blob", "_blob", _shapes.Text(min_bytes=1), required=True),
         _models.Field("bytes", "bytes", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("digest", "digest", _models.Ref(BlobDigest), required=True),
         _models.Field("media_type", "media_type", _shapes.Text(), required=True),
     ),
+    closed=True,
 )
 BlobDigest.SHAPE = _models.RecordShape(
     BlobDigest,
@@ -13971,21 +13975,25 @@ HOOK_BEFORE_PERSISTENCE: Final = "before_persistence"
 HOOK_POST_MUTATION: Final = "post_mutation"
 """Sees a change that was committed or rolled back; may ask that affected resources are read again."""
 HOOK_MODEL_TURN_START: Final = "model_turn_start"
-"""Awaited before an answer of the model is prepared; retries and side requests give no second start."""
+"""Awaited before an answer of the model is prepared; retries and side requests give no second start. Later than
+0.8.0.
+"""
 HOOK_MODEL_TURN_END: Final = "model_turn_end"
-"""Awaited once an answer and all its tool results are stored. A start may stay without an end."""
+"""Awaited once an answer and all its tool results are stored. A start may stay without an end. Later than 0.8.0."""
 HOOK_SESSION_BEFORE_COMPACT: Final = "session_before_compact"
-"""Awaited before a compaction; a cancel refuses it."""
+"""Awaited before a compaction; a cancel refuses it. Later than 0.8.0."""
 HOOK_SESSION_COMPACT: Final = "session_compact"
-"""Awaited after a compaction was stored."""
+"""Awaited after a compaction was stored. Later than 0.8.0."""
 HOOK_CACHE_WARMING_DECISION: Final = "cache_warming_decision"
 """Advises before every refresh of a provider cache that is due. All waits together end with the time of the
-refresh.
+refresh. Later than 0.8.0.
 """
 HOOK_COMPACTION_STRATEGY: Final = "compaction_strategy"
 """Draws text as images in place of a local compaction, batch by batch, for models that see."""
 HOOK_RESOURCES_DISCOVER: Final = "resources_discover"
-"""Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back."""
+"""Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. Later than
+0.8.0.
+"""
 
 HOOKS: Final[Mapping[str, _rows.Hook]] = _rows.by_name(
     (

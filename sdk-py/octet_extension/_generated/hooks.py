@@ -117,6 +117,7 @@ class Hooks:
 
     def model_turn_start(self, handler: _ModelTurnStart) -> _ModelTurnStart:
         """Awaited before an answer of the model is prepared; retries and side requests give no second start.
+        Later than 0.8.0.
 
         API 0.4, needs session_entries. Order: registration. Several answers: nothing to merge. No answer: the
         run stops; what is stored stays; nothing is tried again. A disposition to deny is invalid.
@@ -125,7 +126,8 @@ class Hooks:
         return handler
 
     def model_turn_end(self, handler: _ModelTurnEnd) -> _ModelTurnEnd:
-        """Awaited once an answer and all its tool results are stored. A start may stay without an end.
+        """Awaited once an answer and all its tool results are stored. A start may stay without an end. Later
+        than 0.8.0.
 
         API 0.4, needs session_entries. Order: registration. Several answers: nothing to merge. No answer: the
         run stops; what is stored stays; no second end. A disposition to deny is invalid.
@@ -134,7 +136,7 @@ class Hooks:
         return handler
 
     def session_before_compact(self, handler: _SessionBeforeCompact) -> _SessionBeforeCompact:
-        """Awaited before a compaction; a cancel refuses it.
+        """Awaited before a compaction; a cancel refuses it. Later than 0.8.0.
 
         API 0.4, needs session_entries. Order: registration. Several answers: the first cancel wins. No
         answer: the session is not compacted. A disposition to deny is invalid.
@@ -143,7 +145,7 @@ class Hooks:
         return handler
 
     def session_compact(self, handler: _SessionCompact) -> _SessionCompact:
-        """Awaited after a compaction was stored.
+        """Awaited after a compaction was stored. Later than 0.8.0.
 
         API 0.4, needs session_entries. Order: registration. Several answers: nothing to merge. No answer: the
         compaction stays and is reported as failed; nothing is repeated. A disposition to deny is invalid.
@@ -153,7 +155,7 @@ class Hooks:
 
     def cache_warming_decision(self, handler: _CacheWarmingDecision) -> _CacheWarmingDecision:
         """Advises before every refresh of a provider cache that is due. All waits together end with the time of
-        the refresh.
+        the refresh. Later than 0.8.0.
 
         API 0.4, needs cache_warming_decision. Order: registration. Several answers: the last action that was
         returned wins; each hook sees the one before. No answer: the decision so far stays. A disposition to
@@ -173,7 +175,8 @@ class Hooks:
         return handler
 
     def resources_discover(self, handler: _ResourcesDiscover) -> _ResourcesDiscover:
-        """Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back.
+        """Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. Later
+        than 0.8.0.
 
         API 0.4, needs resource_paths_v1. Order: extension name, then order of the list. Several answers: all
         paths are kept; the first valid default theme counts. No answer: nothing of that extension, with a

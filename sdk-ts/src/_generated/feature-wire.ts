@@ -1858,7 +1858,7 @@ export type HookName =
   | "resources_discover"
   | OpenString;
 
-/** Runs a hook. The payload follows from its name; hooks of a compaction also carry a snapshot of the session, whose member the sources do not name. API 0.2, 0.4. (feature 9, op 17) */
+/** Runs a hook. The payload follows from its name; hooks of a session operation also carry a snapshot of the session in a member that is not specified. API 0.2, 0.4. (feature 9, op 17) */
 export interface HookRunParams {
   /** Hook; one the manifest declares. */
   readonly hook: HookName;
@@ -2164,7 +2164,7 @@ export interface SessionOperationReplaceCompaction {
   readonly action: "replace_compaction";
 }
 
-/** An answer of the model is about to be asked for. API 0.4. (feature 9, 9.2) */
+/** An answer of the model is about to be asked for. Later than 0.8.0. API 0.4. (feature 9, 9.2, manifest 2.7) */
 export interface ModelTurnStartPayload {
   /** Hook name. */
   readonly kind: "model_turn_start";
@@ -2176,7 +2176,7 @@ export interface ModelTurnStartPayload {
   readonly timestamp_ms: number;
 }
 
-/** An answer of the model and its tool results are stored. API 0.4. (feature 9, 9.2) */
+/** An answer of the model and its tool results are stored. Later than 0.8.0. API 0.4. (feature 9, 9.2, manifest 2.7) */
 export interface ModelTurnEndPayload {
   /** Hook name. */
   readonly kind: "model_turn_end";
@@ -2192,7 +2192,7 @@ export interface ModelTurnEndPayload {
   readonly tool_result_entries: readonly StoredEntry[];
 }
 
-/** Only observes: no denial, no context, no other effect. API 0.4. (feature 9, 9.2) */
+/** Only observes: no denial, no context, no other effect. Later than 0.8.0. API 0.4. (feature 9, 9.2, manifest 2.7) */
 export interface ModelTurnStartHookResult {
   /** Nothing but continue. */
   readonly disposition?: DispositionContinue;
@@ -2204,7 +2204,7 @@ export interface ModelTurnStartHookResult {
   readonly session_operation?: SessionOperationContinue;
 }
 
-/** Only observes: no denial, no context, no other effect. API 0.4. (feature 9, 9.2) */
+/** Only observes: no denial, no context, no other effect. Later than 0.8.0. API 0.4. (feature 9, 9.2, manifest 2.7) */
 export interface ModelTurnEndHookResult {
   /** Nothing but continue. */
   readonly disposition?: DispositionContinue;
@@ -2216,10 +2216,10 @@ export interface ModelTurnEndHookResult {
   readonly session_operation?: SessionOperationContinue;
 }
 
-/** The compaction that is prepared; the sources name no members. API 0.4. (feature 9, op 17) */
+/** The compaction that is prepared; its members are not specified. Later than 0.8.0. API 0.4. (feature 9, op 17, manifest 2.7) */
 export type SessionBeforeCompactPayload = JsonObject;
 
-/** May refuse the compaction. API 0.4. (feature 9, op 17) */
+/** May refuse the compaction. Later than 0.8.0. API 0.4. (feature 9, op 17, manifest 2.7) */
 export interface SessionBeforeCompactHookResult {
   /** Opinion; continue when absent. */
   readonly disposition?: Disposition;
@@ -2231,10 +2231,10 @@ export interface SessionBeforeCompactHookResult {
   readonly session_operation?: SessionOperation;
 }
 
-/** The compaction that was stored; the sources name no members. API 0.4. (feature 9, op 17) */
+/** The compaction that was stored; its members are not specified. Later than 0.8.0. API 0.4. (feature 9, op 17, manifest 2.7) */
 export type SessionCompactPayload = JsonObject;
 
-/** Too late to refuse. API 0.4. (feature 9, op 17) */
+/** Too late to refuse. Later than 0.8.0. API 0.4. (feature 9, op 17, manifest 2.7) */
 export interface SessionCompactHookResult {
   /** Opinion; continue when absent. */
   readonly disposition?: Disposition;
@@ -2274,7 +2274,7 @@ export interface CacheWarmingDecision {
   readonly action: CacheWarmingAction;
 }
 
-/** A refresh that is due. API 0.4. (feature 9.2) */
+/** A refresh that is due. Later than 0.8.0. API 0.4. (feature 9.2, manifest 2.7) */
 export interface CacheWarmingDecisionPayload {
   /** The decision so far. */
   readonly decision: CacheWarmingDecision;
@@ -2282,7 +2282,7 @@ export interface CacheWarmingDecisionPayload {
   readonly model: string;
 }
 
-/** Advice; the general members have no effect. API 0.4. (feature 9.2) */
+/** Advice; the general members have no effect. Later than 0.8.0. API 0.4. (feature 9.2, manifest 2.7) */
 export interface CacheWarmingDecisionHookResult {
   /** Opinion; continue when absent. */
   readonly disposition?: Disposition;
@@ -2319,7 +2319,7 @@ export type ResourcesDiscoverReason =
   | "startup"
   | "reload";
 
-/** Resource directories are looked up. API 0.4. (feature 9.2) */
+/** Resource directories are looked up. Later than 0.8.0. API 0.4. (feature 9.2, manifest 2.7) */
 export interface ResourcesDiscoverPayload {
   /** Workspace of the host. */
   readonly cwd: string;
@@ -2339,7 +2339,7 @@ export interface ResourcePaths {
   readonly default_theme?: ResourcePath | null;
 }
 
-/** The paths and nothing else. API 0.4. (feature 9.2) */
+/** The paths and nothing else. Later than 0.8.0. API 0.4. (feature 9.2, manifest 2.7) */
 export interface ResourcesDiscoverHookResult {
   /** Contributed paths. */
   readonly resource_paths: ResourcePaths;
@@ -2469,31 +2469,31 @@ export interface MessageSettledParams {
   readonly message_id: string;
 }
 
-/** A compaction begins; for information. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** A compaction begins; for information. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type CompactionStartedParams = JsonObject;
 
-/** A compaction is over; for information. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** A compaction is over; for information. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type CompactionSettledParams = JsonObject;
 
-/** A compaction failed. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** A compaction failed. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type CompactionFailedParams = JsonObject;
 
-/** The name or a label of the session changed. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** The name or a label of the session changed. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type SessionInfoChangedParams = JsonObject;
 
-/** The host asks the person something. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** The host asks the person something. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type DialogStartedParams = JsonObject;
 
-/** The person was asked and is done. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** The person was asked and is done. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type DialogSettledParams = JsonObject;
 
-/** Another model was chosen. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** Another model was chosen. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type ModelSelectedParams = JsonObject;
 
-/** Another reasoning setting was chosen. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** Another reasoning setting was chosen. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type ReasoningSelectedParams = JsonObject;
 
-/** The person ran a shell command. The sources name no members. API 0.2, 0.4. (feature 10.2, op 23) */
+/** The person ran a shell command. Its members are not specified. API 0.2, 0.4. (feature 10.2, op 23) */
 export type BashUserParams = JsonObject;
 
 /** The terminal must be left alone at once. API 0.2, 0.4. (feature 10.2, op 23) */
@@ -12354,25 +12354,25 @@ export const HOOK_BEFORE_PERSISTENCE = "before_persistence";
 /** Sees a change that was committed or rolled back; may ask that affected resources are read again. API 0.2, 0.4. (feature 9, 9.1, 9.2, S01) */
 export const HOOK_POST_MUTATION = "post_mutation";
 
-/** Awaited before an answer of the model is prepared; retries and side requests give no second start. API 0.4. (feature 9, 9.1, 9.2, op 12) */
+/** Awaited before an answer of the model is prepared; retries and side requests give no second start. Later than 0.8.0. API 0.4. (feature 9, 9.1, 9.2, op 12, manifest 2.7) */
 export const HOOK_MODEL_TURN_START = "model_turn_start";
 
-/** Awaited once an answer and all its tool results are stored. A start may stay without an end. API 0.4. (feature 9, 9.1, 9.2, op 12) */
+/** Awaited once an answer and all its tool results are stored. A start may stay without an end. Later than 0.8.0. API 0.4. (feature 9, 9.1, 9.2, op 12, manifest 2.7) */
 export const HOOK_MODEL_TURN_END = "model_turn_end";
 
-/** Awaited before a compaction; a cancel refuses it. API 0.4. (feature 9, 9.1, op 12, op 17) */
+/** Awaited before a compaction; a cancel refuses it. Later than 0.8.0. API 0.4. (feature 9, 9.1, op 12, op 17, manifest 2.7) */
 export const HOOK_SESSION_BEFORE_COMPACT = "session_before_compact";
 
-/** Awaited after a compaction was stored. API 0.4. (feature 9, 9.1, op 12, op 17) */
+/** Awaited after a compaction was stored. Later than 0.8.0. API 0.4. (feature 9, 9.1, op 12, op 17, manifest 2.7) */
 export const HOOK_SESSION_COMPACT = "session_compact";
 
-/** Advises before every refresh of a provider cache that is due. All waits together end with the time of the refresh. API 0.4. (feature 9, 9.1, 9.2, S01) */
+/** Advises before every refresh of a provider cache that is due. All waits together end with the time of the refresh. Later than 0.8.0. API 0.4. (feature 9, 9.1, 9.2, S01, manifest 2.7) */
 export const HOOK_CACHE_WARMING_DECISION = "cache_warming_decision";
 
 /** Draws text as images in place of a local compaction, batch by batch, for models that see. API 0.4. (feature 9, 9.1, 9.2, op 18, S27) */
 export const HOOK_COMPACTION_STRATEGY = "compaction_strategy";
 
-/** Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. API 0.4. (feature 9, 9.1, 9.2, op 19) */
+/** Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. Later than 0.8.0. API 0.4. (feature 9, 9.1, 9.2, op 19, manifest 2.7) */
 export const HOOK_RESOURCES_DISCOVER = "resources_discover";
 
 /** Every hook, in the order of the spec. */

@@ -75,8 +75,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Awaited before an answer of the model is prepared; retries and side requests give no second start. API 0.4, feature session_entries.
-   * Several answers: nothing to merge. No answer: the run stops; what is stored stays; nothing is tried again. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 12)
+   * Awaited before an answer of the model is prepared; retries and side requests give no second start. Later than 0.8.0. API 0.4, feature session_entries.
+   * Several answers: nothing to merge. No answer: the run stops; what is stored stays; nothing is tried again. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 12, manifest 2.7)
    */
   modelTurnStart(handler: HookHandler<H, featureWire.ModelTurnStartPayload, featureWire.ModelTurnStartHookResult | undefined>): this {
     this.add("model_turn_start", handler);
@@ -84,8 +84,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Awaited once an answer and all its tool results are stored. A start may stay without an end. API 0.4, feature session_entries.
-   * Several answers: nothing to merge. No answer: the run stops; what is stored stays; no second end. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 12)
+   * Awaited once an answer and all its tool results are stored. A start may stay without an end. Later than 0.8.0. API 0.4, feature session_entries.
+   * Several answers: nothing to merge. No answer: the run stops; what is stored stays; no second end. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 12, manifest 2.7)
    */
   modelTurnEnd(handler: HookHandler<H, featureWire.ModelTurnEndPayload, featureWire.ModelTurnEndHookResult | undefined>): this {
     this.add("model_turn_end", handler);
@@ -93,8 +93,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Awaited before a compaction; a cancel refuses it. API 0.4, feature session_entries.
-   * Several answers: the first cancel wins. No answer: the session is not compacted. A disposition to deny is invalid. (feature 9, 9.1, op 12, op 17)
+   * Awaited before a compaction; a cancel refuses it. Later than 0.8.0. API 0.4, feature session_entries.
+   * Several answers: the first cancel wins. No answer: the session is not compacted. A disposition to deny is invalid. (feature 9, 9.1, op 12, op 17, manifest 2.7)
    */
   sessionBeforeCompact(handler: HookHandler<H, featureWire.SessionBeforeCompactPayload, featureWire.SessionBeforeCompactHookResult | undefined>): this {
     this.add("session_before_compact", handler);
@@ -102,8 +102,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Awaited after a compaction was stored. API 0.4, feature session_entries.
-   * Several answers: nothing to merge. No answer: the compaction stays and is reported as failed; nothing is repeated. A disposition to deny is invalid. (feature 9, 9.1, op 12, op 17)
+   * Awaited after a compaction was stored. Later than 0.8.0. API 0.4, feature session_entries.
+   * Several answers: nothing to merge. No answer: the compaction stays and is reported as failed; nothing is repeated. A disposition to deny is invalid. (feature 9, 9.1, op 12, op 17, manifest 2.7)
    */
   sessionCompact(handler: HookHandler<H, featureWire.SessionCompactPayload, featureWire.SessionCompactHookResult | undefined>): this {
     this.add("session_compact", handler);
@@ -111,8 +111,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Advises before every refresh of a provider cache that is due. All waits together end with the time of the refresh. API 0.4, feature cache_warming_decision.
-   * Several answers: the last action that was returned wins; each hook sees the one before. No answer: the decision so far stays. A disposition to deny is ignored. (feature 9, 9.1, 9.2, S01)
+   * Advises before every refresh of a provider cache that is due. All waits together end with the time of the refresh. Later than 0.8.0. API 0.4, feature cache_warming_decision.
+   * Several answers: the last action that was returned wins; each hook sees the one before. No answer: the decision so far stays. A disposition to deny is ignored. (feature 9, 9.1, 9.2, S01, manifest 2.7)
    */
   cacheWarmingDecision(handler: HookHandler<H, featureWire.CacheWarmingDecisionPayload, featureWire.CacheWarmingDecisionHookResult | undefined>): this {
     this.add("cache_warming_decision", handler);
@@ -129,8 +129,8 @@ export abstract class Hooks<H> {
   }
 
   /**
-   * Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. API 0.4, feature resource_paths_v1.
-   * Several answers: all paths are kept; the first valid default theme counts. No answer: nothing of that extension, with a diagnostic. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 19)
+   * Contributes skill, prompt and theme paths at start and reload; an empty answer takes them back. Later than 0.8.0. API 0.4, feature resource_paths_v1.
+   * Several answers: all paths are kept; the first valid default theme counts. No answer: nothing of that extension, with a diagnostic. A disposition to deny is invalid. (feature 9, 9.1, 9.2, op 19, manifest 2.7)
    */
   resourcesDiscover(handler: HookHandler<H, featureWire.ResourcesDiscoverPayload, featureWire.ResourcesDiscoverHookResult>): this {
     this.add("resources_discover", handler);
