@@ -714,7 +714,8 @@ const (
 	// EXT04Env010: An extension request never takes an id that this process has used for an earlier
 	// request, answered or not.
 	EXT04Env010 = "EXT04-ENV-010"
-	// EXT04Env011: `notification`, `$/progress` and `$/cancelRequest` are sent without an `id`.
+	// EXT04Env011: Every method that is a notification, `notification`, `$/progress` and `$/cancelRequest`
+	// among them, is sent without an `id`.
 	EXT04Env011 = "EXT04-ENV-011"
 	// EXT04Env012: The id of an extension request is a string.
 	EXT04Env012 = "EXT04-ENV-012"
@@ -734,13 +735,19 @@ const (
 	// EXT04Env018: An extension request under an id that is outstanding or was used before is refused with
 	// `-32600`, and the process stays.
 	EXT04Env018 = "EXT04-ENV-018"
+	// EXT04Env021: A request whose string id exceeds 256 bytes is an invalid request.
+	EXT04Env021 = "EXT04-ENV-021"
+	// EXT04Env022: A numeric id of an extension request that equals the id of a live host request is
+	// refused.
+	EXT04Env022 = "EXT04-ENV-022"
 	// EXT04Init001: The extension answers `initialize`; the host waits 30 s for it.
 	EXT04Init001 = "EXT04-INIT-001"
 	// EXT04Init002: The initialize result is an object with the requested `api_version`, an array `tools`
 	// and an array `commands`.
 	EXT04Init002 = "EXT04-INIT-002"
 	// EXT04Init003: The names in `tools` and `commands` are those of `contributes.tools` and
-	// `contributes.commands`, each once, in any order.
+	// `contributes.commands`, each once, in any order; only `dynamic_tools` frees the tools from that, and
+	// only `runtime_commands` the commands.
 	EXT04Init003 = "EXT04-INIT-003"
 	// EXT04Init004: An initialize request for an API version that the extension does not speak is answered
 	// with an error.
@@ -753,7 +760,7 @@ const (
 	// EXT04Init007: The error that refuses an API version has code `-32000`.
 	EXT04Init007 = "EXT04-INIT-007"
 	// EXT04Init008: `initialize` is the first frame on the child's stdin, is sent at once after the start,
-	// and stays the only one until it is answered.
+	// and stays the only request until it is answered.
 	EXT04Init008 = "EXT04-INIT-008"
 	// EXT04Init009: `api_version` of the request is the manifest's, character for character, and
 	// `octet_version` is `0.8.0`.
@@ -836,8 +843,9 @@ const (
 	EXT04Neg017 = "EXT04-NEG-017"
 	// EXT04Neg018: `lifecycle_events` without its feature is accepted when empty and rejected when not.
 	EXT04Neg018 = "EXT04-NEG-018"
-	// EXT04Neg019: A catalog is rejected when its tool or command names differ from the declared ones or
-	// repeat, or when it holds more than 256 tools or 256 commands.
+	// EXT04Neg019: A catalog is rejected when it repeats a name, holds more than 256 tools or 256 commands,
+	// or differs from the declared names without `dynamic_tools` for the tools or `runtime_commands` for
+	// the commands.
 	EXT04Neg019 = "EXT04-NEG-019"
 	// EXT04Neg020: `protocol.features` holds a feature only together with the features it depends on.
 	EXT04Neg020 = "EXT04-NEG-020"
@@ -845,6 +853,29 @@ const (
 	EXT04Neg021 = "EXT04-NEG-021"
 	// EXT01Neg001: A 0.1 result with `protocol` is rejected.
 	EXT01Neg001 = "EXT01-NEG-001"
+	// EXT04Neg023: A selection without `cache_warming_decision` or `resource_paths_v1` is rejected when the
+	// manifest declares the hook `cache_warming_decision` or `resources_discover`.
+	EXT04Neg023 = "EXT04-NEG-023"
+	// EXT04Neg024: A selection without `compaction_strategy` or `session_entries` is rejected when the
+	// manifest declares the hook `compaction_strategy`, `model_turn_start`, `model_turn_end`,
+	// `session_before_compact` or `session_compact`.
+	EXT04Neg024 = "EXT04-NEG-024"
+	// EXT04Neg025: Initialization fails when the manifest declares a hook whose feature the host cannot
+	// offer.
+	EXT04Neg025 = "EXT04-NEG-025"
+	// EXT04Neg026: With the feature, a `lifecycle_events` list that names anything but the six events is
+	// rejected.
+	EXT04Neg026 = "EXT04-NEG-026"
+	// EXT04Neg027: An offer names only features that its API version knows.
+	EXT04Neg027 = "EXT04-NEG-027"
+	// EXT04Neg028: `editor_handoff` is never offered.
+	EXT04Neg028 = "EXT04-NEG-028"
+	// EXT04Neg029: The offer holds `request_progress`, `artifacts`, `lifecycle_events`, `policy_intents`,
+	// `dynamic_tools` and `runtime_commands`.
+	EXT04Neg029 = "EXT04-NEG-029"
+	// EXT04Neg030: A selected feature grants nothing by itself: each request is still held to its parent,
+	// its owner and the service behind it.
+	EXT04Neg030 = "EXT04-NEG-030"
 	// EXT04Tool001: A tool name is 1 to 128 bytes: an ASCII letter or `_`, then ASCII letters, digits, `_`,
 	// `.` or `-`.
 	EXT04Tool001 = "EXT04-TOOL-001"
@@ -870,6 +901,34 @@ const (
 	EXT04Tool007 = "EXT04-TOOL-007"
 	// EXT01Tool001: A 0.1 tool carries no `output_schema`.
 	EXT01Tool001 = "EXT01-TOOL-001"
+	// EXT01Tool002: A 0.1 initialize result with an `output_schema` in a tool is rejected.
+	EXT01Tool002 = "EXT01-TOOL-002"
+	// EXT04Tool011: A host that builds prompts offers `tool_prompt_metadata_v1` to every 0.4 extension.
+	EXT04Tool011 = "EXT04-TOOL-011"
+	// EXT04Tool012: A tool with a snippet or a non-empty list of guidelines is refused while
+	// `tool_prompt_metadata_v1` is not selected, at initialize and in `tools/register` alike.
+	EXT04Tool012 = "EXT04-TOOL-012"
+	// EXT04Tool013: Prompt metadata with more than 16 guidelines, a string over 1,024 bytes or a control
+	// character other than LF and TAB is refused, at initialize and in `tools/register` alike.
+	EXT04Tool013 = "EXT04-TOOL-013"
+	// EXT04Tool014: The bytes of prompt metadata count toward the schema budget of the whole catalog.
+	EXT04Tool014 = "EXT04-TOOL-014"
+	// EXT04Tool015: Guidelines are accepted without a snippet.
+	EXT04Tool015 = "EXT04-TOOL-015"
+	// EXT04Tool016: A blank snippet or guideline adds nothing to the prompt.
+	EXT04Tool016 = "EXT04-TOOL-016"
+	// EXT04Tool017: Only active tools that policy leaves visible to the model add their snippets and
+	// guidelines.
+	EXT04Tool017 = "EXT04-TOOL-017"
+	// EXT04Tool018: The prompt metadata of a run is frozen when the run starts; a change counts from the
+	// next run on.
+	EXT04Tool018 = "EXT04-TOOL-018"
+	// EXT04Tool019: A run without tools holds no prompt metadata.
+	EXT04Tool019 = "EXT04-TOOL-019"
+	// EXT04Tool020: Prompt metadata changes no schema, handler, effect or authorization.
+	EXT04Tool020 = "EXT04-TOOL-020"
+	// EXT04Tool021: A `constrained_sampling` of a tool is passed through unread.
+	EXT04Tool021 = "EXT04-TOOL-021"
 	// EXT04Call001: A `tool/call` for a name outside the catalog is answered with error `-32601`.
 	EXT04Call001 = "EXT04-CALL-001"
 	// EXT04Call002: A `tool/call` without `name`, or whose `arguments` is not an object, is answered with
@@ -930,6 +989,20 @@ const (
 	EXT01Result001 = "EXT01-RESULT-001"
 	// EXT01Result002: The `metadata` of a 0.1 tool result is accepted as any JSON and thrown away.
 	EXT01Result002 = "EXT01-RESULT-002"
+	// EXT04Result011: A result with an image or audio part is refused while `artifacts` is not selected.
+	EXT04Result011 = "EXT04-RESULT-011"
+	// EXT04Result012: A `structured_content` over 262,144 bytes, 32 levels or 16,384 nodes and a `metadata`
+	// over 65,536 bytes, 32 levels, 16,384 nodes or 256 bytes a key are refused.
+	EXT04Result012 = "EXT04-RESULT-012"
+	// EXT04Result013: A result whose referenced media exceed 67,108,864 bytes together, each repeat
+	// counted, is refused.
+	EXT04Result013 = "EXT04-RESULT-013"
+	// EXT04Result014: A media part is refused unless its artifact was published by this process for the
+	// owner of the call and has the part's `mime_type` and kind.
+	EXT04Result014 = "EXT04-RESULT-014"
+	// EXT04Result015: `structured_content` and `metadata` are kept in the host's record of the result;
+	// `structured_content` reaches a model only where host policy says so.
+	EXT04Result015 = "EXT04-RESULT-015"
 	// EXT04Cancel001: A request cancelled by `$/cancelRequest`, with or without a `reason`, gets its
 	// response within 2 s.
 	EXT04Cancel001 = "EXT04-CANCEL-001"
@@ -975,6 +1048,14 @@ const (
 	// EXT01Cancel002: On 0.1 the host sends no `$/cancelRequest`: it drops the waiter and ignores the late
 	// answer.
 	EXT01Cancel002 = "EXT01-CANCEL-002"
+	// EXT04Cancel017: A `$/cancelRequest` that names no outstanding request of that extension changes
+	// nothing.
+	EXT04Cancel017 = "EXT04-CANCEL-017"
+	// EXT04Cancel018: Cancelling an extension request that has nested operations at work cancels those as
+	// well.
+	EXT04Cancel018 = "EXT04-CANCEL-018"
+	// EXT04Cancel019: What a cancelled request has committed stays: it is neither undone nor done again.
+	EXT04Cancel019 = "EXT04-CANCEL-019"
 	// EXT04Prog001: `$/progress` is sent only while `request_progress` is selected.
 	EXT04Prog001 = "EXT04-PROG-001"
 	// EXT04Prog002: `params.request_id` of a `$/progress` names a host request that has no response yet.
@@ -1005,6 +1086,15 @@ const (
 	EXT04Prog011 = "EXT04-PROG-011"
 	// EXT01Prog001: A 0.1 extension sends no `$/progress`.
 	EXT01Prog001 = "EXT01-PROG-001"
+	// EXT04Prog013: `progress_decoration` is offered whenever `request_progress` is.
+	EXT04Prog013 = "EXT04-PROG-013"
+	// EXT04Prog014: A decoration replaces the one before it on the same request.
+	EXT04Prog014 = "EXT04-PROG-014"
+	// EXT04Prog015: A decoration of a live request that breaks its bounds is dropped with a diagnostic.
+	EXT04Prog015 = "EXT04-PROG-015"
+	// EXT04Prog016: Progress output reaches the person in chunks of at most 8,192 bytes through a queue of
+	// 64 messages that never blocks: what finds no room is merged or dropped.
+	EXT04Prog016 = "EXT04-PROG-016"
 	// EXT04Note001: `notification` is sent only while `contributes.notifications` is true.
 	EXT04Note001 = "EXT04-NOTE-001"
 	// EXT04Note002: A `notification` has a string `message`, a `level` that is absent, `info`, `success`,
@@ -1020,7 +1110,11 @@ const (
 	// EXT04Note006: Contributed text is shown as plain text: control sequences in it do not reach the
 	// terminal.
 	EXT04Note006 = "EXT04-NOTE-006"
-	// EXT04Order001: No frame is on stdout before the extension's answer to `initialize`.
+	// EXT04Note007: Notifications and context contributions inside a result are dropped with a diagnostic
+	// while the manifest does not declare them.
+	EXT04Note007 = "EXT04-NOTE-007"
+	// EXT04Order001: No frame but `shortcut/register` is on stdout before the extension's answer to
+	// `initialize`.
 	EXT04Order001 = "EXT04-ORDER-001"
 	// EXT04Order002: A request other than `initialize` that comes first is answered with error `-32600`.
 	EXT04Order002 = "EXT04-ORDER-002"
@@ -1041,14 +1135,26 @@ const (
 	// EXT04Order008: The extension may send right behind its initialize answer, before any further host
 	// frame.
 	EXT04Order008 = "EXT04-ORDER-008"
-	// EXT04Order009: An extension request that is not negotiated, or comes before `initialize` is answered,
-	// is refused with `-32601` and a message of `unsupported_feature` and the method name.
+	// EXT04Order009: An extension request that is not negotiated, or that comes before `initialize` is
+	// answered and is no admitted `shortcut/register`, is refused with `-32601` and a message of
+	// `unsupported_feature` and the method name.
 	EXT04Order009 = "EXT04-ORDER-009"
 	// EXT04Order010: Frames from the extension are handled in the order in which they arrive.
 	EXT04Order010 = "EXT04-ORDER-010"
 	// EXT04Order011: The host never sends a notification whose gate is closed and records a diagnostic
 	// instead.
 	EXT04Order011 = "EXT04-ORDER-011"
+	// EXT04Order012: No `ui/terminal-input` is ever sent.
+	EXT04Order012 = "EXT04-ORDER-012"
+	// EXT04Order013: Before `initialize` is answered the host serves one method of the extension,
+	// `shortcut/register`, where it offers `shortcuts`.
+	EXT04Order013 = "EXT04-ORDER-013"
+	// EXT04Order014: While it drains, the host sends only cancellations, the lifecycle endings still due
+	// and answers to the extension's requests.
+	EXT04Order014 = "EXT04-ORDER-014"
+	// EXT04Order015: While it drains, the host admits no request of the extension that rests on an owner
+	// alone.
+	EXT04Order015 = "EXT04-ORDER-015"
 	// EXT04Err001: A request of an unknown method is answered with error `-32601`.
 	EXT04Err001 = "EXT04-ERR-001"
 	// EXT04Err002: The error about an unknown method names it in `message`.
@@ -1061,6 +1167,13 @@ const (
 	EXT04Err004 = "EXT04-ERR-004"
 	// EXT04Err005: An error code is one of the table, or from `-32099` to `-32000`.
 	EXT04Err005 = "EXT04-ERR-005"
+	// EXT04Err006: A refusal of the composer, shortcut, session, injection, active-tool, terminal,
+	// autocomplete and remote UI services starts its `message` with the token `unsupported_feature`
+	// (`-32601`), `invalid_request` or `bounds_exceeded` (`-32602`), or `not_foreground_owner` (`-32002`).
+	EXT04Err006 = "EXT04-ERR-006"
+	// EXT04Err007: A malformed request of a base service is answered with `-32602`, and one without an
+	// active owner or service with `-32002`.
+	EXT04Err007 = "EXT04-ERR-007"
 	// EXT04Limit001: As many requests as the bound in force allows, 64 or the lower selection, are all
 	// answered when they are in flight together, none of them refused for lack of room.
 	EXT04Limit001 = "EXT04-LIMIT-001"
@@ -1077,6 +1190,15 @@ const (
 	// EXT04Limit006: An extension request beyond 128 outstanding or 65,536 distinct ids is refused with
 	// `-32602` and a message that starts with `bounds_exceeded`.
 	EXT04Limit006 = "EXT04-LIMIT-006"
+	// EXT04Limit007: At most 128 complete frames wait for the host's writer; whoever adds another one
+	// waits.
+	EXT04Limit007 = "EXT04-LIMIT-007"
+	// EXT04Limit008: Progress for the person and observations of tools may be dropped while the writer's
+	// queue is full.
+	EXT04Limit008 = "EXT04-LIMIT-008"
+	// EXT01Limit001: A 0.1 extension may work through the requests in flight in any order and one at a
+	// time.
+	EXT01Limit001 = "EXT01-LIMIT-001"
 	// EXT04Shut001: `shutdown` is answered within 2 s, also while a call is running.
 	EXT04Shut001 = "EXT04-SHUT-001"
 	// EXT04Shut002: The answer to `shutdown` is a result that is an object.
@@ -1103,6 +1225,12 @@ const (
 	EXT04Shut009 = "EXT04-SHUT-009"
 	// EXT01Shut001: On 0.1 `shutdown` is sent without a drain before it.
 	EXT01Shut001 = "EXT01-SHUT-001"
+	// EXT04Shut010: All extensions are shut down together within 3 s; connections left then are dropped and
+	// their process groups ended.
+	EXT04Shut010 = "EXT04-SHUT-010"
+	// EXT04Shut011: After a signal that ends the host, every extension's process group is ended within 1.4
+	// s, even inside the stages of an orderly end.
+	EXT04Shut011 = "EXT04-SHUT-011"
 	// EXT04Proc001: When stdin ends, before `initialize`, between calls or during one, the extension exits
 	// within 4 s, the drain and exit stages together.
 	EXT04Proc001 = "EXT04-PROC-001"
@@ -1137,6 +1265,1086 @@ const (
 	// EXT04Environ006: A host variable that is neither in the base set nor named by the manifest does not
 	// reach the child.
 	EXT04Environ006 = "EXT04-ENVIRON-006"
+	// EXT04Environ007: The value of a variable passed on from the host is never stored.
+	EXT04Environ007 = "EXT04-ENVIRON-007"
+	// EXT04Cmd004: `command/execute` carries `name`, `arguments` as an array of strings and `context`, and
+	// names only a command of the catalog.
+	EXT04Cmd004 = "EXT04-CMD-004"
+	// EXT04Cmd005: Absent `notifications` and `context` of a command result count as empty.
+	EXT04Cmd005 = "EXT04-CMD-005"
+	// EXT04Cmd006: A command started from a menu may run for 30 min before the host gives up on it.
+	EXT04Cmd006 = "EXT04-CMD-006"
+	// EXT04Cmd007: Progress, confirmations and input of a command started from a menu appear in place of
+	// that menu.
+	EXT04Cmd007 = "EXT04-CMD-007"
+	// EXT04Cmd008: The person can cancel a command that was started from a menu.
+	EXT04Cmd008 = "EXT04-CMD-008"
+	// EXT04Hook013: Only hooks of `contributes.hooks` are run, each on the API versions and with the
+	// features that know it.
+	EXT04Hook013 = "EXT04-HOOK-013"
+	// EXT01Hook001: On 0.1 no hook is run but `before_prompt`, `after_response`, `before_tool_call` and
+	// `after_tool_call`.
+	EXT01Hook001 = "EXT01-HOOK-001"
+	// EXT04Hook014: `session_start` and `session_end` are never run on this wire.
+	EXT04Hook014 = "EXT04-HOOK-014"
+	// EXT04Hook015: `hook/run` carries the name in `hook`, an object `payload` of that hook's form and
+	// `context`.
+	EXT04Hook015 = "EXT04-HOOK-015"
+	// EXT04Hook016: Session-operation hooks carry a private `session_leaf` and a snapshot of the session
+	// that is fenced by its owner, both opaque to the extension.
+	EXT04Hook016 = "EXT04-HOOK-016"
+	// EXT04Hook017: An absent `disposition` counts as `continue`, and absent `context` and `notifications`
+	// count as empty.
+	EXT04Hook017 = "EXT04-HOOK-017"
+	// EXT04Hook018: A hook result that is malformed or holds the member of another hook counts as a failure
+	// of that hook.
+	EXT04Hook018 = "EXT04-HOOK-018"
+	// EXT04Hook019: `before_prompt` carries the string `prompt` and `after_response` the string `response`.
+	EXT04Hook019 = "EXT04-HOOK-019"
+	// EXT04Hook020: `before_tool_call` carries `name` and an object `arguments`; `after_tool_call` carries
+	// these, a string `output` and a boolean `is_error`.
+	EXT04Hook020 = "EXT04-HOOK-020"
+	// EXT04Hook021: The host waits 5 s for `before_prompt`.
+	EXT04Hook021 = "EXT04-HOOK-021"
+	// EXT04Hook022: The host waits 2 s for `after_response`.
+	EXT04Hook022 = "EXT04-HOOK-022"
+	// EXT04Hook023: The host waits the ordinary 30 s for `before_tool_call` and `after_tool_call`.
+	EXT04Hook023 = "EXT04-HOOK-023"
+	// EXT04Hook024: `before_prompt` and `before_tool_call` are run in the order of registration, and the
+	// first denial ends the round.
+	EXT04Hook024 = "EXT04-HOOK-024"
+	// EXT04Hook025: The context of all extensions that were asked is joined in the order of registration.
+	EXT04Hook025 = "EXT04-HOOK-025"
+	// EXT04Hook026: A denial of `before_prompt` keeps the prompt from the model.
+	EXT04Hook026 = "EXT04-HOOK-026"
+	// EXT04Hook027: A denial of `before_tool_call` keeps the tool from running.
+	EXT04Hook027 = "EXT04-HOOK-027"
+	// EXT04Hook028: A denial in the result of `after_response` or `after_tool_call` is ignored.
+	EXT04Hook028 = "EXT04-HOOK-028"
+	// EXT04Hook029: A `before_prompt` or `before_tool_call` hook that fails, is malformed or runs out of
+	// time counts as no opinion, with a diagnostic.
+	EXT04Hook029 = "EXT04-HOOK-029"
+	// EXT04Hook030: `after_response` and `after_tool_call` of several extensions are independent of each
+	// other, and a failure of one is a diagnostic.
+	EXT04Hook030 = "EXT04-HOOK-030"
+	// EXT04Hook031: `after_response` is run only after a complete, successful response of the assistant,
+	// never after a failure, a cancellation, an interruption, a lost frontend, a shutdown or a reached turn
+	// limit.
+	EXT04Hook031 = "EXT04-HOOK-031"
+	// EXT04Hook032: The `kind` of a `provider_retry` payload is `before_generation`, `stream_start`,
+	// `interrupted_inference` or `waiting_for_network`.
+	EXT04Hook032 = "EXT04-HOOK-032"
+	// EXT04Hook033: `max_attempts` of a `provider_retry` payload is an integer, or null during a sustained
+	// wait before sending, and never an invented limit.
+	EXT04Hook033 = "EXT04-HOOK-033"
+	// EXT04Hook034: `operation` of a `provider_retry` payload is an explicit null for main sampling, and
+	// else `local_compaction`, `native_compaction` or `terminal_gate`, a manual native compaction included.
+	EXT04Hook034 = "EXT04-HOOK-034"
+	// EXT04Hook035: A `provider_retry` payload may hold `attempt`, `delay_ms` and `model` besides.
+	EXT04Hook035 = "EXT04-HOOK-035"
+	// EXT04Hook036: `stop` from any extension declines the proposed retry.
+	EXT04Hook036 = "EXT04-HOOK-036"
+	// EXT04Hook037: The delays of several extensions add up, and their sum is cut to 5 s.
+	EXT04Hook037 = "EXT04-HOOK-037"
+	// EXT04Hook038: Retry advice concerns the proposed retry of its operation alone: it rolls back no main
+	// answer and changes no classification of the failure.
+	EXT04Hook038 = "EXT04-HOOK-038"
+	// EXT04Hook039: Retry advice never authorizes an unqualified replay, widens a budget, shortens
+	// `Retry-After` or overrides a cancellation.
+	EXT04Hook039 = "EXT04-HOOK-039"
+	// EXT04Hook040: The wait for retry advice is at most the delay of the planned retry, and a failure
+	// leaves the host's plan as it is.
+	EXT04Hook040 = "EXT04-HOOK-040"
+	// EXT04Hook041: A `before_persistence` payload holds `run_id`, `model`, `protocol`, `stop_reason`,
+	// `text_bytes`, `tool_call_count`, `reasoning_part_count` and `media_part_count`, and no text of the
+	// conversation.
+	EXT04Hook041 = "EXT04-HOOK-041"
+	// EXT04Hook042: All `before_persistence` hooks of one entry together get 200 ms; what is not there by
+	// then is left out.
+	EXT04Hook042 = "EXT04-HOOK-042"
+	// EXT04Hook043: Metadata of an extension is stored in the namespace that the host derives from its
+	// manifest name, with the process generation as provenance.
+	EXT04Hook043 = "EXT04-HOOK-043"
+	// EXT04Hook044: A namespace is dot-separated lower-case ASCII identifiers of at most 64 bytes each and
+	// 128 bytes in all.
+	EXT04Hook044 = "EXT04-HOOK-044"
+	// EXT04Hook045: One entry holds at most 32 namespaces, 16,384 bytes a value and 131,072 bytes of
+	// metadata in all.
+	EXT04Hook045 = "EXT04-HOOK-045"
+	// EXT04Hook046: A `persistence_metadata` that breaks a bound is dropped whole, not cut.
+	EXT04Hook046 = "EXT04-HOOK-046"
+	// EXT04Hook047: Nothing that `before_persistence` answers keeps an entry from being stored.
+	EXT04Hook047 = "EXT04-HOOK-047"
+	// EXT04Hook048: Metadata is durable, is exported only where `public` is true, and never becomes context
+	// of a model provider.
+	EXT04Hook048 = "EXT04-HOOK-048"
+	// EXT04Hook049: A `post_mutation` payload has a `kind` of `configuration`, `resource` or
+	// `migration_ingestion`, a `state` of `committed` or `rolled_back`, a `generation` from 1, and ids that
+	// are opaque lower-case ASCII of at most 128 bytes.
+	EXT04Hook049 = "EXT04-HOOK-049"
+	// EXT04Hook050: `affected_resources` of a `post_mutation` payload holds at most 32 ids, normalized,
+	// sorted and each once.
+	EXT04Hook050 = "EXT04-HOOK-050"
+	// EXT04Hook051: The known identities of `post_mutation` are `resource:settings` for a configuration,
+	// and `resource:settings`, `resource:mcp` and `resource:skills` for a migration.
+	EXT04Hook051 = "EXT04-HOOK-051"
+	// EXT04Hook052: `post_mutation` is run only after a mutation was committed or its rollback was
+	// completed.
+	EXT04Hook052 = "EXT04-HOOK-052"
+	// EXT04Hook053: `post_mutation` is run in all processes at once, with 250 ms for each.
+	EXT04Hook053 = "EXT04-HOOK-053"
+	// EXT04Hook054: A `mutation_id` among the last 256 is not delivered again.
+	EXT04Hook054 = "EXT04-HOOK-054"
+	// EXT04Hook055: All valid rescans are kept, at most 256, and coalesced.
+	EXT04Hook055 = "EXT04-HOOK-055"
+	// EXT04Hook056: A rescan of an id that the payload did not disclose is ignored and never read as a
+	// path.
+	EXT04Hook056 = "EXT04-HOOK-056"
+	// EXT04Hook057: A change of owner clears the rescans that wait.
+	EXT04Hook057 = "EXT04-HOOK-057"
+	// EXT04Hook058: A `post_mutation` that fails, is late or answers for an older generation is ignored and
+	// vetoes nothing.
+	EXT04Hook058 = "EXT04-HOOK-058"
+	// EXT04Hook059: A `model_turn_start` payload holds `kind` with the hook's name, `run_id` as `run:` and
+	// the durable id of the user entry that began the run, a `turn_index` that counts the assistant
+	// responses of the run from zero, and `timestamp_ms` of the host's clock.
+	EXT04Hook059 = "EXT04-HOOK-059"
+	// EXT04Hook060: `model_turn_end` adds `assistant_entry` and `tool_result_entries`, the latter in the
+	// order of their commits.
+	EXT04Hook060 = "EXT04-HOOK-060"
+	// EXT04Hook061: `model_turn_start` is awaited before the request to the model is prepared.
+	EXT04Hook061 = "EXT04-HOOK-061"
+	// EXT04Hook062: Retries, the re-entry after a compaction and auxiliary calls start no further model
+	// turn.
+	EXT04Hook062 = "EXT04-HOOK-062"
+	// EXT04Hook063: `model_turn_end` is awaited once the assistant entry and every tool result that belongs
+	// to it are committed, results of failed tools included.
+	EXT04Hook063 = "EXT04-HOOK-063"
+	// EXT04Hook064: Model-turn ends come in the order of the iterations, and a start may stay without an
+	// end after a failure or a cancellation.
+	EXT04Hook064 = "EXT04-HOOK-064"
+	// EXT04Hook065: An entry in a payload has `id`, `parent`, `timestamp_unix_ms`, `value` and optionally
+	// `metadata`, and shows no private metadata of another extension.
+	EXT04Hook065 = "EXT04-HOOK-065"
+	// EXT04Hook066: A model-turn payload that exceeds the frame bound fails; it is not cut.
+	EXT04Hook066 = "EXT04-HOOK-066"
+	// EXT04Hook067: Model-turn hooks are run in the order of registration within one deadline and one
+	// cancellation for all.
+	EXT04Hook067 = "EXT04-HOOK-067"
+	// EXT04Hook068: A model-turn result that cancels, replaces a compaction, denies, adds context or has
+	// another effect is invalid.
+	EXT04Hook068 = "EXT04-HOOK-068"
+	// EXT04Hook069: A model-turn hook that fails stops the run; entries that are committed stay, and
+	// neither the turn nor its end is repeated.
+	EXT04Hook069 = "EXT04-HOOK-069"
+	// EXT04Hook070: While a session-operation hook is awaited, `session/append_entry` under its private
+	// grant is served with a receipt of the real commit.
+	EXT04Hook070 = "EXT04-HOOK-070"
+	// EXT04Hook071: The private grant of a session-operation hook ends with its invocation.
+	EXT04Hook071 = "EXT04-HOOK-071"
+	// EXT04Hook072: `session/compact` is refused from inside a session-operation hook.
+	EXT04Hook072 = "EXT04-HOOK-072"
+	// EXT04Hook073: The absence of `session_operation` counts as `continue`.
+	EXT04Hook073 = "EXT04-HOOK-073"
+	// EXT04Hook074: `session_before_compact` hooks are awaited in the order of registration within the
+	// boundary of the compaction, whose failure or veto leaves the session as it was.
+	EXT04Hook074 = "EXT04-HOOK-074"
+	// EXT04Hook075: `session_compact` hooks are awaited after the durable commit in the order of
+	// registration; a failure keeps the checkpoint, is reported as failure of the operation and repeats
+	// nothing.
+	EXT04Hook075 = "EXT04-HOOK-075"
+	// EXT04Hook076: `replace_compaction` is not offered, and a result that holds it is refused.
+	EXT04Hook076 = "EXT04-HOOK-076"
+	// EXT04Hook077: The `cache_warming_decision` payload holds `model` and a `decision` with `phase`
+	// (`streaming` or `idle`), `warm_cost_microdollars`, `miss_cost_microdollars`,
+	// `continuation_probability`, `expected_savings_microdollars`, which may be negative,
+	// `economics_available`, and `action` (`warm` or `stop`), the decision so far.
+	EXT04Hook077 = "EXT04-HOOK-077"
+	// EXT04Hook078: `cache_warming_decision` is run before every refresh that is due, in the order of
+	// registration; the last action returned wins.
+	EXT04Hook078 = "EXT04-HOOK-078"
+	// EXT04Hook079: `cache_warming_decision` gets 200 ms in each process, and all processes together no
+	// more than the deadline of the refresh leaves.
+	EXT04Hook079 = "EXT04-HOOK-079"
+	// EXT04Hook080: A `cache_warming_decision` that fails, is late or has no opinion leaves the decision so
+	// far.
+	EXT04Hook080 = "EXT04-HOOK-080"
+	// EXT04Hook081: Cache-warming advice changes no eligibility, budget, cancellation or replay safety, and
+	// the generic members of its result do not influence the refresh.
+	EXT04Hook081 = "EXT04-HOOK-081"
+	// EXT04Hook082: `cache_warming_decision` is offered only to a manifest that declares the hook.
+	EXT04Hook082 = "EXT04-HOOK-082"
+	// EXT04Hook083: `compaction_strategy` is offered on 0.4 alone and only to a manifest that declares the
+	// hook.
+	EXT04Hook083 = "EXT04-HOOK-083"
+	// EXT04Hook084: `compaction_strategy` gets `model_id` and `text` in batches of at most 2,048 Unicode
+	// scalar values.
+	EXT04Hook084 = "EXT04-HOOK-084"
+	// EXT04Hook085: The text of a compaction holds at most 2,000 characters of each tool result, and
+	// placeholders for media that are not text.
+	EXT04Hook085 = "EXT04-HOOK-085"
+	// EXT04Hook086: An extension's compaction is chosen for vision models only: text-only models keep the
+	// ordinary summarizer, and a native Responses compaction is not replaced.
+	EXT04Hook086 = "EXT04-HOOK-086"
+	// EXT04Hook087: One compaction takes at most 256 PNG images, 8,388,608 bytes of images and 262,144
+	// bytes of source.
+	EXT04Hook087 = "EXT04-HOOK-087"
+	// EXT04Hook088: A rendering that is malformed, partial, oversized or over budget, or does not cover
+	// every character of the source, is refused before anything is committed.
+	EXT04Hook088 = "EXT04-HOOK-088"
+	// EXT04Hook089: After a failed `compaction_strategy` no checkpoint is committed and the summarizer is
+	// not tried silently instead.
+	EXT04Hook089 = "EXT04-HOOK-089"
+	// EXT04Hook090: The checkpoint of a replaced compaction is the host's to keep.
+	EXT04Hook090 = "EXT04-HOOK-090"
+	// EXT04Hook091: Of several extensions that declare `compaction_strategy` the first in the order of
+	// registration is used, and each other one is a diagnostic.
+	EXT04Hook091 = "EXT04-HOOK-091"
+	// EXT04Hook092: `resources_discover` carries `reason`, `startup` or `reload`, and the host's workspace
+	// as `cwd`.
+	EXT04Hook092 = "EXT04-HOOK-092"
+	// EXT04Hook093: `resource_paths_v1` is offered only where the runtime option is set and a real loader
+	// stands behind it.
+	EXT04Hook093 = "EXT04-HOOK-093"
+	// EXT04Hook094: `resources_discover` is run after the session is active, never during initialize, on
+	// one connection that it stays with, with 5 s for each process.
+	EXT04Hook094 = "EXT04-HOOK-094"
+	// EXT04Hook095: At most 16 processes contribute paths, in the order of extension names and then of
+	// their arrays; 256 paths and 524,288 bytes are kept.
+	EXT04Hook095 = "EXT04-HOOK-095"
+	// EXT04Hook096: An unknown key, a null array, a wrong type, a relative path, a parent component or a
+	// control character makes a `resources_discover` result a failure, which is a diagnostic about that
+	// contributor alone.
+	EXT04Hook096 = "EXT04-HOOK-096"
+	// EXT04Hook097: Absent arrays of `resource_paths` count as empty, and an empty reply takes earlier
+	// contributions back.
+	EXT04Hook097 = "EXT04-HOOK-097"
+	// EXT04Hook098: `default_theme` counts only where it equals a file of `theme_paths`; the first valid
+	// one in the order of extension names holds for this session and yields to `--theme`, `OCTET_THEME` and
+	// a later `/theme`.
+	EXT04Hook098 = "EXT04-HOOK-098"
+	// EXT04Hook099: While `resources_discover` runs, the frontend goes on serving requests of extensions.
+	EXT04Hook099 = "EXT04-HOOK-099"
+	// EXT04Hook100: Discovered resources are published all at once at an idle boundary, fenced by owner,
+	// instance and generation.
+	EXT04Hook100 = "EXT04-HOOK-100"
+	// EXT04Ctx004: `context/collect` is sent only while `contributes.context` is true, with `prompt`, a
+	// string or null, and `context`.
+	EXT04Ctx004 = "EXT04-CTX-004"
+	// EXT04Ctx005: The host waits 5 s for `context/collect`.
+	EXT04Ctx005 = "EXT04-CTX-005"
+	// EXT04Ctx006: A context contribution without `placement` is placed as `prompt_suffix`.
+	EXT04Ctx006 = "EXT04-CTX-006"
+	// EXT04Ctx007: `context/contribution` is taken for the process and gets no reply; while
+	// `contributes.context` is false it is dropped with a diagnostic.
+	EXT04Ctx007 = "EXT04-CTX-007"
+	// EXT04Status003: `status/collect` names a `surface` of `contributes.ui` and carries `context`.
+	EXT04Status003 = "EXT04-STATUS-003"
+	// EXT04Status004: A host may never ask for a status surface.
+	EXT04Status004 = "EXT04-STATUS-004"
+	// EXT04Status005: Where room is short, status contributions with the higher `priority` are kept.
+	EXT04Status005 = "EXT04-STATUS-005"
+	// EXT04Status006: `status/contribution` is taken for the process, gets no reply and leaves nothing that
+	// outlives it; without `contributes.ui` it is dropped with a diagnostic.
+	EXT04Status006 = "EXT04-STATUS-006"
+	// EXT04Menu003: `menu/collect` is sent only while `contributes.menu` is true and at least one command
+	// is declared, and carries `context` alone.
+	EXT04Menu003 = "EXT04-MENU-003"
+	// EXT04Menu004: A menu is asked for when the person selects the extension and after each action, and is
+	// never pushed.
+	EXT04Menu004 = "EXT04-MENU-004"
+	// EXT04Menu005: The host waits 5 s for a menu and then shows one generated entry for each declared
+	// command.
+	EXT04Menu005 = "EXT04-MENU-005"
+	// EXT04Menu006: A menu that breaks any rule is refused whole, and the generated entries are shown in
+	// its place.
+	EXT04Menu006 = "EXT04-MENU-006"
+	// EXT04Menu007: A menu without `title` is titled with the extension's name, and the first line of
+	// `detail` is its subtitle.
+	EXT04Menu007 = "EXT04-MENU-007"
+	// EXT04Menu008: An action that is chosen becomes `command/execute` with its `command` and its
+	// `arguments`.
+	EXT04Menu008 = "EXT04-MENU-008"
+	// EXT04Menu009: A `destructive` action is confirmed by the host first, and the first
+	// `confirmation/request` of that action counts as approved.
+	EXT04Menu009 = "EXT04-MENU-009"
+	// EXT04Render002: `tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`,
+	// an object `arguments`, a string `output`, a boolean `is_error` and `context`.
+	EXT04Render002 = "EXT04-RENDER-002"
+	// EXT04Render003: The host waits 500 ms for `tool/render`.
+	EXT04Render003 = "EXT04-RENDER-003"
+	// EXT04Render004: The host may keep segments as provenance without showing them.
+	EXT04Render004 = "EXT04-RENDER-004"
+	// EXT04Event002: An absent or empty `lifecycle_events` list subscribes to all six events; another one
+	// to exactly those it names.
+	EXT04Event002 = "EXT04-EVENT-002"
+	// EXT04Event003: Lifecycle observations are sent only while `lifecycle_events` is selected and only
+	// those that are subscribed.
+	EXT04Event003 = "EXT04-EVENT-003"
+	// EXT04Event004: Every lifecycle observation carries `session_id`, and `run_id` and `turn_id` where
+	// such exist.
+	EXT04Event004 = "EXT04-EVENT-004"
+	// EXT04Event005: `turn/started` and `turn/settled` carry `session_id`, `run_id` and `turn_id`;
+	// `tool/started` and `tool/settled` carry `tool_call_id` and `tool_name` besides.
+	EXT04Event005 = "EXT04-EVENT-005"
+	// EXT04Event006: The settled events carry an `outcome` of `completed`, `failed`, `cancelled`,
+	// `interrupted`, `frontend_disconnected`, `shutdown` or `limit_reached`, an integer `duration_ms`, and
+	// a `reason` that is null or a string of at most 4,096 bytes.
+	EXT04Event006 = "EXT04-EVENT-006"
+	// EXT04Event007: A session or turn observation that is not written within 250 ms is dropped, and so is
+	// a tool observation that finds the writer's queue full.
+	EXT04Event007 = "EXT04-EVENT-007"
+	// EXT04Event008: What an observation meets vetoes nothing, and no cleanup of the host depends on its
+	// delivery.
+	EXT04Event008 = "EXT04-EVENT-008"
+	// EXT04Event009: Turn observations describe the run that owns the turn, not each round of the model.
+	EXT04Event009 = "EXT04-EVENT-009"
+	// EXT04Event010: The turns of child agents are not observed.
+	EXT04Event010 = "EXT04-EVENT-010"
+	// EXT04Event011: Every turn that was admitted gets its `turn/settled`, through completion, abort,
+	// failure, limit, loss of the stream and shutdown.
+	EXT04Event011 = "EXT04-EVENT-011"
+	// EXT04Event012: On reload the old generation gets the endings still due before its `shutdown`, and the
+	// new one is told what runs.
+	EXT04Event012 = "EXT04-EVENT-012"
+	// EXT04Event013: `message/*`, `compaction/*`, `session/info_changed`, `dialog/*`, `model/selected`,
+	// `reasoning/selected` and `bash/user` are sent only while `lifecycle_events_v2` is selected.
+	EXT04Event013 = "EXT04-EVENT-013"
+	// EXT04Event014: The observations of `lifecycle_events_v2` are sent on 0.2 and 0.4 and never on 0.3.
+	EXT04Event014 = "EXT04-EVENT-014"
+	// EXT04Event015: The params of a `lifecycle_events_v2` observation are a bounded plain object; one that
+	// is none or exceeds its bound is not sent, with a diagnostic.
+	EXT04Event015 = "EXT04-EVENT-015"
+	// EXT04Event016: The `message/*` observations carry `message_id`, and further members may be added to
+	// any observation.
+	EXT04Event016 = "EXT04-EVENT-016"
+	// EXT04Event017: `message/updated` carries one batch as `message_id`, a string `delta` and the number
+	// of deltas in `deltas`, and each batch is sent once and in order.
+	EXT04Event017 = "EXT04-EVENT-017"
+	// EXT04Event018: A batch of deltas is sent at 4,096 bytes, 64 deltas or 50 ms, and before
+	// `message/settled`.
+	EXT04Event018 = "EXT04-EVENT-018"
+	// EXT04Event019: `message/settled` follows the last batch of its message.
+	EXT04Event019 = "EXT04-EVENT-019"
+	// EXT04Event020: A batch given as an array of more than 1,024 deltas is refused as `bounds_exceeded`,
+	// and no event is sent.
+	EXT04Event020 = "EXT04-EVENT-020"
+	// EXT04Event021: `compaction/started`, `compaction/settled` and `compaction/failed` are advice and take
+	// no part in the awaited compaction hooks.
+	EXT04Event021 = "EXT04-EVENT-021"
+	// EXT04Confirm002: `confirmation/request` is answered with a boolean `confirmed`.
+	EXT04Confirm002 = "EXT04-CONFIRM-002"
+	// EXT04Confirm003: A confirmation that nobody can give, because it was dropped, no person is there or
+	// it lies outside its boundary, is answered with `confirmed` false.
+	EXT04Confirm003 = "EXT04-CONFIRM-003"
+	// EXT04Confirm004: While `contributes.confirmations` is false the host answers with `confirmed` false
+	// and asks nobody.
+	EXT04Confirm004 = "EXT04-CONFIRM-004"
+	// EXT04Confirm005: `default` is a suggestion to the person and never the answer of its own.
+	EXT04Confirm005 = "EXT04-CONFIRM-005"
+	// EXT04Confirm006: A confirmation belongs to the generation that asked for it and cannot be answered
+	// after a reload.
+	EXT04Confirm006 = "EXT04-CONFIRM-006"
+	// EXT04Confirm007: A confirmation overrides no policy.
+	EXT04Confirm007 = "EXT04-CONFIRM-007"
+	// EXT04Confirm008: A malformed `confirmation/request` is answered with `-32602`, one without an active
+	// parent with `-32002`.
+	EXT04Confirm008 = "EXT04-CONFIRM-008"
+	// EXT04Input002: `input/request` needs no feature and no declaration.
+	EXT04Input002 = "EXT04-INPUT-002"
+	// EXT04Input003: `input/request` is answered with exactly `value`: a string of at most 262,144 bytes,
+	// or null when the person cancelled, gave too much or cannot be asked.
+	EXT04Input003 = "EXT04-INPUT-003"
+	// EXT04Input004: A blank prompt, or one over 16,384 bytes, is answered with `-32602`.
+	EXT04Input004 = "EXT04-INPUT-004"
+	// EXT04Input005: The answer to a secret `input/request` takes a private way: it reaches no log,
+	// diagnostic, store or model.
+	EXT04Input005 = "EXT04-INPUT-005"
+	// EXT04Input006: `input/request` ends with its parent.
+	EXT04Input006 = "EXT04-INPUT-006"
+	// EXT04Input007: A malformed `input/request` is answered with `-32602`, one without an active parent
+	// with `-32002`.
+	EXT04Input007 = "EXT04-INPUT-007"
+	// EXT04Pres007: `presentation/update` is gated by `contributes.presentation` and by no feature.
+	EXT04Pres007 = "EXT04-PRES-007"
+	// EXT04Pres008: The owner of a snapshot is that of its live parent, or the given `resource_owner` where
+	// this generation was issued it.
+	EXT04Pres008 = "EXT04-PRES-008"
+	// EXT04Pres009: A snapshot without parent and owner belongs to the process and shows no data of a
+	// session.
+	EXT04Pres009 = "EXT04-PRES-009"
+	// EXT04Pres010: A snapshot with parent and owner is invalid.
+	EXT04Pres010 = "EXT04-PRES-010"
+	// EXT04Pres011: A snapshot is judged as a whole: one fault drops all of it, with a diagnostic.
+	EXT04Pres011 = "EXT04-PRES-011"
+	// EXT04Pres012: A snapshot of a stale or foreign owner, or of another owner that is active, is dropped.
+	EXT04Pres012 = "EXT04-PRES-012"
+	// EXT04Pres013: A snapshot whose revision does not grow is ignored, with or without a diagnostic;
+	// revision 0 is valid, and a new generation may begin anew.
+	EXT04Pres013 = "EXT04-PRES-013"
+	// EXT04Pres014: Of more than 32 valid snapshots in one second the newest is shown when the next second
+	// opens, and one diagnostic tells of that second.
+	EXT04Pres014 = "EXT04-PRES-014"
+	// EXT04Pres015: The latest snapshot accepted is kept, and cleared on crash, reload, disablement and
+	// change of owner.
+	EXT04Pres015 = "EXT04-PRES-015"
+	// EXT04Pres016: A snapshot never runs an action; only the person does.
+	EXT04Pres016 = "EXT04-PRES-016"
+	// EXT04Art006: `artifact/publish` is answered with an opaque `artifact_id`.
+	EXT04Art006 = "EXT04-ART-006"
+	// EXT04Art007: The host compares `size`, `sha256` and `mime_type` with the bytes, and answers a
+	// mismatch with `-32602`.
+	EXT04Art007 = "EXT04-ART-007"
+	// EXT04Art008: An artifact `path` is resolved below `OCTET_EXTENSION_SCRATCH`, follows no link and
+	// names a regular file.
+	EXT04Art008 = "EXT04-ART-008"
+	// EXT04Art009: An artifact beyond 262,144 bytes inline, 20,971,520 bytes at all, or 67,108,864 bytes or
+	// 64 items of one generation is answered with `-32602`.
+	EXT04Art009 = "EXT04-ART-009"
+	// EXT04Art010: Neither or both of `data` and `path`, and any other malformed `artifact/publish`, are
+	// answered with `-32602`.
+	EXT04Art010 = "EXT04-ART-010"
+	// EXT04Art011: `artifact/publish` without a session of the host behind its parent is answered with
+	// `-32002`.
+	EXT04Art011 = "EXT04-ART-011"
+	// EXT04Art012: An artifact of another owner or generation is unknown, as if it had never existed.
+	EXT04Art012 = "EXT04-ART-012"
+	// EXT04Art013: Reload, the end of a generation and a change of owner end the validity of its artifacts.
+	EXT04Art013 = "EXT04-ART-013"
+	// EXT04Policy003: `policy/evaluate` is answered with a `decision` of `allow`, `ask` or `deny`, and with
+	// an `approval_token` beside `ask` alone.
+	EXT04Policy003 = "EXT04-POLICY-003"
+	// EXT04Policy004: `approvals` is offered only together with `policy_intents` and where single-use
+	// tokens are issued.
+	EXT04Policy004 = "EXT04-POLICY-004"
+	// EXT04Policy005: An `approval_token` while `approvals` is not selected is answered with `-32602`.
+	EXT04Policy005 = "EXT04-POLICY-005"
+	// EXT04Policy006: An approval token is good for the identical canonical intent of the same live parent
+	// in the same generation, once, for at most 5 min.
+	EXT04Policy006 = "EXT04-POLICY-006"
+	// EXT04Policy007: A good approval token is used up and the request answered with `allow` in one step.
+	EXT04Policy007 = "EXT04-POLICY-007"
+	// EXT04Policy008: An approval token that is expired, used, or presented with another intent, parent or
+	// generation is answered with `deny`, and a known one is used up by that.
+	EXT04Policy008 = "EXT04-POLICY-008"
+	// EXT04Policy009: A new generation ends the validity of all approval tokens.
+	EXT04Policy009 = "EXT04-POLICY-009"
+	// EXT04Policy010: Hints of the adapter make a decision only more careful.
+	EXT04Policy010 = "EXT04-POLICY-010"
+	// EXT04Policy011: A host may deny every generic intent and issue no tokens.
+	EXT04Policy011 = "EXT04-POLICY-011"
+	// EXT04Policy012: `mcp.tool.call` is allowed only to the admitted `octet-mcp` process under
+	// `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and
+	// arguments are those the host issued; never from a command, without an owner or for a settled parent.
+	EXT04Policy012 = "EXT04-POLICY-012"
+	// EXT04Secret002: `secrets` is offered only where a broker is configured and the manifest's list is not
+	// empty.
+	EXT04Secret002 = "EXT04-SECRET-002"
+	// EXT04Secret003: `secret/get` is answered with exactly `value`, a string of at most 65,536 bytes that
+	// may be empty.
+	EXT04Secret003 = "EXT04-SECRET-003"
+	// EXT04Secret004: A secret name that is undeclared, or no name of at most 64 ASCII bytes, is answered
+	// with `-32602`.
+	EXT04Secret004 = "EXT04-SECRET-004"
+	// EXT04Secret005: `secret/get` without an active owner or service is answered with `-32002`.
+	EXT04Secret005 = "EXT04-SECRET-005"
+	// EXT04Secret006: A missing value and a broken broker are answered alike: `-32004` with the message
+	// `secret is unavailable`.
+	EXT04Secret006 = "EXT04-SECRET-006"
+	// EXT04Secret007: The value of a secret is neither logged nor stored.
+	EXT04Secret007 = "EXT04-SECRET-007"
+	// EXT04Secret008: The frame that carried a secret is wiped after it was written.
+	EXT04Secret008 = "EXT04-SECRET-008"
+	// EXT04Dyn006: With `dynamic_tools` the tools of the initialize result are epoch 0 and need not be
+	// those of the manifest.
+	EXT04Dyn006 = "EXT04-DYN-006"
+	// EXT04Dyn007: `tools/register` adds each definition or replaces the one of that name whole.
+	EXT04Dyn007 = "EXT04-DYN-007"
+	// EXT04Dyn008: `tools/unregister` ignores names that are not there.
+	EXT04Dyn008 = "EXT04-DYN-008"
+	// EXT04Dyn009: `tools/register` and `tools/unregister` are answered with `revision` and with `tools`,
+	// the complete accepted set.
+	EXT04Dyn009 = "EXT04-DYN-009"
+	// EXT04Dyn010: Policy may keep a requested tool out of the accepted set.
+	EXT04Dyn010 = "EXT04-DYN-010"
+	// EXT04Dyn011: Every accepted change raises the epoch by exactly 1, and a new generation begins at 0.
+	EXT04Dyn011 = "EXT04-DYN-011"
+	// EXT04Dyn012: A malformed definition, a bad schema, a duplicate, more than 256 tools and a name that
+	// the host or another extension has taken are answered with `-32602`.
+	EXT04Dyn012 = "EXT04-DYN-012"
+	// EXT04Dyn013: A refused change leaves the published group as it was.
+	EXT04Dyn013 = "EXT04-DYN-013"
+	// EXT04Dyn014: A change is first validated as a whole catalog, then its names are reserved, policy
+	// applied, the group published, and only then the request answered.
+	EXT04Dyn014 = "EXT04-DYN-014"
+	// EXT04Dyn015: When the answer to a published change cannot be delivered, the host removes the dynamic
+	// group and ends the generation.
+	EXT04Dyn015 = "EXT04-DYN-015"
+	// EXT04Dyn016: A change reaches the model with its next request, never inside one at work, and waits
+	// for no quiet moment after the start.
+	EXT04Dyn016 = "EXT04-DYN-016"
+	// EXT04Dyn017: Each request to the model freezes schemas and implementations, and the calls it causes
+	// carry that epoch as `catalog_revision`.
+	EXT04Dyn017 = "EXT04-DYN-017"
+	// EXT04Dyn018: With `runtime_commands` the commands of the initialize result count, whatever the
+	// manifest declares, and are fixed for the generation.
+	EXT04Dyn018 = "EXT04-DYN-018"
+	// EXT04Dyn019: No method registers or removes a command.
+	EXT04Dyn019 = "EXT04-DYN-019"
+	// EXT04Agent008: `agent_sessions` is offered only where a child-agent service is bound; a coding host
+	// binds it to the trusted and enabled first-party `octet-subagents`.
+	EXT04Agent008 = "EXT04-AGENT-008"
+	// EXT04Agent009: `agent_model_selection_v1` and `delegation_telemetry_v1` are offered whenever
+	// `agent_sessions` is.
+	EXT04Agent009 = "EXT04-AGENT-009"
+	// EXT04Agent010: `agent_session_events_v1` and `agent_session_lifetime_v1` are offered only where
+	// `agent_sessions` is.
+	EXT04Agent010 = "EXT04-AGENT-010"
+	// EXT04Agent011: `octet-subagents` is rejected, with a diagnostic that asks for its reinstallation,
+	// when it was offered `agent_sessions` and does not select `delegation_telemetry_v1`.
+	EXT04Agent011 = "EXT04-AGENT-011"
+	// EXT04Agent012: `delegation_telemetry_v1` adds no message to the wire.
+	EXT04Agent012 = "EXT04-AGENT-012"
+	// EXT04Agent013: The owner of an agent request is derived from its parent, which is a live `tool/call`
+	// of the model or a `command/execute` of a declared command and never a prompt or context handler.
+	EXT04Agent013 = "EXT04-AGENT-013"
+	// EXT04Agent014: A tree of agents belongs to the manifest name, the SHA-256 digest of the manifest's
+	// identity and the durable session owner, and outlives a restart or reload of the process.
+	EXT04Agent014 = "EXT04-AGENT-014"
+	// EXT04Agent015: A malformed agent request is answered with `-32602`.
+	EXT04Agent015 = "EXT04-AGENT-015"
+	// EXT04Agent016: A missing service or owner, foreign ownership, a reached limit, failed persistence and
+	// an invalid operation are answered with `-32002`.
+	EXT04Agent016 = "EXT04-AGENT-016"
+	// EXT04Agent017: One owner has at most 8 active and 32 retained agents at depth 1; beyond that
+	// `agent/spawn` is answered with `-32002`.
+	EXT04Agent017 = "EXT04-AGENT-017"
+	// EXT04Agent018: An agent text over 131,072 bytes is answered with `-32602`.
+	EXT04Agent018 = "EXT04-AGENT-018"
+	// EXT04Agent019: A null ceiling of the policy takes over the parent's, which may be none.
+	EXT04Agent019 = "EXT04-AGENT-019"
+	// EXT04Agent020: A member of `model_selection` that is absent means `inherit`, an unknown member or a
+	// `provider` without a `model` is rejected, and so is a selection that is not null without its feature.
+	EXT04Agent020 = "EXT04-AGENT-020"
+	// EXT04Agent021: `agent/spawn` is answered with `agent_id`, `agent_path`, `task_name`, `profile` and
+	// `fingerprint` where given, `idempotency_key`, `status`, the policy in effect, `created_at_ms`,
+	// `started_at_ms`, `completed_at_ms`, `deadline_at_ms`, `principal` and `resource_owner`, the latter a
+	// string.
+	EXT04Agent021 = "EXT04-AGENT-021"
+	// EXT04Agent022: While model selection is negotiated, the answer to `agent/spawn` holds
+	// `resolved_model` with `provider`, `model` and `reasoning`, the latter an object such as
+	// `{"type":"off"}`.
+	EXT04Agent022 = "EXT04-AGENT-022"
+	// EXT04Agent023: The same idempotency key with identical task, profile, fingerprint, message and policy
+	// gives the same result as long as its record is retained; with another input it is answered with
+	// `-32002`.
+	EXT04Agent023 = "EXT04-AGENT-023"
+	// EXT04Agent024: Idempotency keys belong to principal and owner, and stale ones are pruned by the
+	// owner's next run.
+	EXT04Agent024 = "EXT04-AGENT-024"
+	// EXT04Agent025: A child agent starts with a fresh context and a frozen set of tools without the agent
+	// tools.
+	EXT04Agent025 = "EXT04-AGENT-025"
+	// EXT04Agent026: The host enforces the limits of a child agent and its wall-clock time, even while the
+	// extension is idle or restarts.
+	EXT04Agent026 = "EXT04-AGENT-026"
+	// EXT04Agent027: `status` is an object with the tag `state`: `pending`, `running`, `completed` with
+	// `output`, `interrupted`, `timed_out`, `failed` with `error`, or `shutdown`.
+	EXT04Agent027 = "EXT04-AGENT-027"
+	// EXT04Agent028: `agent/models` looks for `query` in model, provider and display name without regard to
+	// case, lists at most `limit` models, 50 by default, and says in `truncated` whether there are more.
+	EXT04Agent028 = "EXT04-AGENT-028"
+	// EXT04Agent029: `agent/models` tells of each model `model`, `provider`, `display_name`, which may be
+	// null, at most 32 labels in `reasoning`, `context_window` and `max_output_tokens`.
+	EXT04Agent029 = "EXT04-AGENT-029"
+	// EXT04Agent030: `agent/models` is served to the root owner alone.
+	EXT04Agent030 = "EXT04-AGENT-030"
+	// EXT04Agent031: `agent/message` is answered with `delivered_to` and a `delivery` of `steering` or
+	// `queued`.
+	EXT04Agent031 = "EXT04-AGENT-031"
+	// EXT04Agent032: `agent/follow_up` is answered with `agent_id`, `agent_path` and a `delivery` of
+	// `follow_up` or `new_run`.
+	EXT04Agent032 = "EXT04-AGENT-032"
+	// EXT04Agent033: `agent/follow_up` is refused for a target that is shut down, has an interruption in
+	// flight or a full queue.
+	EXT04Agent033 = "EXT04-AGENT-033"
+	// EXT04Agent034: A run that `agent/follow_up` resumes counts an elapsed deadline anew from the
+	// requested timeout, keeps one that lies ahead, and stays unlimited without a timeout.
+	EXT04Agent034 = "EXT04-AGENT-034"
+	// EXT04Agent035: `agent/list` is answered with `principal`, `resource_owner`, a `persistence_error`
+	// that is null or a string, and `agents`.
+	EXT04Agent035 = "EXT04-AGENT-035"
+	// EXT04Agent036: An agent in the list shows its place, task, policy, state, times, counters, an opaque
+	// `phase`, its last 6 tools with at most 160 bytes of arguments on one line, `usage` in disjoint
+	// buckets and, where known, its cost.
+	EXT04Agent036 = "EXT04-AGENT-036"
+	// EXT04Agent037: The session of a listed agent is the opaque reference in `session`, which starts with
+	// `agent-session:`.
+	EXT04Agent037 = "EXT04-AGENT-037"
+	// EXT04Agent038: `agent/wait` is answered with `timed_out` and a `snapshot` like an `agent/list`
+	// result, at once when nothing is pending or running.
+	EXT04Agent038 = "EXT04-AGENT-038"
+	// EXT04Agent039: `timeout_ms` of `agent/wait` is 30,000 by default and is cut to the range from 1 to
+	// 60,000.
+	EXT04Agent039 = "EXT04-AGENT-039"
+	// EXT04Agent040: `agent/wait` ends with its parent.
+	EXT04Agent040 = "EXT04-AGENT-040"
+	// EXT04Agent041: `agent/interrupt` cancels the target with all below it and is answered with
+	// `agent_id`, `agent_path`, `previous_status` and a boolean `interrupt_requested`.
+	EXT04Agent041 = "EXT04-AGENT-041"
+	// EXT04Agent042: After the owning root is inactive, `agent/list` and `agent/wait` are still served, and
+	// `agent/spawn`, `agent/message`, `agent/follow_up` and `agent/interrupt` fail.
+	EXT04Agent042 = "EXT04-AGENT-042"
+	// EXT04Agent043: Before a root is settled the host stops its children, waits for them briefly and books
+	// what they used.
+	EXT04Agent043 = "EXT04-AGENT-043"
+	// EXT04Agent044: The shutdown of the process asks its agent trees to shut down.
+	EXT04Agent044 = "EXT04-AGENT-044"
+	// EXT04Agent045: With `agent_session_lifetime_v1` an explicit owner beside a live parent must match
+	// that parent's owner.
+	EXT04Agent045 = "EXT04-AGENT-045"
+	// EXT04Agent046: With `agent_session_lifetime_v1` an owner that is still issued admits a request
+	// without an active parent; a parent whose cancellation is still remembered does not.
+	EXT04Agent046 = "EXT04-AGENT-046"
+	// EXT04Agent047: When an owner retires, its later agent requests are invalid, its waits return, and
+	// only its own trees are asked to shut down.
+	EXT04Agent047 = "EXT04-AGENT-047"
+	// EXT04Agent048: `agent/stop` is answered with `agent_id` and `shutdown_requested` true, which does not
+	// say that the agent has settled.
+	EXT04Agent048 = "EXT04-AGENT-048"
+	// EXT04Agent049: `agent/events` is answered with `agent_id`, `session_id` or null, `events` of
+	// `sequence` and an opaque `event`, `next_sequence`, `has_more` and `status`.
+	EXT04Agent049 = "EXT04-AGENT-049"
+	// EXT04Agent050: `agent/events` takes nothing away: the same cursor gives the same events again, in
+	// order.
+	EXT04Agent050 = "EXT04-AGENT-050"
+	// EXT04Agent051: An `after_sequence` that lies ahead or has expired is an error.
+	EXT04Agent051 = "EXT04-AGENT-051"
+	// EXT04Agent052: `timeout_ms` of `agent/events` is 0 by default, and one over 25,000 is refused instead
+	// of cut.
+	EXT04Agent052 = "EXT04-AGENT-052"
+	// EXT04Agent053: One answer of `agent/events` holds at most 256 records and 524,288 bytes; the log
+	// keeps 4,096 records and 2,097,152 bytes, and an event over 262,144 bytes becomes `observation_error`.
+	EXT04Agent053 = "EXT04-AGENT-053"
+	// EXT04Composer005: `composer/get` is answered with `text`; `composer/set`, which replaces all of it,
+	// and `composer/insert`, which inserts at the cursor, with an empty object.
+	EXT04Composer005 = "EXT04-COMPOSER-005"
+	// EXT04Composer006: A composer text over 262,144 bytes is refused as `bounds_exceeded`.
+	EXT04Composer006 = "EXT04-COMPOSER-006"
+	// EXT04Composer007: A lone surrogate or a terminal control character in a composer text is refused as
+	// `invalid_request`.
+	EXT04Composer007 = "EXT04-COMPOSER-007"
+	// EXT04Composer008: A composer request for another owner than the foreground's is refused with `-32002`
+	// and `not_foreground_owner`.
+	EXT04Composer008 = "EXT04-COMPOSER-008"
+	// EXT04Composer009: While a remote editor owns the composer, a set without checkpoint and every insert
+	// are refused.
+	EXT04Composer009 = "EXT04-COMPOSER-009"
+	// EXT04Composer010: An `editor_checkpoint` in `composer/insert` is refused.
+	EXT04Composer010 = "EXT04-COMPOSER-010"
+	// EXT04Composer011: A set with a checkpoint is answered with `input_revision` and
+	// `checkpoint_revision`.
+	EXT04Composer011 = "EXT04-COMPOSER-011"
+	// EXT04Composer012: A checkpoint with an unknown member, a missing one, an `input_revision` that goes
+	// back or was never issued, or a `checkpoint_revision` that does not grow is refused.
+	EXT04Composer012 = "EXT04-COMPOSER-012"
+	// EXT04Composer013: `composer/history` replaces what the composer recalls and is answered with an empty
+	// object.
+	EXT04Composer013 = "EXT04-COMPOSER-013"
+	// EXT04Shortcut004: A `shortcut/register` inside the initialize scope is answered with an empty object
+	// before `initialize` is.
+	EXT04Shortcut004 = "EXT04-SHORTCUT-004"
+	// EXT04Shortcut005: A duplicate id, a registration after the answer to `initialize`, one beyond 64 and
+	// one that is refused for another reason leave that shortcut unavailable.
+	EXT04Shortcut005 = "EXT04-SHORTCUT-005"
+	// EXT04Shortcut006: `shortcut/trigger` carries the `id` of a registration that this generation made and
+	// the host admitted.
+	EXT04Shortcut006 = "EXT04-SHORTCUT-006"
+	// EXT04Shortcut007: A key whose registration was not admitted triggers nothing.
+	EXT04Shortcut007 = "EXT04-SHORTCUT-007"
+	// EXT04Entry002: `session/append_entry` is answered with the `entry_id` of the durable entry, of at
+	// most 256 bytes.
+	EXT04Entry002 = "EXT04-ENTRY-002"
+	// EXT04Entry003: `session/set_name` and `session/set_label` are answered with an empty object, and an
+	// empty text takes the name or the label away.
+	EXT04Entry003 = "EXT04-ENTRY-003"
+	// EXT04Entry004: An entry type, `data`, entry id, name or label beyond its bound is refused as
+	// `bounds_exceeded`.
+	EXT04Entry004 = "EXT04-ENTRY-004"
+	// EXT04Inject002: `session/send_message` and `session/send_user_message` are answered with an empty
+	// object.
+	EXT04Inject002 = "EXT04-INJECT-002"
+	// EXT04Inject003: A `role` other than `assistant` and `system`, `user` included, is refused as
+	// `invalid_request`.
+	EXT04Inject003 = "EXT04-INJECT-003"
+	// EXT04Inject004: An injected text over 262,144 bytes is refused as `bounds_exceeded`.
+	EXT04Inject004 = "EXT04-INJECT-004"
+	// EXT04Active002: `names` replaces the whole set of active tools and is answered with an empty object.
+	EXT04Active002 = "EXT04-ACTIVE-002"
+	// EXT04Active003: A set that the host cannot apply is refused and changes nothing.
+	EXT04Active003 = "EXT04-ACTIVE-003"
+	// EXT04Active004: More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.
+	EXT04Active004 = "EXT04-ACTIVE-004"
+	// EXT04Term002: `terminal/acquire` is answered with a `grant_id` of at most 128 bytes and with
+	// `columns` and `rows` from 0 to 65,535, once the frontend has really ceded the terminal.
+	EXT04Term002 = "EXT04-TERM-002"
+	// EXT04Term003: A second grant while one is live, and a release by who holds none, are refused as
+	// `invalid_request`.
+	EXT04Term003 = "EXT04-TERM-003"
+	// EXT04Term004: Without a terminal in the foreground `terminal/acquire` is refused as
+	// `not_foreground_owner` or `invalid_request`.
+	EXT04Term004 = "EXT04-TERM-004"
+	// EXT04Term005: `terminal/release` is answered with an empty object.
+	EXT04Term005 = "EXT04-TERM-005"
+	// EXT04Term006: The holder of a grant is sent no `ui/resize`.
+	EXT04Term006 = "EXT04-TERM-006"
+	// EXT04Term007: A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason`
+	// and has no claim on the terminal from then on.
+	EXT04Term007 = "EXT04-TERM-007"
+	// EXT04Complete004: `autocomplete` is offered only by an interactive frontend, and
+	// `autocomplete_edit_v1` only on 0.4 and beside it.
+	EXT04Complete004 = "EXT04-COMPLETE-004"
+	// EXT04Complete005: `ui/autocomplete/register` belongs to the process, needs no parent and tolerates
+	// one; it is answered with `accepted` true, or refused where no frontend is interactive.
+	EXT04Complete005 = "EXT04-COMPLETE-005"
+	// EXT04Complete006: `ui/autocomplete/complete` is sent only after an admitted registration, with
+	// `text`, the `revision` of the registration and a `cursor` in UTF-8 bytes on a character boundary.
+	EXT04Complete006 = "EXT04-COMPLETE-006"
+	// EXT04Complete007: Empty items leave the text to the next extension and at last to the host's own
+	// completion of paths, all within 500 ms.
+	EXT04Complete007 = "EXT04-COMPLETE-007"
+	// EXT04Complete008: A completion that comes late, or for another text, cursor, revision or focus, is
+	// ignored.
+	EXT04Complete008 = "EXT04-COMPLETE-008"
+	// EXT04Complete009: A completion with more than 32 items, a string over 1,024 bytes or a forbidden
+	// control character is refused whole.
+	EXT04Complete009 = "EXT04-COMPLETE-009"
+	// EXT04Complete010: The member `replace_after_bytes` or `cursor_offset_bytes`, even with the value 0,
+	// makes a completion invalid while `autocomplete_edit_v1` is not selected.
+	EXT04Complete010 = "EXT04-COMPLETE-010"
+	// EXT04Complete011: An accepted item replaces the prefix before the cursor and `replace_after_bytes`
+	// behind it by `value`, and puts the cursor `cursor_offset_bytes` into it; absent they mean 0 and the
+	// end of `value`.
+	EXT04Complete011 = "EXT04-COMPLETE-011"
+	// EXT04Complete012: A completion is validated when it arrives, when it is shown and when it is
+	// accepted; an editor of the host also asks for grapheme boundaries.
+	EXT04Complete012 = "EXT04-COMPLETE-012"
+	// EXT04Nest005: `tool_composition_v1` is offered only where the runtime switch for composition is on.
+	EXT04Nest005 = "EXT04-NEST-005"
+	// EXT04Nest006: A tool whose `composition` has an unknown member, or is there without the feature, is
+	// refused.
+	EXT04Nest006 = "EXT04-NEST-006"
+	// EXT04Nest007: With mode `on` the ordinary tools stay visible to the model; with `only` they are
+	// reached through composition alone.
+	EXT04Nest007 = "EXT04-NEST-007"
+	// EXT04Nest008: A composition request is served for a live `tool/call` of the model in this generation
+	// that is bound to a dispatcher, and refused for initialize, commands, hooks and parents that are
+	// unbound, stale, foreign or settled, and whenever it names an owner.
+	EXT04Nest008 = "EXT04-NEST-008"
+	// EXT04Nest009: `composition/context` is answered with `tools`, `store` and `limits` of 30,000 ms and
+	// 256 calls, or with a `context_file` instead.
+	EXT04Nest009 = "EXT04-NEST-009"
+	// EXT04Nest010: `composition/call` is answered with `value` or `value_file`: structured content for a
+	// tool with an output schema, else its text.
+	EXT04Nest010 = "EXT04-NEST-010"
+	// EXT04Nest011: A file in an answer is named by a flat `path` in the scratch directory, its `bytes` and
+	// its `sha256`, has 1 to 8,388,608 bytes, and is one of at most 256 for a parent; a larger value is an
+	// error.
+	EXT04Nest011 = "EXT04-NEST-011"
+	// EXT04Nest012: Nested calls name tools of the frozen set, from which the tools that compose are taken
+	// out.
+	EXT04Nest012 = "EXT04-NEST-012"
+	// EXT04Nest013: One parent has at most 256 nested calls and 30 s for all of them.
+	EXT04Nest013 = "EXT04-NEST-013"
+	// EXT04Nest014: At most 4 safe reads of a parent overlap; a mutation, a shell command and the effect of
+	// an extension run alone.
+	EXT04Nest014 = "EXT04-NEST-014"
+	// EXT04Nest015: A nested call that fails is answered with an error: `-32602` if malformed, `-32002` for
+	// lack of authority, `-32603` in execution.
+	EXT04Nest015 = "EXT04-NEST-015"
+	// EXT04Nest016: One parent commits its composition store at most once: at most 4,096 keys of 1,024
+	// bytes, 262,144 bytes a value and 1,048,576 bytes in all, synced before the empty answer.
+	EXT04Nest016 = "EXT04-NEST-016"
+	// EXT04Nest017: A composition store belongs to the name of the composing tool and follows the branch of
+	// the session.
+	EXT04Nest017 = "EXT04-NEST-017"
+	// EXT04Nest018: When the parent settles or is cancelled, queued and running nested calls are revoked;
+	// effects that are complete stay.
+	EXT04Nest018 = "EXT04-NEST-018"
+	// EXT04Res005: Where `resource_refs_v1` is offered, `protocol.limits.resource_refs_v1` of the offer
+	// holds `max_records` 256 and `max_registrations_per_parent` 32.
+	EXT04Res005 = "EXT04-RES-005"
+	// EXT04Res006: An `operation` that names resources is refused unless `operation_descriptors_v1` and
+	// `resource_refs_v1` are both selected.
+	EXT04Res006 = "EXT04-RES-006"
+	// EXT04Res007: `resource/register` and `resource/release` are served for a live `tool/call` alone.
+	EXT04Res007 = "EXT04-RES-007"
+	// EXT04Res008: `resource/register` is answered with a provisional reference; beyond 256 records, or 32
+	// registrations of one parent, it is refused.
+	EXT04Res008 = "EXT04-RES-008"
+	// EXT04Res009: `resource/release` is answered with `retired` true and `cleanup` `pending`, or with the
+	// retained `completed`, `failed` or `unknown`.
+	EXT04Res009 = "EXT04-RES-009"
+	// EXT04Res010: The resources that a call exports become active in one step with the admission of its
+	// successful result; failure, invalid output and an earlier cancellation retire its provisional
+	// references.
+	EXT04Res010 = "EXT04-RES-010"
+	// EXT04Res011: A resource that a call takes in is pinned for it alone from dispatch to settlement, and
+	// a cancellation does not unpin it.
+	EXT04Res011 = "EXT04-RES-011"
+	// EXT04Res012: The release of a pinned resource is refused with `-32002` and the token `resource_busy`.
+	EXT04Res012 = "EXT04-RES-012"
+	// EXT04Res013: A resource or bulk request that is malformed is refused with `-32602`, one without
+	// authority with `-32002`, and one that fails in execution with `-32603`.
+	EXT04Res013 = "EXT04-RES-013"
+	// EXT04Res014: `resource/dispose` carries `resources` and the `reason` `retired`.
+	EXT04Res014 = "EXT04-RES-014"
+	// EXT04Res015: When it stays unknown whether a resource was cleaned up, the generation is ended within
+	// a bound.
+	EXT04Res015 = "EXT04-RES-015"
+	// EXT04Res016: A change of owner, an accepted reload and a restart invalidate resources; a candidate
+	// that fails does not.
+	EXT04Res016 = "EXT04-RES-016"
+	// EXT04Bulk003: Where `bulk_objects_v1` is offered, the offer holds it in `protocol` with the `profile`
+	// `local-file.v1`, an absolute `transfer_directory` and `limits`.
+	EXT04Bulk003 = "EXT04-BULK-003"
+	// EXT04Bulk004: `bulk_objects_v1` is offered only where bulk storage is configured.
+	EXT04Bulk004 = "EXT04-BULK-004"
+	// EXT04Bulk005: The limits of bulk objects are `object_bytes`, 268,435,456 by default, `owner_bytes`,
+	// 536,870,912, `write_tickets_per_generation`, 8, `read_leases_per_generation`, 32, and
+	// `blobs_per_owner`, 256; past them a request is refused.
+	EXT04Bulk005 = "EXT04-BULK-005"
+	// EXT04Bulk006: Bulk requests are served for a live `tool/call` alone.
+	EXT04Bulk006 = "EXT04-BULK-006"
+	// EXT04Bulk007: `bulk/write` is answered with `ticket`, `profile`, `locator` and `capacity`, and
+	// `bulk/read` with `lease`, `profile`, `locator` and `bytes`.
+	EXT04Bulk007 = "EXT04-BULK-007"
+	// EXT04Bulk008: A locator is a flat file name in the transfer directory, good only with its ticket or
+	// lease; the host follows no link and no other path.
+	EXT04Bulk008 = "EXT04-BULK-008"
+	// EXT04Bulk009: `bulk/commit` uses its ticket up and is answered with a provisional reference, which is
+	// published with the admission of the successful parent.
+	EXT04Bulk009 = "EXT04-BULK-009"
+	// EXT04Bulk010: `bulk/release` is answered with `released` true.
+	EXT04Bulk010 = "EXT04-BULK-010"
+	// EXT04Bulk011: Blobs outlive a restart of their producer; tickets and leases do not.
+	EXT04Bulk011 = "EXT04-BULK-011"
+	// EXT04Diag002: The diagnostics of a failed result export no new reference.
+	EXT04Diag002 = "EXT04-DIAG-002"
+	// EXT04Session002: `session_control_v1` is offered only where a service for the active session is
+	// bound.
+	EXT04Session002 = "EXT04-SESSION-002"
+	// EXT04Session003: `session/wait_for_idle` waits for an idle boundary, changes nothing and is answered
+	// with the active `session_id`.
+	EXT04Session003 = "EXT04-SESSION-003"
+	// EXT04Session004: `session/create` and `session/fork` are answered with the `session_id` of a new
+	// durable session, the latter forked at the head, and switch to neither.
+	EXT04Session004 = "EXT04-SESSION-004"
+	// EXT04Session005: `session/switch` makes an existing session of the workspace active, and
+	// `session/reload` reopens the active one; both are answered with its `session_id`.
+	EXT04Session005 = "EXT04-SESSION-005"
+	// EXT04Session006: Session requests wait in one bounded queue in their order, and a wait for idle
+	// overtakes no mutation before it.
+	EXT04Session006 = "EXT04-SESSION-006"
+	// EXT04Session007: A session request succeeds only once its work is really done.
+	EXT04Session007 = "EXT04-SESSION-007"
+	// EXT04Session008: Queued work of a session that is no longer active is not done.
+	EXT04Session008 = "EXT04-SESSION-008"
+	// EXT04Session009: A full queue and exhausted workers of session control are answered with `-32012`,
+	// and an execution that fails or is unavailable with `-32603`.
+	EXT04Session009 = "EXT04-SESSION-009"
+	// EXT04Session010: An unknown member, a `session_id` where none belongs and a missing one in
+	// `session/switch` are refused as `invalid_request`.
+	EXT04Session010 = "EXT04-SESSION-010"
+	// EXT04Compact003: `session_compaction_v1` is offered only where the session service opted, before the
+	// process was started, into a real consumer of idle compaction.
+	EXT04Compact003 = "EXT04-COMPACT-003"
+	// EXT04Compact004: `session/compact` with a live parent is refused with `-32602` and `invalid_request`,
+	// and so is one whose parent's cancellation is still remembered.
+	EXT04Compact004 = "EXT04-COMPACT-004"
+	// EXT04Compact005: `session/compact` is answered with the strings `entry_id`, `summary` and
+	// `first_kept`, after the durable commit and after the hooks behind it.
+	EXT04Compact005 = "EXT04-COMPACT-005"
+	// EXT04Compact006: Blank `custom_instructions` count as absent, and longer ones than 16,384 bytes are
+	// refused as `bounds_exceeded`.
+	EXT04Compact006 = "EXT04-COMPACT-006"
+	// EXT04Compact007: `session/compact` is answered with `-32603` when there is nothing to compact, a hook
+	// vetoes, no consumer is there, the Responses mode is native or a hook behind the commit fails; in that
+	// last case the checkpoint stays and nothing is tried again.
+	EXT04Compact007 = "EXT04-COMPACT-007"
+	// EXT04Compact008: A compaction has exactly one outcome and is not repeated when its answer is lost.
+	EXT04Compact008 = "EXT04-COMPACT-008"
+	// EXT04Ui007: `remote_ui` is offered only where the frontend consumes frames, and
+	// `terminal_input_intercept_v1` only beside it.
+	EXT04Ui007 = "EXT04-UI-007"
+	// EXT04Ui008: `ui/open` is answered with `columns` and `rows`, and with `editor_mount_id` where the
+	// placement is `editor`.
+	EXT04Ui008 = "EXT04-UI-008"
+	// EXT04Ui009: A surface without `placement` is `fullscreen`, and `mouse_capture` is false by default.
+	EXT04Ui009 = "EXT04-UI-009"
+	// EXT04Ui010: More than 16 live mounts, an occupied placement, a conflict of focus, a panel of the host
+	// and a ceded terminal refuse `ui/open`.
+	EXT04Ui010 = "EXT04-UI-010"
+	// EXT04Ui011: A frame for another size than the current one is dropped before its revision counts, and
+	// so is one whose revision does not grow, revision 0 being valid.
+	EXT04Ui011 = "EXT04-UI-011"
+	// EXT04Ui012: A frame over its bounds, or with a cursor movement, an erasure, an OSC, a query, a line
+	// break or another control, is dropped.
+	EXT04Ui012 = "EXT04-UI-012"
+	// EXT04Ui013: Only the latest frame of each mount waits to be shown.
+	EXT04Ui013 = "EXT04-UI-013"
+	// EXT04Ui014: `ui/close` of a foreign surface is refused, and of an own one is answered with an empty
+	// object.
+	EXT04Ui014 = "EXT04-UI-014"
+	// EXT04Ui015: A desktop notification waits among at most 16 and is answered with a boolean
+	// `tools_expanded`.
+	EXT04Ui015 = "EXT04-UI-015"
+	// EXT04Ui016: Other operations of `ui/chrome` are refused.
+	EXT04Ui016 = "EXT04-UI-016"
+	// EXT04Ui017: `ui/key` carries `surface_id`, `key`, a `kind` of `press`, `repeat` or `release` and
+	// `modifiers` among `shift`, `alt`, `control` and `super`.
+	EXT04Ui017 = "EXT04-UI-017"
+	// EXT04Ui018: `ui/mouse` carries `surface_id`, a `kind` of `press`, `release`, `drag`, `move` or
+	// `wheel`, a `button` of `left`, `middle`, `right` or `none`, cells `x` and `y` from zero, `modifiers`
+	// and a `wheel_delta` that is positive downwards.
+	EXT04Ui018 = "EXT04-UI-018"
+	// EXT04Ui019: `ui/resize` carries `surface_id`, `columns` and `rows`, and `ui/closed` carries
+	// `surface_id` and `reason`.
+	EXT04Ui019 = "EXT04-UI-019"
+	// EXT04Ui020: `context/updated` carries the complete `resource_owner` in force and the `host` state.
+	EXT04Ui020 = "EXT04-UI-020"
+	// EXT04Ui021: Keys for an editor carry `editor_input` with `mount_id` and `input_revision`, and
+	// `ui/editor-text` carries `surface_id`, `text` and `paste`.
+	EXT04Ui021 = "EXT04-UI-021"
+	// EXT04Ui022: Editor input without an acknowledged checkpoint waits among at most 128 events and
+	// 262,144 bytes.
+	EXT04Ui022 = "EXT04-UI-022"
+	// EXT04Ui023: A frame of an editor is shown only after its checkpoint was acknowledged, and owner,
+	// generation, surface, mount, both revisions, the composer and the focus are checked again when the
+	// text changes.
+	EXT04Ui023 = "EXT04-UI-023"
+	// EXT04Ui024: `Ctrl+G` ends the focused fullscreen mount at once, and `Ctrl+D` closes the application.
+	EXT04Ui024 = "EXT04-UI-024"
+	// EXT04Ui025: `ui/terminal-input/intercept` carries `data` of at most 256 bytes and `resource_owner`;
+	// longer input is not offered and stays native.
+	EXT04Ui025 = "EXT04-UI-025"
+	// EXT04Ui026: An interception that is incomplete, cannot be decoded or answers a terminal query is
+	// refused; one that is late lets the original input pass and may end the interception until a reload.
+	EXT04Ui026 = "EXT04-UI-026"
+	// EXT04Ui027: No method of an extension submits the composer.
+	EXT04Ui027 = "EXT04-UI-027"
+	// EXT04Bus001: A `bus/*` request is refused with `-32601`, as any unknown method is.
+	EXT04Bus001 = "EXT04-BUS-001"
+	// EXT04Bus002: A process on this wire is no peer of an event bus and is sent neither `bus/event` nor
+	// `bus/lifecycle`.
+	EXT04Bus002 = "EXT04-BUS-002"
+	// EXT04Parent005: When a host request settles, the host cancels every request of the extension that
+	// rests on it alone and has no outcome, with one `$/cancelRequest` for each.
+	EXT04Parent005 = "EXT04-PARENT-005"
+	// EXT04Parent006: A request that ends because its parent settled gets no reply.
+	EXT04Parent006 = "EXT04-PARENT-006"
+	// EXT04Parent007: A missing or malformed `parent_request_id` is refused with `-32602`.
+	EXT04Parent007 = "EXT04-PARENT-007"
+	// EXT04Parent008: A parent that is settled or foreign where a live one is needed is refused with
+	// `-32002`.
+	EXT04Parent008 = "EXT04-PARENT-008"
+	// EXT04Parent009: `parent_request_id` is the numeric id of a request of this very connection.
+	EXT04Parent009 = "EXT04-PARENT-009"
+	// EXT04Owner003: A `context` holds `workspace`, an `execution_scope` that is null or a string, and the
+	// `host` state.
+	EXT04Owner003 = "EXT04-OWNER-003"
+	// EXT01Owner001: No context on 0.1 holds `resource_owner`.
+	EXT01Owner001 = "EXT01-OWNER-001"
+	// EXT04Owner004: A `context` holds `resource_owner` where a session owns the request.
+	EXT04Owner004 = "EXT04-OWNER-004"
+	// EXT04Owner005: `resource_owner` is a string `session_id`, a string `extension_instance_id` and an
+	// unsigned `process_generation`.
+	EXT04Owner005 = "EXT04-OWNER-005"
+	// EXT04Owner006: `resource_owner.session_id` is derived by SHA-256 from the canonical path of the
+	// session, stays the same when the session is opened again, and is not `host.session_id`.
+	EXT04Owner006 = "EXT04-OWNER-006"
+	// EXT04Owner007: `extension_instance_id` changes when the host of the extension's processes is rebuilt,
+	// `process_generation` with every reload and automatic restart inside one instance.
+	EXT04Owner007 = "EXT04-OWNER-007"
+	// EXT04Owner008: Tool calls of the model and the tool hooks carry an owner, and so do commands,
+	// `before_prompt`, `after_response`, `context/collect` and `menu/collect` of a session.
+	EXT04Owner008 = "EXT04-OWNER-008"
+	// EXT04Owner009: `status/collect` and `tool/render` may carry an owner when a session owns the call.
+	EXT04Owner009 = "EXT04-OWNER-009"
+	// EXT04Owner010: `status/collect`, `tool/render` and contributions without a request belong to the
+	// process, and no handle of a session is opened for them.
+	EXT04Owner010 = "EXT04-OWNER-010"
+	// EXT04Owner011: The presence of an owner in a context authorizes no request by itself.
+	EXT04Owner011 = "EXT04-OWNER-011"
+	// EXT04Owner012: With a live parent the parent's owner is used and an explicit one ignored, except in
+	// `agent/*` requests, where it must match.
+	EXT04Owner012 = "EXT04-OWNER-012"
+	// EXT04Owner013: With a settled parent an explicit owner is admitted when its generation is the current
+	// one, its instance id was issued to this process and its session id was issued before; the request is
+	// then answered for itself.
+	EXT04Owner013 = "EXT04-OWNER-013"
+	// EXT04Owner014: With a settled parent an owner that is absent, foreign, stale or of another generation
+	// is refused with `-32002` and `not_foreground_owner`.
+	EXT04Owner014 = "EXT04-OWNER-014"
+	// EXT04Owner015: A parent whose cancellation is still remembered is refused in session control,
+	// compaction and agent requests, whatever owner comes along.
+	EXT04Owner015 = "EXT04-OWNER-015"
+	// EXT04Owner016: A parent whose cancellation is still remembered is refused in composer, entry,
+	// injection and active-tool requests as well.
+	EXT04Owner016 = "EXT04-OWNER-016"
+	// EXT04Owner017: Composer, session-entry, injection, active-tool, terminal, session-control, compaction
+	// and remote UI requests need the owner of the foreground session.
+	EXT04Owner017 = "EXT04-OWNER-017"
+	// EXT04Owner018: An invalid owner is never turned into a valid one.
+	EXT04Owner018 = "EXT04-OWNER-018"
+	// EXT04Owner019: A host without retained owners may ignore `resource_owner` in composer, entry,
+	// injection and active-tool requests.
+	EXT04Owner019 = "EXT04-OWNER-019"
+	// EXT04Reload001: A generation is `starting`, `initializing`, `ready`, `draining` and `stopped` in this
+	// order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff`
+	// or `parked`.
+	EXT04Reload001 = "EXT04-RELOAD-001"
+	// EXT04Reload003: A reload starts generation N+1 and negotiates it fully while generation N stays
+	// ready.
+	EXT04Reload003 = "EXT04-RELOAD-003"
+	// EXT04Reload004: Before the switch the contributions of the candidate are checked, its tool names
+	// reserved, generation N drained and shut down, and the lifecycle state handed on; the switch itself is
+	// one step.
+	EXT04Reload004 = "EXT04-RELOAD-004"
+	// EXT04Reload005: A changed command, hook or UI contribution, and a changed tool without
+	// `dynamic_tools`, reject the reload with `re-registration required`.
+	EXT04Reload005 = "EXT04-RELOAD-005"
+	// EXT04Reload006: A reload of a process with `runtime_commands` needs the identical command catalog.
+	EXT04Reload006 = "EXT04-RELOAD-006"
+	// EXT04Reload007: A candidate that fails to start or to negotiate is thrown away, and the old process
+	// and its resources stay as they are.
+	EXT04Reload007 = "EXT04-RELOAD-007"
+	// EXT04Reload008: Progress, requests of the extension, confirmations, approvals, secret look-ups,
+	// artifacts, snapshots, catalog epochs, resources, tickets, leases and shortcuts never pass from one
+	// generation to the next.
+	EXT04Reload008 = "EXT04-RELOAD-008"
+	// EXT04Reload009: After an unexpected exit or a failed transport of a process that was once
+	// initialized, its tools are removed and it is started again after a pause, candidate first.
+	EXT04Reload009 = "EXT04-RELOAD-009"
+	// EXT04Reload010: The pause before a restart is drawn at random from zero to a bound that doubles from
+	// 250 ms and ends at 30 s.
+	EXT04Reload010 = "EXT04-RELOAD-010"
+	// EXT04Reload011: After 8 failed attempts in a row the extension is parked, and 30 s of readiness give
+	// all attempts back.
+	EXT04Reload011 = "EXT04-RELOAD-011"
+	// EXT04Reload012: An error of the manifest, of the version or of a needed re-registration parks the
+	// extension at once.
+	EXT04Reload012 = "EXT04-RELOAD-012"
+	// EXT04Reload013: A manual reload revives a parked extension, and manual and supervised reloads never
+	// run at once.
+	EXT04Reload013 = "EXT04-RELOAD-013"
+	// EXT04Reload014: A live process is asked for no sign of life.
+	EXT04Reload014 = "EXT04-RELOAD-014"
+	// EXT04Reload015: A full rebuild of the host of processes begins with a new instance id, a new
+	// supervisor and no history.
+	EXT04Reload015 = "EXT04-RELOAD-015"
+	// EXT04Reload016: An explicit shutdown ends the supervision: no restart follows.
+	EXT04Reload016 = "EXT04-RELOAD-016"
 	// MANFile001: The manifest is a file named extension.toml, exactly so, in the extension's own
 	// directory.
 	MANFile001 = "MAN-FILE-001"
@@ -1391,6 +2599,39 @@ var Areas = []Area{
 	{Wire: "extension-feature", Name: "SHUT", Doc: "The orderly end of an extension."},
 	{Wire: "extension-feature", Name: "PROC", Doc: "The extension as a process: its streams, its life and its descendants."},
 	{Wire: "extension-feature", Name: "ENVIRON", Doc: "The environment in which the host starts an extension."},
+	{Wire: "extension-feature", Name: "CMD", Doc: "Commands: how one is run, and what it gives back."},
+	{Wire: "extension-feature", Name: "HOOK", Doc: "Hooks: when each one is run, what it may answer, how answers are merged and what a failure means."},
+	{Wire: "extension-feature", Name: "CTX", Doc: "Context that an extension adds to a prompt, asked for or not."},
+	{Wire: "extension-feature", Name: "STATUS", Doc: "Texts for the status, header and footer surfaces."},
+	{Wire: "extension-feature", Name: "MENU", Doc: "The menu that a person opens on an extension."},
+	{Wire: "extension-feature", Name: "RENDER", Doc: "How an extension renders the result of a tool."},
+	{Wire: "extension-feature", Name: "EVENT", Doc: "Observations that the host sends without expecting an answer."},
+	{Wire: "extension-feature", Name: "CONFIRM", Doc: "Yes-or-no questions to the person."},
+	{Wire: "extension-feature", Name: "INPUT", Doc: "Free answers asked from the person."},
+	{Wire: "extension-feature", Name: "PRES", Doc: "The presentation snapshot of an extension."},
+	{Wire: "extension-feature", Name: "ART", Doc: "Artifacts: media that a result refers to."},
+	{Wire: "extension-feature", Name: "POLICY", Doc: "Policy intents, and the approval tokens that a person may grant."},
+	{Wire: "extension-feature", Name: "SECRET", Doc: "Secrets that a manifest declares and a broker holds."},
+	{Wire: "extension-feature", Name: "DYN", Doc: "Catalogs that the process decides: dynamic tools and runtime commands."},
+	{Wire: "extension-feature", Name: "AGENT", Doc: "Child agents: their start, their limits, their life and what is told of them."},
+	{Wire: "extension-feature", Name: "COMPOSER", Doc: "The text that the person is about to send."},
+	{Wire: "extension-feature", Name: "SHORTCUT", Doc: "Keyboard shortcuts."},
+	{Wire: "extension-feature", Name: "ENTRY", Doc: "Entries, names and labels that an extension leaves in a session."},
+	{Wire: "extension-feature", Name: "INJECT", Doc: "Messages that an extension puts into a session."},
+	{Wire: "extension-feature", Name: "ACTIVE", Doc: "The set of tools that a model may use."},
+	{Wire: "extension-feature", Name: "TERM", Doc: "The terminal, lent to one extension at a time."},
+	{Wire: "extension-feature", Name: "COMPLETE", Doc: "Completions for the editor."},
+	{Wire: "extension-feature", Name: "NEST", Doc: "Tool composition: tools that call tools."},
+	{Wire: "extension-feature", Name: "RES", Doc: "Native resources that results refer to."},
+	{Wire: "extension-feature", Name: "BULK", Doc: "Bulk objects, handed over as files."},
+	{Wire: "extension-feature", Name: "DIAG", Doc: "Diagnostics inside a result."},
+	{Wire: "extension-feature", Name: "SESSION", Doc: "Control of sessions."},
+	{Wire: "extension-feature", Name: "COMPACT", Doc: "Compaction on request of an extension."},
+	{Wire: "extension-feature", Name: "UI", Doc: "Surfaces that an extension draws in the terminal."},
+	{Wire: "extension-feature", Name: "BUS", Doc: "The event bus, which this wire does not have."},
+	{Wire: "extension-feature", Name: "PARENT", Doc: "How a request of an extension is tied to a request of the host."},
+	{Wire: "extension-feature", Name: "OWNER", Doc: "Whose session a message belongs to."},
+	{Wire: "extension-feature", Name: "RELOAD", Doc: "Reload, crash and restart: what is replaced, what survives and how often the host tries."},
 	{Wire: "manifest", Name: "FILE", Doc: "The file itself: its name, size, encoding and kind, and how problems in it are reported."},
 	{Wire: "manifest", Name: "ID", Doc: "Identifier classes and duplicates in lists."},
 	{Wire: "manifest", Name: "TOP", Doc: "The keys at the top of the file."},
@@ -4217,7 +5458,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "`notification`, `$/progress` and `$/cancelRequest` are sent without an `id`.",
+		Text:     "Every method that is a notification, `notification`, `$/progress` and `$/cancelRequest` among them, is sent without an `id`.",
 		Source:   "feature 7.2",
 	},
 	{
@@ -4301,6 +5542,29 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT04Env021,
+		Wire:     "extension-feature",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A request whose string id exceeds 256 bytes is an invalid request.",
+		Source:   "feature 2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/envelope",
+	},
+	{
+		ID:       EXT04Env022,
+		Wire:     "extension-feature",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A numeric id of an extension request that equals the id of a live host request is refused.",
+		Source:   "feature op 26",
+		Unproven: "needs a host that tells the two id spaces apart",
+	},
+	{
 		ID:       EXT04Init001,
 		Wire:     "extension-feature",
 		Area:     "INIT",
@@ -4327,7 +5591,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "The names in `tools` and `commands` are those of `contributes.tools` and `contributes.commands`, each once, in any order.",
+		Text:     "The names in `tools` and `commands` are those of `contributes.tools` and `contributes.commands`, each once, in any order; only `dynamic_tools` frees the tools from that, and only `runtime_commands` the commands.",
 		Source:   "feature 3.3",
 	},
 	{
@@ -4377,7 +5641,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "`initialize` is the first frame on the child's stdin, is sent at once after the start, and stays the only one until it is answered.",
+		Text:     "`initialize` is the first frame on the child's stdin, is sent at once after the start, and stays the only request until it is answered.",
 		Source:   "feature 3, feature 14.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
@@ -4749,7 +6013,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "A catalog is rejected when its tool or command names differ from the declared ones or repeat, or when it holds more than 256 tools or 256 commands.",
+		Text:     "A catalog is rejected when it repeats a name, holds more than 256 tools or 256 commands, or differs from the declared names without `dynamic_tools` for the tools or `runtime_commands` for the commands.",
 		Source:   "feature 6, feature 2",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
@@ -4787,6 +6051,97 @@ var All = []Rule{
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Neg023,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A selection without `cache_warming_decision` or `resource_paths_v1` is rejected when the manifest declares the hook `cache_warming_decision` or `resources_discover`.",
+		Source:   "feature 6",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Neg024,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A selection without `compaction_strategy` or `session_entries` is rejected when the manifest declares the hook `compaction_strategy`, `model_turn_start`, `model_turn_end`, `session_before_compact` or `session_compact`.",
+		Source:   "feature 6, feature op 12",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Neg025,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Initialization fails when the manifest declares a hook whose feature the host cannot offer.",
+		Source:   "feature op 12",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Neg026,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With the feature, a `lifecycle_events` list that names anything but the six events is rejected.",
+		Source:   "feature 6, feature 3.3",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT04Neg027,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An offer names only features that its API version knows.",
+		Source:   "feature 5",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT04Neg028,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`editor_handoff` is never offered.",
+		Source:   "feature op 11",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Neg029,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Should,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The offer holds `request_progress`, `artifacts`, `lifecycle_events`, `policy_intents`, `dynamic_tools` and `runtime_commands`.",
+		Source:   "feature 5",
+		Unproven: "needs a host that binds these six services",
+	},
+	{
+		ID:       EXT04Neg030,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A selected feature grants nothing by itself: each request is still held to its parent, its owner and the service behind it.",
+		Source:   "feature 1",
+		Unproven: "needs a host that offers a service with an owner",
 	},
 	{
 		ID:       EXT04Tool001,
@@ -4871,6 +6226,139 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A 0.1 tool carries no `output_schema`.",
 		Source:   "feature 3.3",
+	},
+	{
+		ID:       EXT01Tool002,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1"},
+		Text:     "A 0.1 initialize result with an `output_schema` in a tool is rejected.",
+		Source:   "feature 6, feature 3.3",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Tool011,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A host that builds prompts offers `tool_prompt_metadata_v1` to every 0.4 extension.",
+		Source:   "feature 5",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool012,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A tool with a snippet or a non-empty list of guidelines is refused while `tool_prompt_metadata_v1` is not selected, at initialize and in `tools/register` alike.",
+		Source:   "feature 4.2, feature 6",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool013,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Prompt metadata with more than 16 guidelines, a string over 1,024 bytes or a control character other than LF and TAB is refused, at initialize and in `tools/register` alike.",
+		Source:   "feature 4.2, feature 2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool014,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The bytes of prompt metadata count toward the schema budget of the whole catalog.",
+		Source:   "feature 2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool015,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Guidelines are accepted without a snippet.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool016,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A blank snippet or guideline adds nothing to the prompt.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool017,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Only active tools that policy leaves visible to the model add their snippets and guidelines.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool018,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The prompt metadata of a run is frozen when the run starts; a change counts from the next run on.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool019,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A run without tools holds no prompt metadata.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool020,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Prompt metadata changes no schema, handler, effect or authorization.",
+		Source:   "feature 4.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Tool021,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `constrained_sampling` of a tool is passed through unread.",
+		Source:   "feature op 9",
+		Unproven: "needs a host that calls a model provider",
 	},
 	{
 		ID:       EXT04Call001,
@@ -5117,6 +6605,63 @@ var All = []Rule{
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
+		ID:       EXT04Result011,
+		Wire:     "extension-feature",
+		Area:     "RESULT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A result with an image or audio part is refused while `artifacts` is not selected.",
+		Source:   "feature 8.1, feature op 36",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Result012,
+		Wire:     "extension-feature",
+		Area:     "RESULT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `structured_content` over 262,144 bytes, 32 levels or 16,384 nodes and a `metadata` over 65,536 bytes, 32 levels, 16,384 nodes or 256 bytes a key are refused.",
+		Source:   "feature 2, feature op 36",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/resultbounds",
+	},
+	{
+		ID:       EXT04Result013,
+		Wire:     "extension-feature",
+		Area:     "RESULT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A result whose referenced media exceed 67,108,864 bytes together, each repeat counted, is refused.",
+		Source:   "feature 2",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Result014,
+		Wire:     "extension-feature",
+		Area:     "RESULT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A media part is refused unless its artifact was published by this process for the owner of the call and has the part's `mime_type` and kind.",
+		Source:   "feature 8.1, feature op 36",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Result015,
+		Wire:     "extension-feature",
+		Area:     "RESULT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`structured_content` and `metadata` are kept in the host's record of the result; `structured_content` reaches a model only where host policy says so.",
+		Source:   "feature 8.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
 		ID:       EXT04Cancel001,
 		Wire:     "extension-feature",
 		Area:     "CANCEL",
@@ -5301,6 +6846,40 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT04Cancel017,
+		Wire:     "extension-feature",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `$/cancelRequest` that names no outstanding request of that extension changes nothing.",
+		Source:   "feature 8.8, S31",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT04Cancel018,
+		Wire:     "extension-feature",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Cancelling an extension request that has nested operations at work cancels those as well.",
+		Source:   "feature 14.3",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Cancel019,
+		Wire:     "extension-feature",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "What a cancelled request has committed stays: it is neither undone nor done again.",
+		Source:   "feature 14.3, feature 8.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
 		ID:       EXT04Prog001,
 		Wire:     "extension-feature",
 		Area:     "PROG",
@@ -5425,6 +7004,50 @@ var All = []Rule{
 		Source:   "feature 16",
 	},
 	{
+		ID:       EXT04Prog013,
+		Wire:     "extension-feature",
+		Area:     "PROG",
+		Level:    Should,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`progress_decoration` is offered whenever `request_progress` is.",
+		Source:   "feature op 10",
+		Unproven: "needs a host that offers progress decoration",
+	},
+	{
+		ID:       EXT04Prog014,
+		Wire:     "extension-feature",
+		Area:     "PROG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A decoration replaces the one before it on the same request.",
+		Source:   "feature 11.6",
+		Unproven: "needs a host that offers progress decoration",
+	},
+	{
+		ID:       EXT04Prog015,
+		Wire:     "extension-feature",
+		Area:     "PROG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A decoration of a live request that breaks its bounds is dropped with a diagnostic.",
+		Source:   "feature 11.6, feature 2",
+		Unproven: "needs a host that offers progress decoration",
+	},
+	{
+		ID:       EXT04Prog016,
+		Wire:     "extension-feature",
+		Area:     "PROG",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Progress output reaches the person in chunks of at most 8,192 bytes through a queue of 64 messages that never blocks: what finds no room is merged or dropped.",
+		Source:   "feature 2",
+		Unproven: "needs a host that cuts output into such chunks",
+	},
+	{
 		ID:       EXT04Note001,
 		Wire:     "extension-feature",
 		Area:     "NOTE",
@@ -5489,13 +7112,24 @@ var All = []Rule{
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
+		ID:       EXT04Note007,
+		Wire:     "extension-feature",
+		Area:     "NOTE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Notifications and context contributions inside a result are dropped with a diagnostic while the manifest does not declare them.",
+		Source:   "S17",
+		Unproven: "needs a host that runs commands and hooks",
+	},
+	{
 		ID:       EXT04Order001,
 		Wire:     "extension-feature",
 		Area:     "ORDER",
 		Level:    Must,
 		Role:     "extension",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "No frame is on stdout before the extension's answer to `initialize`.",
+		Text:     "No frame but `shortcut/register` is on stdout before the extension's answer to `initialize`.",
 		Source:   "feature 14.1",
 	},
 	{
@@ -5575,7 +7209,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "An extension request that is not negotiated, or comes before `initialize` is answered, is refused with `-32601` and a message of `unsupported_feature` and the method name.",
+		Text:     "An extension request that is not negotiated, or that comes before `initialize` is answered and is no admitted `shortcut/register`, is refused with `-32601` and a message of `unsupported_feature` and the method name.",
 		Source:   "S30, feature 14.2, feature op 13",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
@@ -5603,6 +7237,50 @@ var All = []Rule{
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Order012,
+		Wire:     "extension-feature",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "No `ui/terminal-input` is ever sent.",
+		Source:   "feature op 11",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Order013,
+		Wire:     "extension-feature",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Before `initialize` is answered the host serves one method of the extension, `shortcut/register`, where it offers `shortcuts`.",
+		Source:   "feature 14.1",
+		Unproven: "needs a host that offers shortcuts",
+	},
+	{
+		ID:       EXT04Order014,
+		Wire:     "extension-feature",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "While it drains, the host sends only cancellations, the lifecycle endings still due and answers to the extension's requests.",
+		Source:   "feature 14.1",
+		Unproven: "needs a host that sends lifecycle events",
+	},
+	{
+		ID:       EXT04Order015,
+		Wire:     "extension-feature",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "While it drains, the host admits no request of the extension that rests on an owner alone.",
+		Source:   "feature 14.1",
+		Unproven: "needs a host that offers a service with an owner",
 	},
 	{
 		ID:       EXT04Err001,
@@ -5653,6 +7331,28 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An error code is one of the table, or from `-32099` to `-32000`.",
 		Source:   "feature 15",
+	},
+	{
+		ID:       EXT04Err006,
+		Wire:     "extension-feature",
+		Area:     "ERR",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A refusal of the composer, shortcut, session, injection, active-tool, terminal, autocomplete and remote UI services starts its `message` with the token `unsupported_feature` (`-32601`), `invalid_request` or `bounds_exceeded` (`-32602`), or `not_foreground_owner` (`-32002`).",
+		Source:   "feature 15, feature 12",
+		Unproven: "needs a host that offers one of these services",
+	},
+	{
+		ID:       EXT04Err007,
+		Wire:     "extension-feature",
+		Area:     "ERR",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A malformed request of a base service is answered with `-32602`, and one without an active owner or service with `-32002`.",
+		Source:   "feature 15, feature op 37",
+		Unproven: "needs a host that offers a base service",
 	},
 	{
 		ID:       EXT04Limit001,
@@ -5721,6 +7421,39 @@ var All = []Rule{
 		Source:   "feature op 5",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT04Limit007,
+		Wire:     "extension-feature",
+		Area:     "LIMIT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "At most 128 complete frames wait for the host's writer; whoever adds another one waits.",
+		Source:   "feature 2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT04Limit008,
+		Wire:     "extension-feature",
+		Area:     "LIMIT",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Progress for the person and observations of tools may be dropped while the writer's queue is full.",
+		Source:   "feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT01Limit001,
+		Wire:     "extension-feature",
+		Area:     "LIMIT",
+		Level:    May,
+		Role:     "extension",
+		Versions: []string{"0.1"},
+		Text:     "A 0.1 extension may work through the requests in flight in any order and one at a time.",
+		Source:   "feature 16",
 	},
 	{
 		ID:       EXT04Shut001,
@@ -5829,6 +7562,28 @@ var All = []Rule{
 		Source:   "feature 14.5",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Shut010,
+		Wire:     "extension-feature",
+		Area:     "SHUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "All extensions are shut down together within 3 s; connections left then are dropped and their process groups ended.",
+		Source:   "feature 2, feature 14.5",
+		Unproven: "needs a host that runs several extensions",
+	},
+	{
+		ID:       EXT04Shut011,
+		Wire:     "extension-feature",
+		Area:     "SHUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "After a signal that ends the host, every extension's process group is ended within 1.4 s, even inside the stages of an orderly end.",
+		Source:   "feature 2, feature 14.5",
+		Unproven: "needs a host that runs several extensions",
 	},
 	{
 		ID:       EXT04Proc001,
@@ -5975,6 +7730,4299 @@ var All = []Rule{
 		Source:   "feature 1.2",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Environ007,
+		Wire:     "extension-feature",
+		Area:     "ENVIRON",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The value of a variable passed on from the host is never stored.",
+		Source:   "feature 1.2",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       EXT04Cmd004,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`command/execute` carries `name`, `arguments` as an array of strings and `context`, and names only a command of the catalog.",
+		Source:   "feature 8.2",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Cmd005,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Absent `notifications` and `context` of a command result count as empty.",
+		Source:   "feature 8.2",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Cmd006,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A command started from a menu may run for 30 min before the host gives up on it.",
+		Source:   "feature 2, feature 8.2",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Cmd007,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Progress, confirmations and input of a command started from a menu appear in place of that menu.",
+		Source:   "feature 8.2",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Cmd008,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The person can cancel a command that was started from a menu.",
+		Source:   "feature 8.2",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Hook013,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Only hooks of `contributes.hooks` are run, each on the API versions and with the features that know it.",
+		Source:   "S18, feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT01Hook001,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1"},
+		Text:     "On 0.1 no hook is run but `before_prompt`, `after_response`, `before_tool_call` and `after_tool_call`.",
+		Source:   "feature 16, feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook014,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`session_start` and `session_end` are never run on this wire.",
+		Source:   "S06, feature 9, feature op 19",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook015,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`hook/run` carries the name in `hook`, an object `payload` of that hook's form and `context`.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook016,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Session-operation hooks carry a private `session_leaf` and a snapshot of the session that is fenced by its owner, both opaque to the extension.",
+		Source:   "feature 9, feature op 17",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook017,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "An absent `disposition` counts as `continue`, and absent `context` and `notifications` count as empty.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook018,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A hook result that is malformed or holds the member of another hook counts as a failure of that hook.",
+		Source:   "feature 9, feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook019,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`before_prompt` carries the string `prompt` and `after_response` the string `response`.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook020,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`before_tool_call` carries `name` and an object `arguments`; `after_tool_call` carries these, a string `output` and a boolean `is_error`.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook021,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host waits 5 s for `before_prompt`.",
+		Source:   "S01",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook022,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host waits 2 s for `after_response`.",
+		Source:   "S01",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook023,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host waits the ordinary 30 s for `before_tool_call` and `after_tool_call`.",
+		Source:   "S01, feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook024,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`before_prompt` and `before_tool_call` are run in the order of registration, and the first denial ends the round.",
+		Source:   "feature op 20",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook025,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The context of all extensions that were asked is joined in the order of registration.",
+		Source:   "feature op 20",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook026,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A denial of `before_prompt` keeps the prompt from the model.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook027,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A denial of `before_tool_call` keeps the tool from running.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook028,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A denial in the result of `after_response` or `after_tool_call` is ignored.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook029,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A `before_prompt` or `before_tool_call` hook that fails, is malformed or runs out of time counts as no opinion, with a diagnostic.",
+		Source:   "feature op 20",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook030,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`after_response` and `after_tool_call` of several extensions are independent of each other, and a failure of one is a diagnostic.",
+		Source:   "feature op 20",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook031,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`after_response` is run only after a complete, successful response of the assistant, never after a failure, a cancellation, an interruption, a lost frontend, a shutdown or a reached turn limit.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook032,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `kind` of a `provider_retry` payload is `before_generation`, `stream_start`, `interrupted_inference` or `waiting_for_network`.",
+		Source:   "feature 9.2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook033,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`max_attempts` of a `provider_retry` payload is an integer, or null during a sustained wait before sending, and never an invented limit.",
+		Source:   "feature 9.2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook034,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`operation` of a `provider_retry` payload is an explicit null for main sampling, and else `local_compaction`, `native_compaction` or `terminal_gate`, a manual native compaction included.",
+		Source:   "feature 9.2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook035,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `provider_retry` payload may hold `attempt`, `delay_ms` and `model` besides.",
+		Source:   "feature op 21",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook036,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`stop` from any extension declines the proposed retry.",
+		Source:   "feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook037,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The delays of several extensions add up, and their sum is cut to 5 s.",
+		Source:   "feature 9.1, feature 2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook038,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Retry advice concerns the proposed retry of its operation alone: it rolls back no main answer and changes no classification of the failure.",
+		Source:   "feature 9.2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook039,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Retry advice never authorizes an unqualified replay, widens a budget, shortens `Retry-After` or overrides a cancellation.",
+		Source:   "feature 9.2, seed: Provider-retry observations and advice",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook040,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The wait for retry advice is at most the delay of the planned retry, and a failure leaves the host's plan as it is.",
+		Source:   "feature op 21",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook041,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `before_persistence` payload holds `run_id`, `model`, `protocol`, `stop_reason`, `text_bytes`, `tool_call_count`, `reasoning_part_count` and `media_part_count`, and no text of the conversation.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook042,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "All `before_persistence` hooks of one entry together get 200 ms; what is not there by then is left out.",
+		Source:   "S01, feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook043,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Metadata of an extension is stored in the namespace that the host derives from its manifest name, with the process generation as provenance.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook044,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A namespace is dot-separated lower-case ASCII identifiers of at most 64 bytes each and 128 bytes in all.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook045,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "One entry holds at most 32 namespaces, 16,384 bytes a value and 131,072 bytes of metadata in all.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook046,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `persistence_metadata` that breaks a bound is dropped whole, not cut.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook047,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Nothing that `before_persistence` answers keeps an entry from being stored.",
+		Source:   "feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook048,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Metadata is durable, is exported only where `public` is true, and never becomes context of a model provider.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook049,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `post_mutation` payload has a `kind` of `configuration`, `resource` or `migration_ingestion`, a `state` of `committed` or `rolled_back`, a `generation` from 1, and ids that are opaque lower-case ASCII of at most 128 bytes.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook050,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`affected_resources` of a `post_mutation` payload holds at most 32 ids, normalized, sorted and each once.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook051,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The known identities of `post_mutation` are `resource:settings` for a configuration, and `resource:settings`, `resource:mcp` and `resource:skills` for a migration.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook052,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`post_mutation` is run only after a mutation was committed or its rollback was completed.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook053,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`post_mutation` is run in all processes at once, with 250 ms for each.",
+		Source:   "S01, feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook054,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `mutation_id` among the last 256 is not delivered again.",
+		Source:   "feature 9.2, feature 2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook055,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "All valid rescans are kept, at most 256, and coalesced.",
+		Source:   "feature 9.1, feature 2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook056,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A rescan of an id that the payload did not disclose is ignored and never read as a path.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook057,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A change of owner clears the rescans that wait.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook058,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `post_mutation` that fails, is late or answers for an older generation is ignored and vetoes nothing.",
+		Source:   "feature 9.1, feature 9",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook059,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A `model_turn_start` payload holds `kind` with the hook's name, `run_id` as `run:` and the durable id of the user entry that began the run, a `turn_index` that counts the assistant responses of the run from zero, and `timestamp_ms` of the host's clock.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook060,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`model_turn_end` adds `assistant_entry` and `tool_result_entries`, the latter in the order of their commits.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook061,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`model_turn_start` is awaited before the request to the model is prepared.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook062,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Retries, the re-entry after a compaction and auxiliary calls start no further model turn.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook063,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`model_turn_end` is awaited once the assistant entry and every tool result that belongs to it are committed, results of failed tools included.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook064,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Model-turn ends come in the order of the iterations, and a start may stay without an end after a failure or a cancellation.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook065,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An entry in a payload has `id`, `parent`, `timestamp_unix_ms`, `value` and optionally `metadata`, and shows no private metadata of another extension.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook066,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A model-turn payload that exceeds the frame bound fails; it is not cut.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook067,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Model-turn hooks are run in the order of registration within one deadline and one cancellation for all.",
+		Source:   "feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook068,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A model-turn result that cancels, replaces a compaction, denies, adds context or has another effect is invalid.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook069,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A model-turn hook that fails stops the run; entries that are committed stay, and neither the turn nor its end is repeated.",
+		Source:   "feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook070,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "While a session-operation hook is awaited, `session/append_entry` under its private grant is served with a receipt of the real commit.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook071,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The private grant of a session-operation hook ends with its invocation.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook072,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/compact` is refused from inside a session-operation hook.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook073,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The absence of `session_operation` counts as `continue`.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook074,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session_before_compact` hooks are awaited in the order of registration within the boundary of the compaction, whose failure or veto leaves the session as it was.",
+		Source:   "feature 9.1, feature op 17",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook075,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session_compact` hooks are awaited after the durable commit in the order of registration; a failure keeps the checkpoint, is reported as failure of the operation and repeats nothing.",
+		Source:   "feature 9.1, feature op 17",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook076,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`replace_compaction` is not offered, and a result that holds it is refused.",
+		Source:   "feature op 17",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook077,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The `cache_warming_decision` payload holds `model` and a `decision` with `phase` (`streaming` or `idle`), `warm_cost_microdollars`, `miss_cost_microdollars`, `continuation_probability`, `expected_savings_microdollars`, which may be negative, `economics_available`, and `action` (`warm` or `stop`), the decision so far.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook078,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`cache_warming_decision` is run before every refresh that is due, in the order of registration; the last action returned wins.",
+		Source:   "feature 9.1, feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook079,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`cache_warming_decision` gets 200 ms in each process, and all processes together no more than the deadline of the refresh leaves.",
+		Source:   "S01, feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook080,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A `cache_warming_decision` that fails, is late or has no opinion leaves the decision so far.",
+		Source:   "feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook081,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Cache-warming advice changes no eligibility, budget, cancellation or replay safety, and the generic members of its result do not influence the refresh.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook082,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`cache_warming_decision` is offered only to a manifest that declares the hook.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook083,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`compaction_strategy` is offered on 0.4 alone and only to a manifest that declares the hook.",
+		Source:   "feature 5, seed: Bounded authoring path",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook084,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`compaction_strategy` gets `model_id` and `text` in batches of at most 2,048 Unicode scalar values.",
+		Source:   "feature 9.2, S27, seed: Bounded authoring path",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook085,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The text of a compaction holds at most 2,000 characters of each tool result, and placeholders for media that are not text.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook086,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An extension's compaction is chosen for vision models only: text-only models keep the ordinary summarizer, and a native Responses compaction is not replaced.",
+		Source:   "feature 9.2, seed: Bounded authoring path",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook087,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "One compaction takes at most 256 PNG images, 8,388,608 bytes of images and 262,144 bytes of source.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook088,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A rendering that is malformed, partial, oversized or over budget, or does not cover every character of the source, is refused before anything is committed.",
+		Source:   "feature 9.2, seed: Bounded authoring path",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook089,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "After a failed `compaction_strategy` no checkpoint is committed and the summarizer is not tried silently instead.",
+		Source:   "feature 9.1",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook090,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The checkpoint of a replaced compaction is the host's to keep.",
+		Source:   "feature 9.2, seed: Bounded authoring path",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook091,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Of several extensions that declare `compaction_strategy` the first in the order of registration is used, and each other one is a diagnostic.",
+		Source:   "feature op 18",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook092,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resources_discover` carries `reason`, `startup` or `reload`, and the host's workspace as `cwd`.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook093,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resource_paths_v1` is offered only where the runtime option is set and a real loader stands behind it.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook094,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resources_discover` is run after the session is active, never during initialize, on one connection that it stays with, with 5 s for each process.",
+		Source:   "feature 9.1, feature 9.2, feature op 19",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook095,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "At most 16 processes contribute paths, in the order of extension names and then of their arrays; 256 paths and 524,288 bytes are kept.",
+		Source:   "feature 9.1, feature 2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook096,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An unknown key, a null array, a wrong type, a relative path, a parent component or a control character makes a `resources_discover` result a failure, which is a diagnostic about that contributor alone.",
+		Source:   "feature 9.1, feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook097,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Absent arrays of `resource_paths` count as empty, and an empty reply takes earlier contributions back.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook098,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`default_theme` counts only where it equals a file of `theme_paths`; the first valid one in the order of extension names holds for this session and yields to `--theme`, `OCTET_THEME` and a later `/theme`.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook099,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "While `resources_discover` runs, the frontend goes on serving requests of extensions.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Hook100,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Discovered resources are published all at once at an idle boundary, fenced by owner, instance and generation.",
+		Source:   "feature 9.2",
+		Unproven: "needs a host that runs hooks",
+	},
+	{
+		ID:       EXT04Ctx004,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`context/collect` is sent only while `contributes.context` is true, with `prompt`, a string or null, and `context`.",
+		Source:   "feature 8.3, feature 7.1",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Ctx005,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host waits 5 s for `context/collect`.",
+		Source:   "S01",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Ctx006,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A context contribution without `placement` is placed as `prompt_suffix`.",
+		Source:   "feature 4.3",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Ctx007,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`context/contribution` is taken for the process and gets no reply; while `contributes.context` is false it is dropped with a diagnostic.",
+		Source:   "feature 11.3, feature op 14",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       EXT04Status003,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`status/collect` names a `surface` of `contributes.ui` and carries `context`.",
+		Source:   "feature 8.4, feature 7.1",
+		Unproven: "needs a host with status surfaces",
+	},
+	{
+		ID:       EXT04Status004,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A host may never ask for a status surface.",
+		Source:   "feature 8.4, feature 5",
+		Unproven: "needs a host with status surfaces",
+	},
+	{
+		ID:       EXT04Status005,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Where room is short, status contributions with the higher `priority` are kept.",
+		Source:   "feature 4.3",
+		Unproven: "needs a host with status surfaces",
+	},
+	{
+		ID:       EXT04Status006,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`status/contribution` is taken for the process, gets no reply and leaves nothing that outlives it; without `contributes.ui` it is dropped with a diagnostic.",
+		Source:   "feature 11.4, feature op 14",
+		Unproven: "needs a host with status surfaces",
+	},
+	{
+		ID:       EXT04Menu003,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`menu/collect` is sent only while `contributes.menu` is true and at least one command is declared, and carries `context` alone.",
+		Source:   "feature 8.5, feature 7.1, feature 5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu004,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A menu is asked for when the person selects the extension and after each action, and is never pushed.",
+		Source:   "feature 8.5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu005,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The host waits 5 s for a menu and then shows one generated entry for each declared command.",
+		Source:   "feature 2",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu006,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A menu that breaks any rule is refused whole, and the generated entries are shown in its place.",
+		Source:   "feature 8.5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu007,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A menu without `title` is titled with the extension's name, and the first line of `detail` is its subtitle.",
+		Source:   "feature 8.5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu008,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An action that is chosen becomes `command/execute` with its `command` and its `arguments`.",
+		Source:   "feature 8.5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Menu009,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `destructive` action is confirmed by the host first, and the first `confirmation/request` of that action counts as approved.",
+		Source:   "feature 8.5",
+		Unproven: "needs a host with menus",
+	},
+	{
+		ID:       EXT04Render002,
+		Wire:     "extension-feature",
+		Area:     "RENDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`, an object `arguments`, a string `output`, a boolean `is_error` and `context`.",
+		Source:   "feature 8.6, feature 7.1",
+		Unproven: "needs a host that renders tool results",
+	},
+	{
+		ID:       EXT04Render003,
+		Wire:     "extension-feature",
+		Area:     "RENDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host waits 500 ms for `tool/render`.",
+		Source:   "S01",
+		Unproven: "needs a host that renders tool results",
+	},
+	{
+		ID:       EXT04Render004,
+		Wire:     "extension-feature",
+		Area:     "RENDER",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The host may keep segments as provenance without showing them.",
+		Source:   "feature 8.6",
+		Unproven: "needs a host that renders tool results",
+	},
+	{
+		ID:       EXT04Event002,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An absent or empty `lifecycle_events` list subscribes to all six events; another one to exactly those it names.",
+		Source:   "feature 3.3",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event003,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Lifecycle observations are sent only while `lifecycle_events` is selected and only those that are subscribed.",
+		Source:   "feature 7.1, feature 10.1",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event004,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Every lifecycle observation carries `session_id`, and `run_id` and `turn_id` where such exist.",
+		Source:   "feature 10.1, feature op 22",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event005,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`turn/started` and `turn/settled` carry `session_id`, `run_id` and `turn_id`; `tool/started` and `tool/settled` carry `tool_call_id` and `tool_name` besides.",
+		Source:   "feature 10.1",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event006,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The settled events carry an `outcome` of `completed`, `failed`, `cancelled`, `interrupted`, `frontend_disconnected`, `shutdown` or `limit_reached`, an integer `duration_ms`, and a `reason` that is null or a string of at most 4,096 bytes.",
+		Source:   "feature 10.1, feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event007,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A session or turn observation that is not written within 250 ms is dropped, and so is a tool observation that finds the writer's queue full.",
+		Source:   "feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event008,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "What an observation meets vetoes nothing, and no cleanup of the host depends on its delivery.",
+		Source:   "feature 10.1, feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event009,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Turn observations describe the run that owns the turn, not each round of the model.",
+		Source:   "feature 10.1",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event010,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The turns of child agents are not observed.",
+		Source:   "feature 10.1",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event011,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Every turn that was admitted gets its `turn/settled`, through completion, abort, failure, limit, loss of the stream and shutdown.",
+		Source:   "feature 10.1",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event012,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "On reload the old generation gets the endings still due before its `shutdown`, and the new one is told what runs.",
+		Source:   "feature 10.1, feature 14.6",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event013,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`message/*`, `compaction/*`, `session/info_changed`, `dialog/*`, `model/selected`, `reasoning/selected` and `bash/user` are sent only while `lifecycle_events_v2` is selected.",
+		Source:   "feature 7.1, feature 10.2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event014,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The observations of `lifecycle_events_v2` are sent on 0.2 and 0.4 and never on 0.3.",
+		Source:   "feature 10.2, feature op 30",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event015,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of a `lifecycle_events_v2` observation are a bounded plain object; one that is none or exceeds its bound is not sent, with a diagnostic.",
+		Source:   "feature 10.2, feature op 23",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event016,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `message/*` observations carry `message_id`, and further members may be added to any observation.",
+		Source:   "feature op 23",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event017,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`message/updated` carries one batch as `message_id`, a string `delta` and the number of deltas in `deltas`, and each batch is sent once and in order.",
+		Source:   "feature 10.2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event018,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A batch of deltas is sent at 4,096 bytes, 64 deltas or 50 ms, and before `message/settled`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event019,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`message/settled` follows the last batch of its message.",
+		Source:   "feature 10.2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event020,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A batch given as an array of more than 1,024 deltas is refused as `bounds_exceeded`, and no event is sent.",
+		Source:   "feature 2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Event021,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`compaction/started`, `compaction/settled` and `compaction/failed` are advice and take no part in the awaited compaction hooks.",
+		Source:   "feature 10.2",
+		Unproven: "needs a host that sends observations",
+	},
+	{
+		ID:       EXT04Confirm002,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`confirmation/request` is answered with a boolean `confirmed`.",
+		Source:   "feature 11.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm003,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A confirmation that nobody can give, because it was dropped, no person is there or it lies outside its boundary, is answered with `confirmed` false.",
+		Source:   "feature 11.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm004,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "While `contributes.confirmations` is false the host answers with `confirmed` false and asks nobody.",
+		Source:   "feature op 14",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm005,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`default` is a suggestion to the person and never the answer of its own.",
+		Source:   "feature 11.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm006,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A confirmation belongs to the generation that asked for it and cannot be answered after a reload.",
+		Source:   "feature 11.2, feature 14.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm007,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A confirmation overrides no policy.",
+		Source:   "feature 11.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Confirm008,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A malformed `confirmation/request` is answered with `-32602`, one without an active parent with `-32002`.",
+		Source:   "feature op 37",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input002,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`input/request` needs no feature and no declaration.",
+		Source:   "feature 5",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input003,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`input/request` is answered with exactly `value`: a string of at most 262,144 bytes, or null when the person cancelled, gave too much or cannot be asked.",
+		Source:   "feature 11.7, feature 2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input004,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A blank prompt, or one over 16,384 bytes, is answered with `-32602`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input005,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The answer to a secret `input/request` takes a private way: it reaches no log, diagnostic, store or model.",
+		Source:   "feature 11.7",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input006,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`input/request` ends with its parent.",
+		Source:   "feature 11.7",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Input007,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A malformed `input/request` is answered with `-32602`, one without an active parent with `-32002`.",
+		Source:   "feature op 37",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Pres007,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`presentation/update` is gated by `contributes.presentation` and by no feature.",
+		Source:   "feature 5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres008,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The owner of a snapshot is that of its live parent, or the given `resource_owner` where this generation was issued it.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres009,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot without parent and owner belongs to the process and shows no data of a session.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres010,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot with parent and owner is invalid.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres011,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot is judged as a whole: one fault drops all of it, with a diagnostic.",
+		Source:   "feature 11.5, feature 2",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres012,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot of a stale or foreign owner, or of another owner that is active, is dropped.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres013,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot whose revision does not grow is ignored, with or without a diagnostic; revision 0 is valid, and a new generation may begin anew.",
+		Source:   "feature 11.5, feature 14.2",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres014,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Of more than 32 valid snapshots in one second the newest is shown when the next second opens, and one diagnostic tells of that second.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres015,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The latest snapshot accepted is kept, and cleared on crash, reload, disablement and change of owner.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Pres016,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A snapshot never runs an action; only the person does.",
+		Source:   "feature 11.5",
+		Unproven: "needs a host that shows presentations",
+	},
+	{
+		ID:       EXT04Art006,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`artifact/publish` is answered with an opaque `artifact_id`.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art007,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The host compares `size`, `sha256` and `mime_type` with the bytes, and answers a mismatch with `-32602`.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art008,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An artifact `path` is resolved below `OCTET_EXTENSION_SCRATCH`, follows no link and names a regular file.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art009,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An artifact beyond 262,144 bytes inline, 20,971,520 bytes at all, or 67,108,864 bytes or 64 items of one generation is answered with `-32602`.",
+		Source:   "feature 11.8, feature 2",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art010,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Neither or both of `data` and `path`, and any other malformed `artifact/publish`, are answered with `-32602`.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art011,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`artifact/publish` without a session of the host behind its parent is answered with `-32002`.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art012,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An artifact of another owner or generation is unknown, as if it had never existed.",
+		Source:   "feature 11.8",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Art013,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Reload, the end of a generation and a change of owner end the validity of its artifacts.",
+		Source:   "feature 11.8, feature 14.2",
+		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Policy003,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`policy/evaluate` is answered with a `decision` of `allow`, `ask` or `deny`, and with an `approval_token` beside `ask` alone.",
+		Source:   "feature 11.9",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy004,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`approvals` is offered only together with `policy_intents` and where single-use tokens are issued.",
+		Source:   "feature 5",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy005,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An `approval_token` while `approvals` is not selected is answered with `-32602`.",
+		Source:   "feature 11.9, feature 6",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy006,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An approval token is good for the identical canonical intent of the same live parent in the same generation, once, for at most 5 min.",
+		Source:   "feature 11.9, feature 2",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy007,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A good approval token is used up and the request answered with `allow` in one step.",
+		Source:   "feature 11.9",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy008,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An approval token that is expired, used, or presented with another intent, parent or generation is answered with `deny`, and a known one is used up by that.",
+		Source:   "feature 11.9, feature 2",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy009,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A new generation ends the validity of all approval tokens.",
+		Source:   "feature 11.9, feature 14.2",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy010,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Hints of the adapter make a decision only more careful.",
+		Source:   "feature 11.9",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy011,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A host may deny every generic intent and issue no tokens.",
+		Source:   "feature 11.9, feature 5",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Policy012,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`mcp.tool.call` is allowed only to the admitted `octet-mcp` process under `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and arguments are those the host issued; never from a command, without an owner or for a settled parent.",
+		Source:   "feature 11.9",
+		Unproven: "needs a host that judges policy intents",
+	},
+	{
+		ID:       EXT04Secret002,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`secrets` is offered only where a broker is configured and the manifest's list is not empty.",
+		Source:   "feature 5",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret003,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`secret/get` is answered with exactly `value`, a string of at most 65,536 bytes that may be empty.",
+		Source:   "feature 11.10, feature 2",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret004,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A secret name that is undeclared, or no name of at most 64 ASCII bytes, is answered with `-32602`.",
+		Source:   "feature 11.10, feature 2",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret005,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`secret/get` without an active owner or service is answered with `-32002`.",
+		Source:   "feature 11.10",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret006,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A missing value and a broken broker are answered alike: `-32004` with the message `secret is unavailable`.",
+		Source:   "feature 11.10",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret007,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The value of a secret is neither logged nor stored.",
+		Source:   "feature 11.10",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Secret008,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Should,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The frame that carried a secret is wiped after it was written.",
+		Source:   "feature 11.10",
+		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Dyn006,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With `dynamic_tools` the tools of the initialize result are epoch 0 and need not be those of the manifest.",
+		Source:   "feature 3.3, feature 13.4",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn007,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`tools/register` adds each definition or replaces the one of that name whole.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn008,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`tools/unregister` ignores names that are not there.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn009,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`tools/register` and `tools/unregister` are answered with `revision` and with `tools`, the complete accepted set.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn010,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Policy may keep a requested tool out of the accepted set.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn011,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Every accepted change raises the epoch by exactly 1, and a new generation begins at 0.",
+		Source:   "feature 11.11, feature 13.4",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn012,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A malformed definition, a bad schema, a duplicate, more than 256 tools and a name that the host or another extension has taken are answered with `-32602`.",
+		Source:   "feature 11.11, feature 2",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn013,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A refused change leaves the published group as it was.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn014,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A change is first validated as a whole catalog, then its names are reserved, policy applied, the group published, and only then the request answered.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn015,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "When the answer to a published change cannot be delivered, the host removes the dynamic group and ends the generation.",
+		Source:   "feature 11.11, feature 14.2",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn016,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A change reaches the model with its next request, never inside one at work, and waits for no quiet moment after the start.",
+		Source:   "feature 11.11",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn017,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Each request to the model freezes schemas and implementations, and the calls it causes carry that epoch as `catalog_revision`.",
+		Source:   "feature 13.4, feature 8.1",
+		Unproven: "needs a host that offers dynamic tools",
+	},
+	{
+		ID:       EXT04Dyn018,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With `runtime_commands` the commands of the initialize result count, whatever the manifest declares, and are fixed for the generation.",
+		Source:   "feature 3.3",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Dyn019,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "No method registers or removes a command.",
+		Source:   "feature 3.3",
+		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Agent008,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent_sessions` is offered only where a child-agent service is bound; a coding host binds it to the trusted and enabled first-party `octet-subagents`.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent009,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent_model_selection_v1` and `delegation_telemetry_v1` are offered whenever `agent_sessions` is.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent010,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`agent_session_events_v1` and `agent_session_lifetime_v1` are offered only where `agent_sessions` is.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent011,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`octet-subagents` is rejected, with a diagnostic that asks for its reinstallation, when it was offered `agent_sessions` and does not select `delegation_telemetry_v1`.",
+		Source:   "feature 6, feature 5",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent012,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`delegation_telemetry_v1` adds no message to the wire.",
+		Source:   "feature 5",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent013,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The owner of an agent request is derived from its parent, which is a live `tool/call` of the model or a `command/execute` of a declared command and never a prompt or context handler.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent014,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A tree of agents belongs to the manifest name, the SHA-256 digest of the manifest's identity and the durable session owner, and outlives a restart or reload of the process.",
+		Source:   "feature 12.1, feature 14.6",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent015,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A malformed agent request is answered with `-32602`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent016,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A missing service or owner, foreign ownership, a reached limit, failed persistence and an invalid operation are answered with `-32002`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent017,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "One owner has at most 8 active and 32 retained agents at depth 1; beyond that `agent/spawn` is answered with `-32002`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent018,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An agent text over 131,072 bytes is answered with `-32602`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent019,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A null ceiling of the policy takes over the parent's, which may be none.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent020,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A member of `model_selection` that is absent means `inherit`, an unknown member or a `provider` without a `model` is rejected, and so is a selection that is not null without its feature.",
+		Source:   "feature 12.1, feature 6",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent021,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/spawn` is answered with `agent_id`, `agent_path`, `task_name`, `profile` and `fingerprint` where given, `idempotency_key`, `status`, the policy in effect, `created_at_ms`, `started_at_ms`, `completed_at_ms`, `deadline_at_ms`, `principal` and `resource_owner`, the latter a string.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent022,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "While model selection is negotiated, the answer to `agent/spawn` holds `resolved_model` with `provider`, `model` and `reasoning`, the latter an object such as `{\"type\":\"off\"}`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent023,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The same idempotency key with identical task, profile, fingerprint, message and policy gives the same result as long as its record is retained; with another input it is answered with `-32002`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent024,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Idempotency keys belong to principal and owner, and stale ones are pruned by the owner's next run.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent025,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A child agent starts with a fresh context and a frozen set of tools without the agent tools.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent026,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The host enforces the limits of a child agent and its wall-clock time, even while the extension is idle or restarts.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent027,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`status` is an object with the tag `state`: `pending`, `running`, `completed` with `output`, `interrupted`, `timed_out`, `failed` with `error`, or `shutdown`.",
+		Source:   "feature 12.1, feature op 28",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent028,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/models` looks for `query` in model, provider and display name without regard to case, lists at most `limit` models, 50 by default, and says in `truncated` whether there are more.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent029,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/models` tells of each model `model`, `provider`, `display_name`, which may be null, at most 32 labels in `reasoning`, `context_window` and `max_output_tokens`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent030,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/models` is served to the root owner alone.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent031,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/message` is answered with `delivered_to` and a `delivery` of `steering` or `queued`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent032,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/follow_up` is answered with `agent_id`, `agent_path` and a `delivery` of `follow_up` or `new_run`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent033,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/follow_up` is refused for a target that is shut down, has an interruption in flight or a full queue.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent034,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A run that `agent/follow_up` resumes counts an elapsed deadline anew from the requested timeout, keeps one that lies ahead, and stays unlimited without a timeout.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent035,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/list` is answered with `principal`, `resource_owner`, a `persistence_error` that is null or a string, and `agents`.",
+		Source:   "feature 12.1, feature op 32",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent036,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An agent in the list shows its place, task, policy, state, times, counters, an opaque `phase`, its last 6 tools with at most 160 bytes of arguments on one line, `usage` in disjoint buckets and, where known, its cost.",
+		Source:   "feature 12.1, feature op 32",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent037,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The session of a listed agent is the opaque reference in `session`, which starts with `agent-session:`.",
+		Source:   "feature 12.1, feature op 28",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent038,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/wait` is answered with `timed_out` and a `snapshot` like an `agent/list` result, at once when nothing is pending or running.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent039,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`timeout_ms` of `agent/wait` is 30,000 by default and is cut to the range from 1 to 60,000.",
+		Source:   "feature 2, feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent040,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/wait` ends with its parent.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent041,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`agent/interrupt` cancels the target with all below it and is answered with `agent_id`, `agent_path`, `previous_status` and a boolean `interrupt_requested`.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent042,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "After the owning root is inactive, `agent/list` and `agent/wait` are still served, and `agent/spawn`, `agent/message`, `agent/follow_up` and `agent/interrupt` fail.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent043,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Before a root is settled the host stops its children, waits for them briefly and books what they used.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent044,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The shutdown of the process asks its agent trees to shut down.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent045,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "With `agent_session_lifetime_v1` an explicit owner beside a live parent must match that parent's owner.",
+		Source:   "feature 12.1, feature 13.3",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent046,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "With `agent_session_lifetime_v1` an owner that is still issued admits a request without an active parent; a parent whose cancellation is still remembered does not.",
+		Source:   "feature 12.1, feature 13.3",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent047,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "When an owner retires, its later agent requests are invalid, its waits return, and only its own trees are asked to shut down.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent048,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`agent/stop` is answered with `agent_id` and `shutdown_requested` true, which does not say that the agent has settled.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent049,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`agent/events` is answered with `agent_id`, `session_id` or null, `events` of `sequence` and an opaque `event`, `next_sequence`, `has_more` and `status`.",
+		Source:   "feature 12.1, feature op 28",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent050,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`agent/events` takes nothing away: the same cursor gives the same events again, in order.",
+		Source:   "feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent051,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An `after_sequence` that lies ahead or has expired is an error.",
+		Source:   "feature 12.1, feature 2",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent052,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`timeout_ms` of `agent/events` is 0 by default, and one over 25,000 is refused instead of cut.",
+		Source:   "feature 2, feature 12.1",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Agent053,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "One answer of `agent/events` holds at most 256 records and 524,288 bytes; the log keeps 4,096 records and 2,097,152 bytes, and an event over 262,144 bytes becomes `observation_error`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that runs child agents",
+	},
+	{
+		ID:       EXT04Composer005,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`composer/get` is answered with `text`; `composer/set`, which replaces all of it, and `composer/insert`, which inserts at the cursor, with an empty object.",
+		Source:   "feature 12.2",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer006,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A composer text over 262,144 bytes is refused as `bounds_exceeded`.",
+		Source:   "feature 2, feature 15",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer007,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A lone surrogate or a terminal control character in a composer text is refused as `invalid_request`.",
+		Source:   "feature 12.2, feature 15",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer008,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A composer request for another owner than the foreground's is refused with `-32002` and `not_foreground_owner`.",
+		Source:   "feature 12.2",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer009,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "While a remote editor owns the composer, a set without checkpoint and every insert are refused.",
+		Source:   "feature 12.2, feature op 29",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer010,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An `editor_checkpoint` in `composer/insert` is refused.",
+		Source:   "feature 12.2, feature op 29",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer011,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A set with a checkpoint is answered with `input_revision` and `checkpoint_revision`.",
+		Source:   "feature 12.2, feature op 29",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer012,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A checkpoint with an unknown member, a missing one, an `input_revision` that goes back or was never issued, or a `checkpoint_revision` that does not grow is refused.",
+		Source:   "feature 12.2, feature op 29",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Composer013,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`composer/history` replaces what the composer recalls and is answered with an empty object.",
+		Source:   "feature 12.2, feature op 29",
+		Unproven: "needs a host with a composer",
+	},
+	{
+		ID:       EXT04Shortcut004,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `shortcut/register` inside the initialize scope is answered with an empty object before `initialize` is.",
+		Source:   "feature 12.3, feature 14.1",
+		Unproven: "needs a host with shortcuts",
+	},
+	{
+		ID:       EXT04Shortcut005,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A duplicate id, a registration after the answer to `initialize`, one beyond 64 and one that is refused for another reason leave that shortcut unavailable.",
+		Source:   "feature 12.3, feature 2",
+		Unproven: "needs a host with shortcuts",
+	},
+	{
+		ID:       EXT04Shortcut006,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`shortcut/trigger` carries the `id` of a registration that this generation made and the host admitted.",
+		Source:   "feature 10.2",
+		Unproven: "needs a host with shortcuts",
+	},
+	{
+		ID:       EXT04Shortcut007,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A key whose registration was not admitted triggers nothing.",
+		Source:   "feature 12.3",
+		Unproven: "needs a host with shortcuts",
+	},
+	{
+		ID:       EXT04Entry002,
+		Wire:     "extension-feature",
+		Area:     "ENTRY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`session/append_entry` is answered with the `entry_id` of the durable entry, of at most 256 bytes.",
+		Source:   "feature 12.4, feature 2",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Entry003,
+		Wire:     "extension-feature",
+		Area:     "ENTRY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`session/set_name` and `session/set_label` are answered with an empty object, and an empty text takes the name or the label away.",
+		Source:   "feature 12.4",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Entry004,
+		Wire:     "extension-feature",
+		Area:     "ENTRY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An entry type, `data`, entry id, name or label beyond its bound is refused as `bounds_exceeded`.",
+		Source:   "feature 2, feature 15",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Inject002,
+		Wire:     "extension-feature",
+		Area:     "INJECT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`session/send_message` and `session/send_user_message` are answered with an empty object.",
+		Source:   "feature 12.5",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Inject003,
+		Wire:     "extension-feature",
+		Area:     "INJECT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `role` other than `assistant` and `system`, `user` included, is refused as `invalid_request`.",
+		Source:   "feature 12.5",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Inject004,
+		Wire:     "extension-feature",
+		Area:     "INJECT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An injected text over 262,144 bytes is refused as `bounds_exceeded`.",
+		Source:   "feature 2, feature 15",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Active002,
+		Wire:     "extension-feature",
+		Area:     "ACTIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`names` replaces the whole set of active tools and is answered with an empty object.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Active003,
+		Wire:     "extension-feature",
+		Area:     "ACTIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A set that the host cannot apply is refused and changes nothing.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Active004,
+		Wire:     "extension-feature",
+		Area:     "ACTIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.",
+		Source:   "feature 2",
+		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Term002,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`terminal/acquire` is answered with a `grant_id` of at most 128 bytes and with `columns` and `rows` from 0 to 65,535, once the frontend has really ceded the terminal.",
+		Source:   "feature 12.6, feature 2",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Term003,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A second grant while one is live, and a release by who holds none, are refused as `invalid_request`.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Term004,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Without a terminal in the foreground `terminal/acquire` is refused as `not_foreground_owner` or `invalid_request`.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Term005,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`terminal/release` is answered with an empty object.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Term006,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The holder of a grant is sent no `ui/resize`.",
+		Source:   "feature 12.6",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Term007,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason` and has no claim on the terminal from then on.",
+		Source:   "feature 10.2, feature op 23",
+		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Complete004,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`autocomplete` is offered only by an interactive frontend, and `autocomplete_edit_v1` only on 0.4 and beside it.",
+		Source:   "feature 5",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete005,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`ui/autocomplete/register` belongs to the process, needs no parent and tolerates one; it is answered with `accepted` true, or refused where no frontend is interactive.",
+		Source:   "feature 12.7, feature op 15",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete006,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`ui/autocomplete/complete` is sent only after an admitted registration, with `text`, the `revision` of the registration and a `cursor` in UTF-8 bytes on a character boundary.",
+		Source:   "feature 12.7, feature 7.1",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete007,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Empty items leave the text to the next extension and at last to the host's own completion of paths, all within 500 ms.",
+		Source:   "feature 12.7, feature 2",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete008,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A completion that comes late, or for another text, cursor, revision or focus, is ignored.",
+		Source:   "feature 12.7",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete009,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A completion with more than 32 items, a string over 1,024 bytes or a forbidden control character is refused whole.",
+		Source:   "feature 2, feature 12.7",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete010,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The member `replace_after_bytes` or `cursor_offset_bytes`, even with the value 0, makes a completion invalid while `autocomplete_edit_v1` is not selected.",
+		Source:   "feature 12.7, feature 6",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete011,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An accepted item replaces the prefix before the cursor and `replace_after_bytes` behind it by `value`, and puts the cursor `cursor_offset_bytes` into it; absent they mean 0 and the end of `value`.",
+		Source:   "feature 12.7",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Complete012,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A completion is validated when it arrives, when it is shown and when it is accepted; an editor of the host also asks for grapheme boundaries.",
+		Source:   "feature 12.7",
+		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Nest005,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`tool_composition_v1` is offered only where the runtime switch for composition is on.",
+		Source:   "feature 5",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest006,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A tool whose `composition` has an unknown member, or is there without the feature, is refused.",
+		Source:   "feature 6, feature 4.2",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest007,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "With mode `on` the ordinary tools stay visible to the model; with `only` they are reached through composition alone.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest008,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A composition request is served for a live `tool/call` of the model in this generation that is bound to a dispatcher, and refused for initialize, commands, hooks and parents that are unbound, stale, foreign or settled, and whenever it names an owner.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest009,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`composition/context` is answered with `tools`, `store` and `limits` of 30,000 ms and 256 calls, or with a `context_file` instead.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest010,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`composition/call` is answered with `value` or `value_file`: structured content for a tool with an output schema, else its text.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest011,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A file in an answer is named by a flat `path` in the scratch directory, its `bytes` and its `sha256`, has 1 to 8,388,608 bytes, and is one of at most 256 for a parent; a larger value is an error.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest012,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Nested calls name tools of the frozen set, from which the tools that compose are taken out.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest013,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "One parent has at most 256 nested calls and 30 s for all of them.",
+		Source:   "feature 12.8, feature 2",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest014,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "At most 4 safe reads of a parent overlap; a mutation, a shell command and the effect of an extension run alone.",
+		Source:   "feature 12.8, feature 2",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest015,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A nested call that fails is answered with an error: `-32602` if malformed, `-32002` for lack of authority, `-32603` in execution.",
+		Source:   "feature 12.8, feature op 24",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest016,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "One parent commits its composition store at most once: at most 4,096 keys of 1,024 bytes, 262,144 bytes a value and 1,048,576 bytes in all, synced before the empty answer.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest017,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A composition store belongs to the name of the composing tool and follows the branch of the session.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Nest018,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "When the parent settles or is cancelled, queued and running nested calls are revoked; effects that are complete stay.",
+		Source:   "feature 12.8",
+		Unproven: "needs a host that offers tool composition",
+	},
+	{
+		ID:       EXT04Res005,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Where `resource_refs_v1` is offered, `protocol.limits.resource_refs_v1` of the offer holds `max_records` 256 and `max_registrations_per_parent` 32.",
+		Source:   "feature 3.1, feature 2",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res006,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An `operation` that names resources is refused unless `operation_descriptors_v1` and `resource_refs_v1` are both selected.",
+		Source:   "feature 6",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res007,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resource/register` and `resource/release` are served for a live `tool/call` alone.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res008,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resource/register` is answered with a provisional reference; beyond 256 records, or 32 registrations of one parent, it is refused.",
+		Source:   "feature 12.9, feature 2",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res009,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resource/release` is answered with `retired` true and `cleanup` `pending`, or with the retained `completed`, `failed` or `unknown`.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res010,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The resources that a call exports become active in one step with the admission of its successful result; failure, invalid output and an earlier cancellation retire its provisional references.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res011,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A resource that a call takes in is pinned for it alone from dispatch to settlement, and a cancellation does not unpin it.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res012,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The release of a pinned resource is refused with `-32002` and the token `resource_busy`.",
+		Source:   "feature 12.9, feature op 24",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res013,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A resource or bulk request that is malformed is refused with `-32602`, one without authority with `-32002`, and one that fails in execution with `-32603`.",
+		Source:   "feature op 24",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res014,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`resource/dispose` carries `resources` and the `reason` `retired`.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res015,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "When it stays unknown whether a resource was cleaned up, the generation is ended within a bound.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Res016,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A change of owner, an accepted reload and a restart invalidate resources; a candidate that fails does not.",
+		Source:   "feature 12.9, feature 14.6",
+		Unproven: "needs a host that offers native resources",
+	},
+	{
+		ID:       EXT04Bulk003,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Where `bulk_objects_v1` is offered, the offer holds it in `protocol` with the `profile` `local-file.v1`, an absolute `transfer_directory` and `limits`.",
+		Source:   "feature 3.1",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk004,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`bulk_objects_v1` is offered only where bulk storage is configured.",
+		Source:   "feature 5",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk005,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The limits of bulk objects are `object_bytes`, 268,435,456 by default, `owner_bytes`, 536,870,912, `write_tickets_per_generation`, 8, `read_leases_per_generation`, 32, and `blobs_per_owner`, 256; past them a request is refused.",
+		Source:   "feature 12.9, feature 2",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk006,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Bulk requests are served for a live `tool/call` alone.",
+		Source:   "feature 12.9, feature 13.2",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk007,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`bulk/write` is answered with `ticket`, `profile`, `locator` and `capacity`, and `bulk/read` with `lease`, `profile`, `locator` and `bytes`.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk008,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A locator is a flat file name in the transfer directory, good only with its ticket or lease; the host follows no link and no other path.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk009,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`bulk/commit` uses its ticket up and is answered with a provisional reference, which is published with the admission of the successful parent.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk010,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`bulk/release` is answered with `released` true.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Bulk011,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Blobs outlive a restart of their producer; tickets and leases do not.",
+		Source:   "feature 12.9, feature 14.6",
+		Unproven: "needs a host with bulk storage",
+	},
+	{
+		ID:       EXT04Diag002,
+		Wire:     "extension-feature",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "The diagnostics of a failed result export no new reference.",
+		Source:   "feature 12.9",
+		Unproven: "needs a host that shows diagnostics of tools",
+	},
+	{
+		ID:       EXT04Session002,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session_control_v1` is offered only where a service for the active session is bound.",
+		Source:   "feature 5",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session003,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/wait_for_idle` waits for an idle boundary, changes nothing and is answered with the active `session_id`.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session004,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/create` and `session/fork` are answered with the `session_id` of a new durable session, the latter forked at the head, and switch to neither.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session005,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/switch` makes an existing session of the workspace active, and `session/reload` reopens the active one; both are answered with its `session_id`.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session006,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Session requests wait in one bounded queue in their order, and a wait for idle overtakes no mutation before it.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session007,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A session request succeeds only once its work is really done.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session008,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Queued work of a session that is no longer active is not done.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session009,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A full queue and exhausted workers of session control are answered with `-32012`, and an execution that fails or is unavailable with `-32603`.",
+		Source:   "feature 12.10, feature 15",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Session010,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An unknown member, a `session_id` where none belongs and a missing one in `session/switch` are refused as `invalid_request`.",
+		Source:   "feature 12.10",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Compact003,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session_compaction_v1` is offered only where the session service opted, before the process was started, into a real consumer of idle compaction.",
+		Source:   "feature 5",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Compact004,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/compact` with a live parent is refused with `-32602` and `invalid_request`, and so is one whose parent's cancellation is still remembered.",
+		Source:   "feature 12.11, feature 13.3",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Compact005,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/compact` is answered with the strings `entry_id`, `summary` and `first_kept`, after the durable commit and after the hooks behind it.",
+		Source:   "feature 12.11",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Compact006,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Blank `custom_instructions` count as absent, and longer ones than 16,384 bytes are refused as `bounds_exceeded`.",
+		Source:   "feature 12.11, feature 2",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Compact007,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`session/compact` is answered with `-32603` when there is nothing to compact, a hook vetoes, no consumer is there, the Responses mode is native or a hook behind the commit fails; in that last case the checkpoint stays and nothing is tried again.",
+		Source:   "feature 12.11",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Compact008,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A compaction has exactly one outcome and is not repeated when its answer is lost.",
+		Source:   "feature 12.11",
+		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Ui007,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`remote_ui` is offered only where the frontend consumes frames, and `terminal_input_intercept_v1` only beside it.",
+		Source:   "feature 5, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui008,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/open` is answered with `columns` and `rows`, and with `editor_mount_id` where the placement is `editor`.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui009,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A surface without `placement` is `fullscreen`, and `mouse_capture` is false by default.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui010,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "More than 16 live mounts, an occupied placement, a conflict of focus, a panel of the host and a ceded terminal refuse `ui/open`.",
+		Source:   "feature 12.12, feature 2",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui011,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A frame for another size than the current one is dropped before its revision counts, and so is one whose revision does not grow, revision 0 being valid.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui012,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A frame over its bounds, or with a cursor movement, an erasure, an OSC, a query, a line break or another control, is dropped.",
+		Source:   "feature 12.12, feature 2",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui013,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Only the latest frame of each mount waits to be shown.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui014,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/close` of a foreign surface is refused, and of an own one is answered with an empty object.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui015,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A desktop notification waits among at most 16 and is answered with a boolean `tools_expanded`.",
+		Source:   "feature 12.12, feature op 25, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui016,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Other operations of `ui/chrome` are refused.",
+		Source:   "feature op 25",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui017,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/key` carries `surface_id`, `key`, a `kind` of `press`, `repeat` or `release` and `modifiers` among `shift`, `alt`, `control` and `super`.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui018,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/mouse` carries `surface_id`, a `kind` of `press`, `release`, `drag`, `move` or `wheel`, a `button` of `left`, `middle`, `right` or `none`, cells `x` and `y` from zero, `modifiers` and a `wheel_delta` that is positive downwards.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui019,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/resize` carries `surface_id`, `columns` and `rows`, and `ui/closed` carries `surface_id` and `reason`.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui020,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`context/updated` carries the complete `resource_owner` in force and the `host` state.",
+		Source:   "feature 12.12",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui021,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Keys for an editor carry `editor_input` with `mount_id` and `input_revision`, and `ui/editor-text` carries `surface_id`, `text` and `paste`.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui022,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "Editor input without an acknowledged checkpoint waits among at most 128 events and 262,144 bytes.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui023,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A frame of an editor is shown only after its checkpoint was acknowledged, and owner, generation, surface, mount, both revisions, the composer and the focus are checked again when the text changes.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui024,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`Ctrl+G` ends the focused fullscreen mount at once, and `Ctrl+D` closes the application.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui025,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "`ui/terminal-input/intercept` carries `data` of at most 256 bytes and `resource_owner`; longer input is not offered and stays native.",
+		Source:   "feature 12.12, feature 2, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui026,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "An interception that is incomplete, cannot be decoded or answers a terminal query is refused; one that is late lets the original input pass and may end the interception until a reload.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Ui027,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "No method of an extension submits the composer.",
+		Source:   "feature 12.12, feature op 29",
+		Unproven: "needs a host with remote surfaces",
+	},
+	{
+		ID:       EXT04Bus001,
+		Wire:     "extension-feature",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A `bus/*` request is refused with `-32601`, as any unknown method is.",
+		Source:   "feature 12.13",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT04Bus002,
+		Wire:     "extension-feature",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A process on this wire is no peer of an event bus and is sent neither `bus/event` nor `bus/lifecycle`.",
+		Source:   "feature 12.13",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT04Parent005,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "When a host request settles, the host cancels every request of the extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.",
+		Source:   "feature 13.2, feature 8.8",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Parent006,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A request that ends because its parent settled gets no reply.",
+		Source:   "feature op 35",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Parent007,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A missing or malformed `parent_request_id` is refused with `-32602`.",
+		Source:   "feature 14.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Parent008,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A parent that is settled or foreign where a live one is needed is refused with `-32002`.",
+		Source:   "feature 14.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Parent009,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`parent_request_id` is the numeric id of a request of this very connection.",
+		Source:   "feature 13.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Owner003,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A `context` holds `workspace`, an `execution_scope` that is null or a string, and the `host` state.",
+		Source:   "feature 4.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT01Owner001,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1"},
+		Text:     "No context on 0.1 holds `resource_owner`.",
+		Source:   "feature 4.1, feature 16",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Owner004,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `context` holds `resource_owner` where a session owns the request.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner005,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`resource_owner` is a string `session_id`, a string `extension_instance_id` and an unsigned `process_generation`.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner006,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`resource_owner.session_id` is derived by SHA-256 from the canonical path of the session, stays the same when the session is opened again, and is not `host.session_id`.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner007,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`extension_instance_id` changes when the host of the extension's processes is rebuilt, `process_generation` with every reload and automatic restart inside one instance.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner008,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Tool calls of the model and the tool hooks carry an owner, and so do commands, `before_prompt`, `after_response`, `context/collect` and `menu/collect` of a session.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner009,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`status/collect` and `tool/render` may carry an owner when a session owns the call.",
+		Source:   "feature op 8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner010,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`status/collect`, `tool/render` and contributions without a request belong to the process, and no handle of a session is opened for them.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner011,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The presence of an owner in a context authorizes no request by itself.",
+		Source:   "feature 4.1",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner012,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With a live parent the parent's owner is used and an explicit one ignored, except in `agent/*` requests, where it must match.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner013,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With a settled parent an explicit owner is admitted when its generation is the current one, its instance id was issued to this process and its session id was issued before; the request is then answered for itself.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner014,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "With a settled parent an owner that is absent, foreign, stale or of another generation is refused with `-32002` and `not_foreground_owner`.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner015,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.4"},
+		Text:     "A parent whose cancellation is still remembered is refused in session control, compaction and agent requests, whatever owner comes along.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner016,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A parent whose cancellation is still remembered is refused in composer, entry, injection and active-tool requests as well.",
+		Source:   "feature op 27",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner017,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Composer, session-entry, injection, active-tool, terminal, session-control, compaction and remote UI requests need the owner of the foreground session.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner018,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An invalid owner is never turned into a valid one.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Owner019,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A host without retained owners may ignore `resource_owner` in composer, entry, injection and active-tool requests.",
+		Source:   "feature 13.3",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Reload001,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A generation is `starting`, `initializing`, `ready`, `draining` and `stopped` in this order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff` or `parked`.",
+		Source:   "feature 14",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload003,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A reload starts generation N+1 and negotiates it fully while generation N stays ready.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload004,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Before the switch the contributions of the candidate are checked, its tool names reserved, generation N drained and shut down, and the lifecycle state handed on; the switch itself is one step.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload005,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A changed command, hook or UI contribution, and a changed tool without `dynamic_tools`, reject the reload with `re-registration required`.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload006,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A reload of a process with `runtime_commands` needs the identical command catalog.",
+		Source:   "feature 3.3",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload007,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A candidate that fails to start or to negotiate is thrown away, and the old process and its resources stay as they are.",
+		Source:   "feature 14.6, feature 6, feature 14.2",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload008,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Progress, requests of the extension, confirmations, approvals, secret look-ups, artifacts, snapshots, catalog epochs, resources, tickets, leases and shortcuts never pass from one generation to the next.",
+		Source:   "feature 14.6, feature 13.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload009,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "After an unexpected exit or a failed transport of a process that was once initialized, its tools are removed and it is started again after a pause, candidate first.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload010,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The pause before a restart is drawn at random from zero to a bound that doubles from 250 ms and ends at 30 s.",
+		Source:   "feature 14.6, feature 2",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload011,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "After 8 failed attempts in a row the extension is parked, and 30 s of readiness give all attempts back.",
+		Source:   "feature 14.6, feature 2",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload012,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "An error of the manifest, of the version or of a needed re-registration parks the extension at once.",
+		Source:   "feature 14.6, feature 6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload013,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A manual reload revives a parked extension, and manual and supervised reloads never run at once.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload014,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A live process is asked for no sign of life.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload015,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A full rebuild of the host of processes begins with a new instance id, a new supervisor and no history.",
+		Source:   "feature 14.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload016,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "An explicit shutdown ends the supervision: no restart follows.",
+		Source:   "feature 14.5",
+		Unproven: "needs a host that reloads and restarts extensions",
 	},
 	{
 		ID:       MANFile001,

@@ -113,7 +113,7 @@ func TestAccept_feature(t *testing.T) {
 		{"EXT04-TOOL-007", features, `"properties":{}}`, `"properties":{}},"output_schema":{"$ref":"#"}`, `"$ref"`},
 		{"EXT04-TOOL-007", features, `"properties":{}}`, `"properties":{}},"output_schema":{"type":"object","properties":{"n":7}}`, `tool "a"`},
 		{"EXT04-TOOL-007", features, `"properties":{}}`, `"properties":{}},"output_schema":{"type":"objekt"}`, `tool "a"`},
-		{"EXT04-TOOL-007", []string{"0.1"}, `"properties":{}}`, `"properties":{}},"output_schema":{"type":"object"}`, "output_schema"},
+		{"EXT01-TOOL-002", []string{"0.1"}, `"properties":{}}`, `"properties":{}},"output_schema":{"type":"object"}`, "output_schema"},
 	} {
 		for _, api := range c.versions {
 			answer := `{"api_version":"@","tools":[` + toolA + `,` + toolB + `],` + oneCommand

@@ -207,7 +207,7 @@ func TestCall_concurrent(t *testing.T) {
 	group.Wait()
 }
 
-// TestCall_badAnswersHurtOnlyTheCall: EXT03-TOOL-015.
+// TestCall_badAnswersHurtOnlyTheCall: EXT03-TOOL-015, EXT04-RESULT-011.
 func TestCall_badAnswersHurtOnlyTheCall(t *testing.T) {
 	for _, api := range apis {
 		t.Run(api, func(t *testing.T) {

@@ -247,7 +247,7 @@ func TestStart_environmentAndDirectory(t *testing.T) {
 
 // TestStart_initializeParams: EXT04-INIT-009, EXT04-INIT-010, EXT04-INIT-011, EXT04-INIT-012, EXT04-INIT-013,
 // EXT04-INIT-014, EXT04-INIT-015, EXT04-INIT-016, EXT04-INIT-019, EXT01-INIT-003, EXT03-INIT-031,
-// EXT03-INIT-037, EXT03-INIT-038, MAN-HOST-005.
+// EXT03-INIT-037, EXT03-INIT-038, EXT04-NEG-028, MAN-HOST-005.
 func TestStart_initializeParams(t *testing.T) {
 	contributes := `commands = ["note"]
 ui = ["status"]
@@ -337,7 +337,7 @@ func TestStart_flagValuesOnlyWhereThereAreFlags(t *testing.T) {
 }
 
 // TestCall_params: EXT03-TOOL-016, EXT04-CALL-008 (no session owns the call, and the catalog never
-// changes), EXT01-CALL-001.
+// changes), EXT01-CALL-001, EXT04-OWNER-003, EXT01-OWNER-001.
 func TestCall_params(t *testing.T) {
 	for _, api := range apis {
 		x := setup{api: api}.mustStart(t)

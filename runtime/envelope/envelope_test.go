@@ -113,7 +113,7 @@ func TestReason_namesTheRuleOfItsWriter(t *testing.T) {
 	}
 }
 
-// An id is bounded by what it stands for, not by its spelling.
+// An id is bounded by what it stands for, not by its spelling: EXT04-ENV-021.
 func TestRead_boundsIDsByDecodedBytes(t *testing.T) {
 	for _, c := range []struct {
 		id    string

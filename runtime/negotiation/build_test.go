@@ -170,6 +170,7 @@ func TestAgreement_opensByVersionFeatureAndManifest(t *testing.T) {
 	}
 }
 
+// TestOfferFeatures_refusesWhatTheVersionLacks: EXT04-NEG-027.
 func TestOfferFeatures_refusesWhatTheVersionLacks(t *testing.T) {
 	for _, c := range []struct {
 		api, feature string

@@ -56,6 +56,7 @@ func TestNegotiateJSON_givesTheVerdictsOfTheSpec(t *testing.T) {
 	}
 }
 
+// TestNegotiateFeaturesJSON_givesTheVerdictsOfTheSpec: one of them is EXT04-NEG-026, an event that does not exist.
 func TestNegotiateFeaturesJSON_givesTheVerdictsOfTheSpec(t *testing.T) {
 	for _, v := range vectors(t, "feature-negotiations.json", 50) {
 		a, err := NegotiateFeaturesJSON(v.API, v.Offer, v.Selection)

@@ -5,6 +5,7 @@ import (
 	"testing"
 )
 
+// TestBounds_Check: EXT04-RESULT-012, which whoever refuses a result asks here.
 func TestBounds_Check(t *testing.T) {
 	list := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n), ",") + "]" }
 	for _, c := range []struct {
