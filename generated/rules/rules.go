@@ -723,8 +723,8 @@ const (
 	EXT04Env013 = "EXT04-ENV-013"
 	// EXT04Env014: The ids of host requests are unsigned integers, each used once per process connection.
 	EXT04Env014 = "EXT04-ENV-014"
-	// EXT04Env015: The host answers every extension request once, under the exact id, and never answers a
-	// notification.
+	// EXT04Env015: The host answers every extension request once, under the exact id, unless the request
+	// ended with its parent, and never answers a notification.
 	EXT04Env015 = "EXT04-ENV-015"
 	// EXT04Env016: A response whose id was never issued or is already settled is ignored, recorded as a
 	// diagnostic, and leaves other calls alone.
@@ -2238,8 +2238,8 @@ const (
 	// EXT04Bus002: A process on this wire is no peer of an event bus and is sent neither `bus/event` nor
 	// `bus/lifecycle`.
 	EXT04Bus002 = "EXT04-BUS-002"
-	// EXT04Parent005: When a host request settles, the host cancels every request of the extension that
-	// rests on it alone and has no outcome, with one `$/cancelRequest` for each.
+	// EXT04Parent005: When a host request settles or is cancelled, the host cancels every request of the
+	// extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.
 	EXT04Parent005 = "EXT04-PARENT-005"
 	// EXT04Parent006: A request that ends because its parent settled gets no reply.
 	EXT04Parent006 = "EXT04-PARENT-006"
@@ -5500,7 +5500,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.1", "0.2", "0.4"},
-		Text:     "The host answers every extension request once, under the exact id, and never answers a notification.",
+		Text:     "The host answers every extension request once, under the exact id, unless the request ended with its parent, and never answers a notification.",
 		Source:   "feature 13.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
@@ -11611,7 +11611,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "host",
 		Versions: []string{"0.2", "0.4"},
-		Text:     "When a host request settles, the host cancels every request of the extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.",
+		Text:     "When a host request settles or is cancelled, the host cancels every request of the extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.",
 		Source:   "feature 13.2, feature 8.8",
 		Unproven: "needs a host that offers a service to extensions",
 	},
