@@ -214,7 +214,9 @@ func (w *World) hangsUp(which string) error {
 		return nil
 	}
 	w.mon.Stop()
-	w.conv.StopReading()
+	if err := w.conv.StopReading(w.setup.Patience.Answer); err != nil {
+		return errored("the host stops reading: %v", err)
+	}
 	return nil
 }
 

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/octet-dev/octet/features/wire"
 )
 
-// Reasons for which a wait ends without the message it waited for.
+// Reasons for which a wait ends without what it waited for.
 var (
 	// ErrNoAnswer: the deadline passed and the subject's output is still open.
 	ErrNoAnswer = errors.New("no answer within the deadline")
@@ -19,6 +18,8 @@ var (
 	ErrEnded = errors.New("the output of the extension ended")
 	// ErrStuck: the subject does not read its input.
 	ErrStuck = errors.New("the extension does not read its input")
+	// ErrHeld: another process holds our end of the subject's output.
+	ErrHeld = errors.New("another process can still read what the extension writes")
 )
 
 // Bounds of a Conversation.
@@ -275,13 +276,15 @@ func (c *Conversation) Lost() int {
 	return c.lost
 }
 
-// StopReading closes our end of the subject's output. No process is started meanwhile: between fork and
-// exec it would hold a copy of that end, and what the subject writes would not meet a broken pipe.
-func (c *Conversation) StopReading() {
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	_ = c.run.Stdout().Close()
+// StopReading closes our end of the subject's output and returns once nobody else holds that end either,
+// as far as the system tells: from then on, whatever the subject writes meets a broken pipe. If somebody
+// still holds it after the limit, the error is ErrHeld.
+func (c *Conversation) StopReading(limit time.Duration) error {
+	out := c.run.Stdout()
+	awaitUnread := watchReaders(out)
+	_ = out.Close()
 	<-c.readDone
+	return awaitUnread(limit)
 }
 
 // Close ends the subject with everything it started and returns once nothing of it is left to wait for.
