@@ -26,12 +26,21 @@ func (a *Agreement) Open(closed ...string) []string {
 	var open []string
 	for i := range featurewire.Methods {
 		m := &featurewire.Methods[i]
-		gated := featurewire.LookupFeature(m.Gate) != nil
-		if slices.Contains(m.Versions, a.Version) && !slices.Contains(closed, m.Name) && (!gated || a.Has(m.Gate)) {
+		gate := GateFeature(m.Gate)
+		if slices.Contains(m.Versions, a.Version) && !slices.Contains(closed, m.Name) && (gate == "" || a.Has(gate)) {
 			open = append(open, m.Name)
 		}
 	}
 	return open
+}
+
+// GateFeature returns the feature that a gate of the method table names, whatever it asks for besides, or "".
+func GateFeature(gate string) string {
+	name, _, _ := strings.Cut(gate, " ")
+	if featurewire.LookupFeature(name) == nil {
+		return ""
+	}
+	return name
 }
 
 // Legacy returns the agreement of API 0.1, which negotiates nothing.

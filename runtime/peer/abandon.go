@@ -9,18 +9,9 @@ import (
 	"github.com/octet-dev/octet/runtime/canonical"
 )
 
-// Moot is a cause for context.WithCancelCause: the request has become void on the other side as well, so its
-// call ends at once and nothing is sent about it. A late answer is absorbed.
-type Moot struct{ Err error }
-
-// Error returns the text of Err.
-func (m *Moot) Error() string { return m.Err.Error() }
-
-// Unwrap returns Err.
-func (m *Moot) Unwrap() error { return m.Err }
-
 // abandon ends a call whose context has ended.
-func (c *Conn) abandon(ctx context.Context, k *call, hasty bool) outcome {
+func (c *Conn) abandon(ctx context.Context, k *call, q Call) outcome {
+	moot := q.Moot != nil && q.Moot()
 	c.mu.Lock()
 	if c.calls.live[k.id] != k {
 		c.mu.Unlock()
@@ -32,8 +23,7 @@ func (c *Conn) abandon(ctx context.Context, k *call, hasty bool) outcome {
 		c.mu.Unlock()
 		return outcome{err: notSent(ctx)}
 	}
-	var moot *Moot
-	if c.profile.Cancel == "" || errors.As(context.Cause(ctx), &moot) {
+	if c.profile.Cancel == "" || moot {
 		c.buryLocked(k)
 		c.mu.Unlock()
 		return outcome{err: unsettled(ctx)}
@@ -43,7 +33,7 @@ func (c *Conn) abandon(ctx context.Context, k *call, hasty bool) outcome {
 	f.b = appendRequest(f.b, c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})
 	f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
 	c.queueLaterLocked(outgoing{frame: f})
-	if hasty {
+	if q.Hasty {
 		c.buryLocked(k)
 		c.mu.Unlock()
 		return outcome{err: unsettled(ctx)}

@@ -28,6 +28,10 @@ type Call struct {
 	// and its answer is absorbed.
 	Hasty bool
 
+	// Moot, if set, is asked when ctx has ended behind the sending. Where it reports that the request is void
+	// on the other side as well, Do returns at once and nothing is sent about it.
+	Moot func() bool
+
 	// Install, if set, takes the result on the reading goroutine before any later frame is looked at. It
 	// must not block. Its error ends the connection and is what Do returns.
 	Install func(result []byte) error
@@ -148,7 +152,7 @@ func (c *Conn) Do(ctx context.Context, q Call) ([]byte, error) {
 		select {
 		case o = <-k.done:
 		case <-ctx.Done():
-			o = c.abandon(ctx, k, q.Hasty)
+			o = c.abandon(ctx, k, q)
 		}
 	}
 	c.release(k)

@@ -66,7 +66,7 @@ func TestDo_hastyAndMoot(t *testing.T) {
 		sends bool
 	}{
 		"hasty": {Call{Method: child.Method, Params: child.Params, Hasty: true}, Reason("user"), true},
-		"moot":  {child, &Moot{errors.New("the parent has been answered")}, false},
+		"moot":  {Call{Method: child.Method, Params: child.Params, Moot: func() bool { return true }}, errors.New("answered"), false},
 	} {
 		t.Run(name, in(func(t *testing.T) {
 			r := newChildRig(t, Options{})
@@ -176,6 +176,9 @@ func TestBehind_runsWhenTheAnswerHasItsPlace(t *testing.T) {
 			var told []bool
 			r := newChildRig(t, Options{Handle: func(ctx context.Context, q *Request) (Value, error) {
 				served = q
+				if q.Answered() {
+					t.Error("answered before its handler returned")
+				}
 				q.Behind(func(result bool) {
 					told = append(told, result)
 					go func() { _, _ = q.Conn().Call(t.Context(), child.Method, Raw(`{}`)) }()
@@ -191,6 +194,9 @@ func TestBehind_runsWhenTheAnswerHasItsPlace(t *testing.T) {
 			synctest.Wait()
 			if len(told) != 1 || told[0] != c.result {
 				t.Errorf("told %v", told)
+			}
+			if !served.Answered() {
+				t.Error("not answered behind the answer")
 			}
 			late := false
 			served.Behind(func(result bool) { late = result == c.result })

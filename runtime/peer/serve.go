@@ -101,6 +101,13 @@ func (r *Request) Behind(f func(result bool)) {
 	}
 }
 
+// Answered reports whether the answer has been given to the writer, or the connection has ended.
+func (r *Request) Answered() bool {
+	r.conn.mu.Lock()
+	defer r.conn.mu.Unlock()
+	return r.given != nothingGiven
+}
+
 // giveLocked notes the answer and returns what is to be run behind it.
 func (r *Request) giveLocked(g given) []func(result bool) {
 	if r.given != nothingGiven {
