@@ -31,6 +31,7 @@ func (p *wirePage) make() emit.File {
 	})
 	p.contents()
 	p.methods()
+	p.hooks()
 	p.features()
 	p.capabilities()
 	p.models()
@@ -48,6 +49,7 @@ func (p *wirePage) contents() {
 		anchor, name string
 	}{
 		{len(p.wire.Methods), "methods", "Methods"},
+		{len(p.wire.Hooks), "hooks", "Hooks"},
 		{len(p.wire.Features), "features", "Features"},
 		{len(p.wire.Capabilities), "capabilities", "Capabilities"},
 		{len(p.wire.Models), "models", "Models"},
@@ -138,6 +140,8 @@ func (p *wirePage) method(m *model.Method) {
 	if m.Gate != "-" {
 		add("Opened by", p.gate(m))
 	}
+	add("Tied to", parents[m.Parent])
+	add("In an SDK", service(m))
 	add("Offer", m.Offer)
 	add("Ends with", code(m.Terminal))
 	add("Status", m.Status)
@@ -207,6 +211,8 @@ func (p *wirePage) models() {
 			p.record(m)
 		case model.Union:
 			p.union(m)
+		case model.Choice:
+			p.paragraphs("A string is a " + modelLink(m.Word) + ", an object a " + modelLink(m.Object) + ".")
 		case model.Enum:
 			p.enum(m)
 		case model.Alias:
@@ -240,6 +246,12 @@ func (p *wirePage) record(m *model.Model) {
 		p.paragraphs("Closed: an unlisted member is refused.")
 	default:
 		p.paragraphs("Open: unlisted members are kept and written back.")
+	}
+	if len(m.ExactlyOne) > 0 {
+		p.paragraphs("Exactly one of " + codes(m.ExactlyOne) + " is present.")
+	}
+	if len(m.AtMostOne) > 0 {
+		p.paragraphs("At most one of " + codes(m.AtMostOne) + " is present.")
 	}
 	if len(m.Forbidden) > 0 {
 		p.paragraphs("Must not carry " + codes(m.Forbidden) + ".")
@@ -338,10 +350,10 @@ func (p *wirePage) features() {
 		}
 		rows = append(rows, []string{
 			anchored("feature", f.Name), strings.Join(f.Versions, ", "), yes(f.Required, "required"),
-			strings.Join(needs, ", "), text(f.Offered), text(f.Doc), text(f.Source),
+			strings.Join(needs, ", "), text(f.Offered), p.opens(f.Name), text(f.Doc), text(f.Source),
 		})
 	}
-	p.table([]string{"Feature", "Versions", "", "Needs", "Offered", "Meaning", "Source"}, rows)
+	p.table([]string{"Feature", "Versions", "", "Needs", "Offered", "Opens", "Meaning", "Source"}, rows)
 }
 
 func (p *wirePage) capabilities() {
