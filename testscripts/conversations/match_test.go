@@ -11,7 +11,25 @@ import (
 // bindings holds the values of names between « and ».
 type bindings map[string]any
 
-const anything = "*"
+// Names that are bound to nothing.
+const (
+	anything  = "*"
+	permitted = "?" // or nothing
+)
+
+// silent are the members of an extension's frames that say nothing with these values: such a member may as
+// well be absent, and is the same in each of these spellings (sheet 4.2, 4.3, 8.1, 8.2, 8.5, 9, 10, 11, 12).
+var silent = map[string][]string{
+	"metadata": {"null", "{}"}, "disposition": {`{"action":"continue"}`}, "context": {"[]"}, "notifications": {"[]"},
+	"level": {`"info"`}, "title": {"null"}, "style_role": {"null"}, "priority": {"0"}, "placement": {`"prompt_suffix"`}, "detail": {"null"},
+	"status": {"null"}, "description": {"null"}, "arguments": {"[]"}, "destructive": {"false"}, "recommended": {"false"},
+	"usage": {"null"}, "output_schema": {"null"}, "custom_instructions": {"null"}, "cache_warming_decision": {"null"},
+	"skill_paths": {"[]"}, "prompt_paths": {"[]"}, "theme_paths": {"[]"}, "default_theme": {"null"}, "command": {"null"}, "items": {"null"},
+	"session_operation": {`{"action":"continue"}`}, "lifecycle_events": {"[]"}, "mouse_capture": {"false"},
+}
+
+// saysNothing reports whether a member may as well be absent.
+func saysNothing(name string, value any) bool { return slices.Contains(silent[name], show(value)) }
 
 // placeholder returns the name that stands for a whole value.
 func placeholder(v any) (string, bool) {
@@ -35,9 +53,11 @@ func (b bindings) fill(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
 		for name, value := range b {
-			if text, ok := value.(string); ok {
-				v = strings.ReplaceAll(v, "«"+name+"»", text)
+			text, ok := value.(string)
+			if !ok {
+				text = show(value)
 			}
+			v = strings.ReplaceAll(v, "«"+name+"»", text)
 		}
 		return v, nil
 	case dialect.Object:
@@ -70,7 +90,7 @@ func (b bindings) match(want, got any, at string) string {
 	if name, ok := placeholder(want); ok {
 		known, bound := b[name]
 		switch {
-		case name == anything:
+		case name == anything || name == permitted:
 			return ""
 		case !bound:
 			b[name] = got
@@ -122,6 +142,10 @@ func (b bindings) matchObject(want, got dialect.Object, at string) string {
 		expected, wanted := want[key]
 		value, there := got[key]
 		switch {
+		case !there && (expected == "«"+permitted+"»" || saysNothing(key, expected)), !wanted && saysNothing(key, value):
+			continue
+		case there && wanted && saysNothing(key, expected) && saysNothing(key, value):
+			continue
 		case !there:
 			return fmt.Sprintf("%s/%s: want %s, but the member is absent", at, key, show(expected))
 		case !wanted:

@@ -8,80 +8,84 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
+	"sync/atomic"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
-	"github.com/octet-dev/octet/generated/featurewire"
-	"github.com/octet-dev/octet/process"
+	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/runtime/negotiation"
 )
 
-const toolCall = featurewire.MethodToolCall
-
-// patience bounds a whole talk: a showcase that stops answering is killed, which ends the stream.
+// patience bounds a whole talk: an extension that stops answering is killed, which ends the stream.
 const patience = 60 * time.Second
 
-// held is one process and the talk that is held with it.
-type held struct {
-	*testing.T
-	talk   *talk
-	api    string
-	run    *process.Process
-	frames chan dialect.Object
-	bound  bindings
-	offer  dialect.Object // protocol or contract of initialize
-	log    bytes.Buffer
+// peer is the extension that a talk is held with.
+type peer interface {
+	Stdin() io.WriteCloser
+	Stdout() io.Reader
+	Scratch() string
+	// Kill ends it at once; what it wrote can still be read, and then its output ends.
+	Kill()
+	// Wait returns once it has ended by itself, and says whether it ended well.
+	Wait() error
 }
 
-// hold plays the host of one talk.
-func hold(t *testing.T, tk *talk, api string, command []string) {
-	t.Helper()
-	workspace := t.TempDir()
-	environment := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "PYTHONDONTWRITEBYTECODE=1")
-	for _, row := range featurewire.TableWireEnvironment {
-		environment = append(environment, row.Variable+"="+workspace)
-	}
-	environment = append(environment, featurewire.TableWireEnvironment[0].Variable+"="+api)
-	run, err := process.Start(process.Options{Path: command[0], Args: command[1:], Dir: workspace, Env: environment})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := &held{T: t, talk: tk, api: api, run: run, frames: make(chan dialect.Object), bound: bindings{"api": api}}
-	h.bound["owner"] = owner()
-	h.bound["context"] = h.context()
-	watchdog := time.AfterFunc(patience, run.Kill)
+// held is one extension and the talk that is held with it.
+type held struct {
+	talk     *talk
+	api      string
+	peer     peer
+	frames   chan dialect.Object
+	ledger   *ledger
+	bound    bindings
+	permits  []line         // frames that may come
+	offer    dialect.Object // protocol or contract of initialize
+	farewell bool           // shutdown was sent
+	gaveUp   atomic.Bool
+	log      bytes.Buffer
+}
+
+// hold plays the host of one talk. The error says on which line of the talk the extension did something else;
+// the text is what was said until then.
+func hold(tk *talk, api string, p peer) (said string, err error) {
+	h := &held{talk: tk, api: api, peer: p, frames: make(chan dialect.Object), ledger: newLedger(api)}
+	h.bound = bindings{"api": api, "owner": owner(), "context": usualContext(api), "scratch": p.Scratch()}
+	watchdog := time.AfterFunc(patience, func() {
+		h.gaveUp.Store(true)
+		p.Kill()
+	})
+	go h.read()
 	defer func() {
 		watchdog.Stop()
-		run.End(process.Stages{})
+		p.Kill()
 		for range h.frames { // the reader ends with the stream
 		}
-		if t.Failed() {
-			t.Logf("the talk so far:\n%s\nstandard error:\n%s", h.log.String(), run.Stderr())
-		}
+		said = h.log.String()
 	}()
-	go h.read()
 	for i := 0; i < len(tk.lines); i++ {
-		if tk.lines[i].action != expectAlso {
-			h.step(tk.lines[i])
-			continue
+		group := i
+		for i < len(tk.lines) && tk.lines[i].action == expectAlso {
+			i++
 		}
-		var group []line
-		for ; i < len(tk.lines) && tk.lines[i].action == expectAlso; i++ {
-			group = append(group, tk.lines[i])
+		if group < i {
+			err = h.expectAll(tk.lines[group:i])
+			i--
+		} else {
+			err = h.step(tk.lines[i])
 		}
-		i--
-		h.expectGroup(group)
+		if err != nil {
+			return "", fmt.Errorf("%s.talk:%d: %w", tk.name, tk.lines[group].number, err)
+		}
 	}
+	return "", nil
 }
 
 // read hands out the frames of the extension. What is no JSON object becomes an object that no talk expects.
 func (h *held) read() {
 	defer close(h.frames)
-	data, lines := h.run.Stdout(), []byte(nil)
+	data, lines := h.peer.Stdout(), []byte(nil)
 	chunk := make([]byte, 64<<10)
 	for {
 		n, err := data.Read(chunk)
@@ -112,62 +116,96 @@ func decode(text []byte) dialect.Object {
 	return frame
 }
 
-func (h *held) fatalf(l line, format string, args ...any) {
-	h.Helper()
-	h.Fatalf("%s.talk:%d: %s", h.talk.name, l.number, fmt.Sprintf(format, args...))
-}
+// errEnded is the end of the output where a frame is wanted.
+var errEnded = errors.New("the extension ended its output")
 
-// next returns the next frame, or nil at the end of the stream.
-func (h *held) next() dialect.Object {
+// next returns the next frame, whatever it is.
+func (h *held) next() (dialect.Object, error) {
 	frame, ok := <-h.frames
-	if !ok {
+	switch {
+	case h.gaveUp.Load():
+		return nil, fmt.Errorf("nothing came for %s, and the extension was ended", patience)
+	case !ok:
 		h.log.WriteString("E: (end of the stream)\n")
-		return nil
+		return nil, errEnded
 	}
 	fmt.Fprintf(&h.log, "E: %s\n", show(frame))
-	return frame
+	if err := h.ledger.fromExtension(frame); err != nil {
+		return nil, fmt.Errorf("got %s: %w", show(frame), err)
+	}
+	return frame, nil
 }
 
-func (h *held) send(l line, frame any) {
-	h.Helper()
+// nextOf returns the number of the first of some frames that the next frame is. Permitted frames are passed over.
+func (h *held) nextOf(wants ...dialect.Object) (int, error) {
+	for {
+		got, err := h.next()
+		if err != nil {
+			return 0, fmt.Errorf("%w; want %s", err, show(wants[0]))
+		}
+		var differs []string
+		fits := func(want dialect.Object) bool {
+			attempt := maps.Clone(h.bound)
+			if d := attempt.match(want, got, ""); d != "" {
+				differs = append(differs, d)
+				return false
+			}
+			h.bound = attempt
+			return true
+		}
+		if found := slices.IndexFunc(wants, fits); found >= 0 {
+			return found, nil
+		}
+		may := slices.IndexFunc(h.permits, func(l line) bool { return fits(l.frame) })
+		if may < 0 {
+			return 0, fmt.Errorf("%s\nwant %s\ngot  %s", strings.Join(differs, "\n"), show(wants[0]), show(got))
+		}
+		h.permits = slices.Delete(h.permits, may, may+1)
+	}
+}
+
+func (h *held) expect(want dialect.Object) error {
+	_, err := h.nextOf(want)
+	return err
+}
+
+// expectAll takes as many frames as there are lines; each must match another one of them.
+func (h *held) expectAll(group []line) error {
+	var wants []dialect.Object
+	for _, l := range group {
+		wants = append(wants, l.frame)
+	}
+	for len(wants) > 0 {
+		found, err := h.nextOf(wants...)
+		if err != nil {
+			return err
+		}
+		wants = slices.Delete(wants, found, found+1)
+	}
+	return nil
+}
+
+func (h *held) send(frame dialect.Object, wrong bool) error {
 	filled, err := h.bound.fill(frame)
 	if err != nil {
-		h.fatalf(l, "%v", err)
+		return err
 	}
 	text := show(filled)
 	if h.api == dialect.CanonicalAPI {
 		text = string(dialect.Encode(json.RawMessage(text)))
 	}
 	fmt.Fprintf(&h.log, "H: %s\n", text)
-	if _, err := io.WriteString(h.run.Stdin(), text+"\n"); err != nil {
-		h.fatalf(l, "the extension does not read: %v", err)
+	if err := h.ledger.fromHost(filled.(dialect.Object), wrong); err != nil {
+		return fmt.Errorf("the talk sends %s: %w", text, err)
 	}
+	return h.write(text + "\n")
 }
 
-func (h *held) step(l line) {
-	h.Helper()
-	switch l.action {
-	case start:
-		h.send(l, h.initialize())
-	case ready:
-		h.expectReady(l)
-	case send:
-		h.send(l, l.frame)
-	case expect:
-		h.expect(l, l.frame)
-	case quiet:
-		h.send(l, dialect.Object{"jsonrpc": dialect.RPCVersion, "id": probeID, "method": "talk/probe", "params": dialect.Object{}})
-		h.expect(l, dialect.Object{"jsonrpc": dialect.RPCVersion, "id": probeID, "error": "«*»"})
-	case shutdown:
-		h.send(l, dialect.Object{"jsonrpc": dialect.RPCVersion, "id": farewellID, "method": featurewire.MethodShutdown, "params": dialect.Object{}})
-		h.expect(l, dialect.Object{"jsonrpc": dialect.RPCVersion, "id": farewellID, "result": dialect.Object{}})
-		h.expectGone(l)
-	case eof:
-		_ = h.run.Stdin().Close() // the extension may have gone already
-		h.expectGone(l)
-	case gone:
-		h.expectGone(l)
+func (h *held) write(text string) error {
+	if _, err := io.WriteString(h.peer.Stdin(), text); err != nil {
+		return fmt.Errorf("the extension does not read: %w", err)
 	}
+	return nil
 }
 
 // Ids of the frames that the runner sends by itself.
@@ -175,113 +213,163 @@ const (
 	initializeID = 1
 	probeID      = 900001
 	farewellID   = 900002
+	seenID       = 910000 // and on
 )
 
-func (h *held) expect(l line, want dialect.Object) {
-	h.Helper()
-	got := h.next()
-	if got == nil {
-		h.fatalf(l, "the extension ended its output; want %s", show(want))
+func (h *held) step(l line) error {
+	switch l.action {
+	case start:
+		params, offer, err := h.talk.initialize(h.api, h.peer.Scratch())
+		h.offer = offer
+		if err != nil {
+			return err
+		}
+		return h.ask(initializeID, dialect.Initialize, params)
+	case ready:
+		return h.expectReady()
+	case send, sendWrong:
+		h.farewell = h.farewell || l.frame["method"] == dialect.Shutdown
+		return h.send(l.frame, l.action == sendWrong)
+	case raw:
+		fmt.Fprintf(&h.log, "H: (raw) %q\n", l.value)
+		return h.write(l.value.(string))
+	case expect:
+		return h.expect(l.frame)
+	case permit:
+		h.permits = append(h.permits, l)
+	case says, fails:
+		want, err := resultFrame(h.api, l, h.bound)
+		if err != nil {
+			return err
+		}
+		return h.expect(want)
+	case seen:
+		return h.expectSeen(l.value.([]any))
+	case quiet:
+		if err := h.ask(probeID, "talk/probe", dialect.Object{}); err != nil {
+			return err
+		}
+		return h.expect(dialect.Object{"jsonrpc": dialect.RPCVersion, "id": json.Number(fmt.Sprint(probeID)), "error": "«*»"})
+	case shutdown:
+		if err := h.ask(farewellID, dialect.Shutdown, dialect.Object{}); err != nil {
+			return err
+		}
+		h.farewell = true
+		if err := h.expect(dialect.Object{"jsonrpc": dialect.RPCVersion, "id": json.Number(fmt.Sprint(farewellID)), "result": farewell(h.api)}); err != nil {
+			return err
+		}
+		return h.expectGone()
+	case eof:
+		fmt.Fprintf(&h.log, "H: (end of the stream)\n")
+		_ = h.peer.Stdin().Close() // the extension may have gone already
+	case gone:
+		return h.expectGone()
 	}
-	if differs := h.bound.match(want, got, ""); differs != "" {
-		h.fatalf(l, "%s\nwant %s\ngot  %s", differs, show(want), show(got))
-	}
+	return nil
 }
 
-// expectGroup takes as many frames as the group has lines; each must match another one of them.
-func (h *held) expectGroup(group []line) {
-	h.Helper()
-	for len(group) > 0 {
-		got := h.next()
-		if got == nil {
-			h.fatalf(group[0], "the extension ended its output; want %s", show(group[0].frame))
-		}
-		var differs []string
-		found := slices.IndexFunc(group, func(l line) bool {
-			attempt := maps.Clone(h.bound)
-			if d := attempt.match(l.frame, got, ""); d != "" {
-				differs = append(differs, d)
-				return false
+// farewell is the result of shutdown.
+func farewell(api string) dialect.Object {
+	if api == dialect.CanonicalAPI {
+		return dialect.Object{"terminal": string(canonicalwire.ShutdownTerminalShutdown)}
+	}
+	return dialect.Object{}
+}
+
+func (h *held) ask(id int, method string, params dialect.Object) error {
+	return h.send(dialect.Object{"jsonrpc": dialect.RPCVersion, "id": json.Number(fmt.Sprint(id)), "method": method, "params": params}, false)
+}
+
+// expectGone waits for the end of the output and of the process, which must end by itself.
+func (h *held) expectGone() error {
+	for {
+		frame, err := h.next()
+		switch {
+		case errors.Is(err, errEnded):
+			err := h.peer.Wait()
+			switch {
+			case h.gaveUp.Load():
+				return fmt.Errorf("the extension closed its output and did not end within %s", patience)
+			case err != nil && h.farewell:
+				return fmt.Errorf("the extension ended with %w", err)
 			}
-			h.bound = attempt
-			return true
-		})
-		if found < 0 {
-			h.fatalf(group[0], "no line of the group expects %s:\n%s", show(got), strings.Join(differs, "\n"))
+			return nil
+		case err != nil:
+			return err
 		}
-		group = slices.Delete(slices.Clone(group), found, found+1)
+		may := slices.IndexFunc(h.permits, func(l line) bool { return h.bound.match(l.frame, frame, "") == "" })
+		if may < 0 {
+			return fmt.Errorf("want the end of the stream, got %s", show(frame))
+		}
+		h.permits = slices.Delete(h.permits, may, may+1)
 	}
 }
 
-// expectGone waits for the end of the output and of the process, which must have ended by itself.
-func (h *held) expectGone(l line) {
-	h.Helper()
-	if frame := h.next(); frame != nil {
-		h.fatalf(l, "want the end of the stream, got %s", show(frame))
+// expectSeen asks the tool seen until it has told of as many observations as are wanted: those of the extension
+// are handled beside its calls, so that a call may overtake them.
+func (h *held) expectSeen(want []any) error {
+	var all []any
+	for n := 0; len(all) < len(want) || n == 0; n++ {
+		id := json.Number(fmt.Sprint(seenID + n))
+		if err := h.send(callFrame(id, "seen", dialect.Object{}), false); err != nil {
+			return err
+		}
+		delete(h.bound, "observed")
+		frame, err := resultFrame(h.api, line{action: says, id: id, value: "«observed»"}, h.bound)
+		if err != nil {
+			return err
+		}
+		if err := h.expect(frame); err != nil {
+			return err
+		}
+		var some []any
+		text, _ := h.bound["observed"].(string)
+		if err := parse(text, &some); err != nil {
+			return fmt.Errorf("seen answered %q, which is no JSON array: %w", text, err)
+		}
+		all = append(all, some...)
 	}
-	<-h.run.Exited()
-	if report := h.run.End(process.Stages{}); report.State.Code != 0 && l.action == shutdown {
-		h.fatalf(l, "the extension ended with %s", report.State)
+	if differs := h.bound.match(any(want), any(all), ""); differs != "" {
+		return fmt.Errorf("seen%s\nwant %s\ngot  %s", differs, show(want), show(all))
 	}
+	return nil
 }
 
-// expectReady takes the answer to initialize: everything that was offered is selected.
-func (h *held) expectReady(l line) {
-	h.Helper()
-	got := h.next()
+// expectReady takes the answer to initialize: the declared catalog, and everything that was offered is selected.
+func (h *held) expectReady() error {
+	got, err := h.next()
+	if err != nil {
+		return err
+	}
 	result, _ := got["result"].(dialect.Object)
-	if got == nil || result == nil || show(got["id"]) != show(initializeID) {
-		h.fatalf(l, "want the answer to initialize, got %s", show(got))
+	if result == nil || show(got["id"]) != show(initializeID) {
+		return fmt.Errorf("want the answer to initialize, got %s", show(got))
 	}
 	if h.offer == nil {
-		return
+		return nil
 	}
 	offer := []byte(show(h.offer))
 	if h.api == dialect.CanonicalAPI {
 		if _, err := negotiation.NegotiateJSON(offer, []byte(show(result["contract"]))); err != nil {
-			h.fatalf(l, "%v", err)
+			return err
 		}
-		return
+		selection, _ := result["contract"].(dialect.Object)
+		return selected(h.talk.offer, selection["capabilities"])
 	}
-	agreement, err := negotiation.NegotiateFeaturesJSON(h.api, offer, []byte(show(result["protocol"])))
-	if err != nil {
-		h.fatalf(l, "%v", err)
+	if _, err := negotiation.NegotiateFeaturesJSON(h.api, offer, []byte(show(result["protocol"]))); err != nil {
+		return err
 	}
-	for _, feature := range h.talk.offer {
-		if !agreement.Has(feature) {
-			h.fatalf(l, "%s was offered and not selected", feature)
-		}
-	}
+	protocol, _ := result["protocol"].(dialect.Object)
+	return selected(h.talk.offer, protocol["features"])
 }
 
-// initialize is the usual first frame with the talk's offer.
-func (h *held) initialize() dialect.Object {
-	h.Helper()
-	d, err := dialect.For(h.api)
-	if err != nil {
-		h.Fatal(err)
-	}
-	contributes := contributions(h.api, h.talk.offer)
-	maps.Copy(contributes, h.talk.declare)
-	params := d.Initialize(dialect.Extension{
-		Name: "showcase", Version: "1.0.0", ManifestPath: filepath.FromSlash("/x/showcase/extension.toml"), Workspace: "/w",
-		Contributes: contributes, FlagValues: h.talk.flags,
-	})
-	switch {
-	case h.api == dialect.CanonicalAPI:
-		offer, err := negotiation.Offer(canonicalFrame, concurrency, h.talk.offer...)
-		if err != nil {
-			h.Fatal(err)
+// selected demands that everything that was offered is among what was selected.
+func selected(offered []string, among any) error {
+	names, _ := among.([]any)
+	for _, name := range offered {
+		if !slices.Contains(names, any(name)) {
+			return fmt.Errorf("%s was offered and not selected", name)
 		}
-		h.offer = decode(offer.AppendJSON(nil))
-		params["contract"] = h.offer
-	case d.Negotiates():
-		offer, err := negotiation.OfferFeatures(h.api, concurrency, h.talk.offer...)
-		if err != nil {
-			h.Fatal(err)
-		}
-		h.offer = decode(offer.AppendJSON(nil))
-		params["protocol"] = h.offer
 	}
-	return dialect.Object{"jsonrpc": dialect.RPCVersion, "id": initializeID, "method": dialect.Initialize, "params": params}
+	return nil
 }
