@@ -16,7 +16,7 @@ import (
 // seesTags: environments of other processes can be read here.
 const seesTags = true
 
-// TestStart_childDiesWithItsHost: EXT04-PROC-007.
+// TestStart_childDiesWithItsHost: EXT04-PROC-007, MAN-LAUNCH-008.
 func TestStart_childDiesWithItsHost(t *testing.T) {
 	host := start(t, "host", nil)
 	pid, err := strconv.Atoi(readLine(t, host.Stdout()))

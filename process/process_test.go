@@ -175,6 +175,7 @@ func TestStart_refusals(t *testing.T) {
 	}
 }
 
+// TestStart_busyExecutableIsTriedAgain: MAN-LAUNCH-007.
 func TestStart_busyExecutableIsTriedAgain(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
@@ -286,7 +287,7 @@ func TestKill_shortensEnd(t *testing.T) {
 	p.Kill()
 }
 
-// TestEnd_takesDescendantsDown: EXT04-PROC-007.
+// TestEnd_takesDescendantsDown: EXT04-PROC-007, MAN-LAUNCH-006.
 func TestEnd_takesDescendantsDown(t *testing.T) {
 	for _, role := range []string{"fork", "daemon"} {
 		t.Run(role, func(t *testing.T) {
@@ -383,7 +384,7 @@ func TestHangup_unblocksAReader(t *testing.T) {
 	p.Hangup()
 }
 
-// TestStderr_floodIsDrainedAndBounded: EXT04-PROC-006.
+// TestStderr_floodIsDrainedAndBounded: EXT04-PROC-006, MAN-SUPER-004.
 func TestStderr_floodIsDrainedAndBounded(t *testing.T) {
 	p := start(t, "flood", func(o *Options) { o.Stderr = StderrOptions{TailLines: 10, TailBytes: 500} })
 	<-p.Exited()

@@ -263,6 +263,9 @@ const (
 	// EXT03Env023: A host keeps a known method to its kind: a notification method never carries an id, a
 	// request method always does.
 	EXT03Env023 = "EXT03-ENV-023"
+	// EXT03Env027: A host ends the stream at a notification method that carries an id and at a request
+	// method without one.
+	EXT03Env027 = "EXT03-ENV-027"
 	// EXT03Err001: An error of an extension carries one of the nine codes of the error table.
 	EXT03Err001 = "EXT03-ERR-001"
 	// EXT03Err002: An error of an extension carries exactly the table's message for its code, with nothing
@@ -287,6 +290,16 @@ const (
 	EXT03Err009 = "EXT03-ERR-009"
 	// EXT03Err010: A host accepts any data in a request_cancelled error, absent included.
 	EXT03Err010 = "EXT03-ERR-010"
+	// EXT03Err011: The data of a host's unknown_method error is an object whose method member names what
+	// was refused.
+	EXT03Err011 = "EXT03-ERR-011"
+	// EXT03Err012: A host puts details of an error into data or its log, never into the message.
+	EXT03Err012 = "EXT03-ERR-012"
+	// EXT03Err013: The data of a capability_mismatch or invalid_request error may be an object that names
+	// the offending capability, method, fields or features.
+	EXT03Err013 = "EXT03-ERR-013"
+	// EXT03Err014: A host answers a valid request that it fails to carry out with internal_error.
+	EXT03Err014 = "EXT03-ERR-014"
 	// EXT03Init001: An extension answers a valid initialize with a result within the deadline (host 30 s;
 	// referee 10 s times its calibration factor).
 	EXT03Init001 = "EXT03-INIT-001"
@@ -383,6 +396,13 @@ const (
 	// EXT03Init038: A host lists in contributes tools, commands, hooks, ui, context, tool_renderers,
 	// notifications and confirmations, and nothing else.
 	EXT03Init038 = "EXT03-INIT-038"
+	// EXT03Init039: A host speaks API 0.3 exactly to an extension whose manifest says 0.3: no answer makes
+	// it fall back to another version.
+	EXT03Init039 = "EXT03-INIT-039"
+	// EXT03Init040: A host sends extension, capabilities, contributes and host as values other than null.
+	EXT03Init040 = "EXT03-INIT-040"
+	// EXT03Init041: A host sends as workspace the root of the active workspace.
+	EXT03Init041 = "EXT03-INIT-041"
 	// EXT03Contract001: A selection has exactly the members capabilities, encoding, limits, methods and
 	// schema.
 	EXT03Contract001 = "EXT03-CONTRACT-001"
@@ -442,6 +462,25 @@ const (
 	// invalid_params, a zero limit as invalid_params and a limit above the API maximum as
 	// resource_exhausted.
 	EXT03Contract022 = "EXT03-CONTRACT-022"
+	// EXT03Contract024: A host accepts the names of a selection in any order.
+	EXT03Contract024 = "EXT03-CONTRACT-024"
+	// EXT03Contract025: A host accepts a capability that is selected with none of its methods, event_bus
+	// and lifecycle_events aside.
+	EXT03Contract025 = "EXT03-CONTRACT-025"
+	// EXT03Contract026: A host judges a selection in the order model, schema, encoding, capability list,
+	// method list, deferred names, capability of each method, limits, and only then against its offer.
+	EXT03Contract026 = "EXT03-CONTRACT-026"
+	// EXT03Contract027: A host configured with a frame bound or a concurrency of zero refuses that
+	// configuration as invalid_params.
+	EXT03Contract027 = "EXT03-CONTRACT-027"
+	// EXT03Contract028: A host offers no deferred capability and no deferred method: not dynamic_tools,
+	// context/collect, tools/register or tools/unregister.
+	EXT03Contract028 = "EXT03-CONTRACT-028"
+	// EXT03Contract029: A host offers no artifact, progress, command, presentation, secret or child-session
+	// method of the feature wire on API 0.3.
+	EXT03Contract029 = "EXT03-CONTRACT-029"
+	// EXT03Contract030: A host may leave every optional capability out of its offer.
+	EXT03Contract030 = "EXT03-CONTRACT-030"
 	// EXT03Method001: An extension answers a request for a method outside the protocol with unknown_method.
 	EXT03Method001 = "EXT03-METHOD-001"
 	// EXT03Method002: An extension answers a request for a protocol method it did not select, a deferred
@@ -462,6 +501,17 @@ const (
 	EXT03Method007 = "EXT03-METHOD-007"
 	// EXT03Method008: A host sends only methods the extension selected.
 	EXT03Method008 = "EXT03-METHOD-008"
+	// EXT03Method011: A host answers a request of a selected method whose params break their model with an
+	// error, and the stream lives.
+	EXT03Method011 = "EXT03-METHOD-011"
+	// EXT03Method012: A host answers a request for a deferred method with unknown_method.
+	EXT03Method012 = "EXT03-METHOD-012"
+	// EXT03Method013: A host fails the stream named by a well-formed stream_id when a provider/event breaks
+	// its model.
+	EXT03Method013 = "EXT03-METHOD-013"
+	// EXT03Method014: A host may end the connection at a provider/event or providers/complete whose params
+	// break their model, and does so when no stream_id can be read.
+	EXT03Method014 = "EXT03-METHOD-014"
 	// EXT03Tool001: A tool result has the members content, is_error and metadata, optionally
 	// structured_content, and no other.
 	EXT03Tool001 = "EXT03-TOOL-001"
@@ -539,6 +589,16 @@ const (
 	// EXT03Cancel013: A host that is interrupted by the user during a tool call sends $/cancelRequest for
 	// it.
 	EXT03Cancel013 = "EXT03-CANCEL-013"
+	// EXT03Cancel014: A host sends no answer to a $/cancelRequest of an extension.
+	EXT03Cancel014 = "EXT03-CANCEL-014"
+	// EXT03Cancel015: A host answers a request that its extension cancelled once: with request_cancelled
+	// unless another outcome was decided first.
+	EXT03Cancel015 = "EXT03-CANCEL-015"
+	// EXT03Cancel016: A host ignores a $/cancelRequest that names no request of that extension, or one that
+	// is answered or cancelled already.
+	EXT03Cancel016 = "EXT03-CANCEL-016"
+	// EXT03Cancel017: A host undoes nothing for a cancellation: effects that happened stay.
+	EXT03Cancel017 = "EXT03-CANCEL-017"
 	// EXT03Shut001: An extension answers shutdown with a result of exactly one member, terminal, whose
 	// value is shutdown.
 	EXT03Shut001 = "EXT03-SHUT-001"
@@ -595,6 +655,10 @@ const (
 	EXT03Order010 = "EXT03-ORDER-010"
 	// EXT03Order011: A host delivers answers to their requests whatever order they arrive in.
 	EXT03Order011 = "EXT03-ORDER-011"
+	// EXT03Order014: A host keeps the ids of its own requests apart from those of the extension.
+	EXT03Order014 = "EXT03-ORDER-014"
+	// EXT03Order015: A host answers each request of an extension exactly once, under its id as received.
+	EXT03Order015 = "EXT03-ORDER-015"
 	// EXT03Proc001: An extension writes nothing to stdout that is not a frame of the protocol.
 	EXT03Proc001 = "EXT03-PROC-001"
 	// EXT03Proc002: An extension may write any amount of text to stderr.
@@ -648,6 +712,403 @@ const (
 	// EXT03Limit006: A host does not write a frame above the bound: the request fails locally as
 	// resource_exhausted.
 	EXT03Limit006 = "EXT03-LIMIT-006"
+	// EXT03Limit007: A host admits at most 128 unanswered requests of one process, and 65536 distinct ids
+	// in its life.
+	EXT03Limit007 = "EXT03-LIMIT-007"
+	// EXT03Model001: A host judges a record in this order: it is an object, it has no unlisted member, then
+	// member by member in table order presence, null, type with the elements included, item count, byte
+	// length, enumeration.
+	EXT03Model001 = "EXT03-MODEL-001"
+	// EXT03Model002: A host reads the tag of a union first and then judges tag and members of that variant
+	// as one record.
+	EXT03Model002 = "EXT03-MODEL-002"
+	// EXT03Model003: A host refuses an unlisted member at every level of a model.
+	EXT03Model003 = "EXT03-MODEL-003"
+	// EXT03Model004: A host calls too many items or bytes resource_exhausted, a deferred variant
+	// capability_mismatch, a bad id invalid_request, and every other violation of a model invalid_params.
+	EXT03Model004 = "EXT03-MODEL-004"
+	// EXT03Model005: A host keeps an absent and a null member apart wherever a model allows both, also when
+	// it writes the value again.
+	EXT03Model005 = "EXT03-MODEL-005"
+	// EXT03Model006: A host refuses null for every member that is not nullable, optional ones included.
+	EXT03Model006 = "EXT03-MODEL-006"
+	// EXT03Model007: A host counts byte bounds in UTF-8 bytes of the decoded string.
+	EXT03Model007 = "EXT03-MODEL-007"
+	// EXT03Model008: A host takes an integer of a model from 0 to 9007199254740991, and a signed one from
+	// -9007199254740991.
+	EXT03Model008 = "EXT03-MODEL-008"
+	// EXT03Model009: A host bounds a text without a bound of its own by the frame bound alone.
+	EXT03Model009 = "EXT03-MODEL-009"
+	// EXT03Model010: A host may bound texts without a bound of their own more tightly in what it sends.
+	EXT03Model010 = "EXT03-MODEL-010"
+	// EXT03Model011: A host judges the members of a result for its meaning as well: a disposition kind
+	// outside continue, deny and defer is refused.
+	EXT03Model011 = "EXT03-MODEL-011"
+	// EXT03Hook004: A host sends hook/run only to an extension whose manifest declares the session hooks
+	// and that selected lifecycle_events and hook/run.
+	EXT03Hook004 = "EXT03-HOOK-004"
+	// EXT03Hook005: A host sends one hook/run with session_start when its durable session owner becomes
+	// active, and one with session_end when that binding settles.
+	EXT03Hook005 = "EXT03-HOOK-005"
+	// EXT03Hook006: Start and end of one pair carry the same binding.
+	EXT03Hook006 = "EXT03-HOOK-006"
+	// EXT03Hook007: A host's binding holds session_id, extension_instance_id and process_generation and
+	// nothing else.
+	EXT03Hook007 = "EXT03-HOOK-007"
+	// EXT03Hook008: The session_id of a binding is an opaque key derived by SHA-256 from the owner, the
+	// extension_instance_id is made by the host, and each has at most 256 UTF-8 bytes.
+	EXT03Hook008 = "EXT03-HOOK-008"
+	// EXT03Hook009: A session_end carries an outcome of completed, failed, cancelled, interrupted,
+	// frontend_disconnected, shutdown or limit_reached, a reason of shutdown, reload, crash or cancelled,
+	// and duration_ms.
+	EXT03Hook009 = "EXT03-HOOK-009"
+	// EXT03Hook010: A session hook's payload holds no session path, mutable session state, prompt or
+	// content.
+	EXT03Hook010 = "EXT03-HOOK-010"
+	// EXT03Hook011: A host records the ownership of a binding before it sends session_start.
+	EXT03Hook011 = "EXT03-HOOK-011"
+	// EXT03Hook012: A host sends no session_end without a start it owns, and no two ends of one binding.
+	EXT03Hook012 = "EXT03-HOOK-012"
+	// EXT03Hook013: A host settles a binding once, however often it is asked to, and before it shuts the
+	// child down.
+	EXT03Hook013 = "EXT03-HOOK-013"
+	// EXT03Hook014: A host waits at most 250 ms for each session hook.
+	EXT03Hook014 = "EXT03-HOOK-014"
+	// EXT03Hook015: A host turns a malformed result, a timeout and an error of a session hook each into one
+	// bounded diagnostic.
+	EXT03Hook015 = "EXT03-HOOK-015"
+	// EXT03Hook016: No answer to a session hook, and no failure of it, holds up or vetoes what the session
+	// does.
+	EXT03Hook016 = "EXT03-HOOK-016"
+	// EXT03Hook017: A host records a valid deny or defer of a session hook.
+	EXT03Hook017 = "EXT03-HOOK-017"
+	// EXT03Hook018: A host may combine any outcome with any reason in a session_end.
+	EXT03Hook018 = "EXT03-HOOK-018"
+	// EXT03Hook019: Session hooks stay out of prompts and tool calls, and no session/started or
+	// session/settled observation is sent on API 0.3.
+	EXT03Hook019 = "EXT03-HOOK-019"
+	// EXT03Session002: A host offers session_lifecycle only where an interactive product has bound the
+	// driver of its active session.
+	EXT03Session002 = "EXT03-SESSION-002"
+	// EXT03Session003: A host serves session requests for its active session.
+	EXT03Session003 = "EXT03-SESSION-003"
+	// EXT03Session004: session/create and session/fork make a durable session and do not switch to it.
+	EXT03Session004 = "EXT03-SESSION-004"
+	// EXT03Session005: session/switch makes an existing session of the same workspace active.
+	EXT03Session005 = "EXT03-SESSION-005"
+	// EXT03Session006: session/reload reads the active durable session anew from disk.
+	EXT03Session006 = "EXT03-SESSION-006"
+	// EXT03Session007: A host answers a session request with the session_id of the session concerned, of at
+	// most 256 UTF-8 bytes.
+	EXT03Session007 = "EXT03-SESSION-007"
+	// EXT03Session008: A host carries out session requests one after the other, each at an idle boundary.
+	EXT03Session008 = "EXT03-SESSION-008"
+	// EXT03Session009: A host bounds its queue of session requests and answers one too many with
+	// resource_exhausted.
+	EXT03Session009 = "EXT03-SESSION-009"
+	// EXT03Session010: A host does not carry out work for a new session that was queued before the session
+	// was rebound.
+	EXT03Session010 = "EXT03-SESSION-010"
+	// EXT03Session011: A host answers a session request without a bound driver with capability_mismatch and
+	// one whose operation failed with internal_error.
+	EXT03Session011 = "EXT03-SESSION-011"
+	// EXT03Session012: A switch or reload of the session settles and starts session hooks and resets the
+	// event bus.
+	EXT03Session012 = "EXT03-SESSION-012"
+	// EXT03Session013: A host may answer a session request long after it came.
+	EXT03Session013 = "EXT03-SESSION-013"
+	// EXT03Migrate008: A migration adapter may announce no tools at all.
+	EXT03Migrate008 = "EXT03-MIGRATE-008"
+	// EXT03Migrate009: A host sends migration/detect with exactly source_root, an absolute path of at most
+	// 4096 UTF-8 bytes.
+	EXT03Migrate009 = "EXT03-MIGRATE-009"
+	// EXT03Migrate010: A host sends migration/import only config_paths that detection reported, at most
+	// 128, each once.
+	EXT03Migrate010 = "EXT03-MIGRATE-010"
+	// EXT03Migrate011: A host refuses a path of a migration answer that is absolute, has an empty,
+	// single-dot or double-dot segment, a backslash, a NUL or a drive letter.
+	EXT03Migrate011 = "EXT03-MIGRATE-011"
+	// EXT03Migrate012: A host writes nothing on the ground of migration/detect.
+	EXT03Migrate012 = "EXT03-MIGRATE-012"
+	// EXT03Provider004: An extension may send providers/complete for an empty batch, more than once, and
+	// register, update or unregister behind it.
+	EXT03Provider004 = "EXT03-PROVIDER-004"
+	// EXT03Provider005: providers/register declares a provider with its whole set of models in one step.
+	EXT03Provider005 = "EXT03-PROVIDER-005"
+	// EXT03Provider006: providers/update replaces an owned provider and its whole set of models in one
+	// step.
+	EXT03Provider006 = "EXT03-PROVIDER-006"
+	// EXT03Provider007: providers/unregister removes an owned provider with its models.
+	EXT03Provider007 = "EXT03-PROVIDER-007"
+	// EXT03Provider008: A refused catalog request leaves the registry as it was.
+	EXT03Provider008 = "EXT03-PROVIDER-008"
+	// EXT03Provider009: A provider belongs to the process generation that registered it.
+	EXT03Provider009 = "EXT03-PROVIDER-009"
+	// EXT03Provider010: A host removes everything a process registered when that process ends.
+	EXT03Provider010 = "EXT03-PROVIDER-010"
+	// EXT03Provider011: A host holds at most 32 providers and 256 models of all extensions together and
+	// answers a registration beyond that with resource_exhausted.
+	EXT03Provider011 = "EXT03-PROVIDER-011"
+	// EXT03Provider012: A host answers an empty provider or model id, one with a slash and a repeated model
+	// id with invalid_params.
+	EXT03Provider012 = "EXT03-PROVIDER-012"
+	// EXT03Provider013: A host answers the registration of a provider id that exists with invalid_params.
+	EXT03Provider013 = "EXT03-PROVIDER-013"
+	// EXT03Provider014: A host answers an update or removal of another owner's provider with
+	// capability_mismatch and of an unknown one with invalid_params.
+	EXT03Provider014 = "EXT03-PROVIDER-014"
+	// EXT03Provider015: A host answers a context_window or max_output_tokens of 0 with invalid_params.
+	EXT03Provider015 = "EXT03-PROVIDER-015"
+	// EXT03Provider016: A host answers a catalog request with revision, provider_ids and model_ids, at most
+	// 32 and 256 of them.
+	EXT03Provider016 = "EXT03-PROVIDER-016"
+	// EXT03Provider017: The provider_ids and model_ids of a catalog result ascend, and a model id reads
+	// provider, slash, model.
+	EXT03Provider017 = "EXT03-PROVIDER-017"
+	// EXT03Provider018: A host takes providers/complete for the end of the first batch, an empty one
+	// included, takes a repeated one for nothing new, and forbids nothing behind it.
+	EXT03Provider018 = "EXT03-PROVIDER-018"
+	// EXT03Provider019: A host finds an unlisted member such as credential in an auth requirement and
+	// answers it with invalid_params.
+	EXT03Provider019 = "EXT03-PROVIDER-019"
+	// EXT03Provider020: A registration in the catalog promises no other service: a host calls the provider
+	// only under what it selected.
+	EXT03Provider020 = "EXT03-PROVIDER-020"
+	// EXT03Auth003: A host answers an action that does not belong to the method with invalid_params.
+	EXT03Auth003 = "EXT03-AUTH-003"
+	// EXT03Auth004: A host answers an authorization with a status of ready, pending, denied, unavailable or
+	// revoked.
+	EXT03Auth004 = "EXT03-AUTH-004"
+	// EXT03Auth005: A host sends a lease only with the status ready.
+	EXT03Auth005 = "EXT03-AUTH-005"
+	// EXT03Auth006: A lease is opaque, issued by the host's policy, of at most 256 UTF-8 bytes, and no
+	// secret.
+	EXT03Auth006 = "EXT03-AUTH-006"
+	// EXT03Auth007: A host puts no credential, token, URL, header or callback address into a message about
+	// authorization.
+	EXT03Auth007 = "EXT03-AUTH-007"
+	// EXT03Auth008: A host answers an authorization for a provider that the process does not own with
+	// capability_mismatch.
+	EXT03Auth008 = "EXT03-AUTH-008"
+	// EXT03Stream010: A host sends provider/stream with a stream_id it made, provider_id, model_id and a
+	// request that is not null, optionally with an authorization_lease of at most 256 UTF-8 bytes.
+	EXT03Stream010 = "EXT03-STREAM-010"
+	// EXT03Stream011: A host takes a provider/stream that is not accepted for over, whatever reason is
+	// given.
+	EXT03Stream011 = "EXT03-STREAM-011"
+	// EXT03Stream012: A host keeps for each stream the next sequence it expects and whether its terminal
+	// event came.
+	EXT03Stream012 = "EXT03-STREAM-012"
+	// EXT03Stream013: A host fails a stream with an error when an event repeats or skips a sequence, comes
+	// behind the terminal one, or does not start at 0.
+	EXT03Stream013 = "EXT03-STREAM-013"
+	// EXT03Stream014: A host drops events of unknown and of cancelled streams.
+	EXT03Stream014 = "EXT03-STREAM-014"
+	// EXT03Stream015: A host fails a stream with more than 100000 events or an event payload of more than
+	// 65536 canonical bytes.
+	EXT03Stream015 = "EXT03-STREAM-015"
+	// EXT03Stream016: A host sends provider/cancel as best effort, names the stream in it and expects no
+	// answer.
+	EXT03Stream016 = "EXT03-STREAM-016"
+	// EXT03Stream017: A host never replays a stream by itself when it is unclear whether the extension
+	// accepted it.
+	EXT03Stream017 = "EXT03-STREAM-017"
+	// EXT03Stream018: A host bounds a stream by an idle timeout, an overall deadline and a bounded buffer
+	// of events.
+	EXT03Stream018 = "EXT03-STREAM-018"
+	// EXT03Stream019: A host ends the open streams of a process that is gone.
+	EXT03Stream019 = "EXT03-STREAM-019"
+	// EXT03Stream020: A host treats request and event payloads as opaque JSON on this layer.
+	EXT03Stream020 = "EXT03-STREAM-020"
+	// EXT03Theme003: A host answers a theme/select with another namespace than the caller's with
+	// capability_mismatch.
+	EXT03Theme003 = "EXT03-THEME-003"
+	// EXT03Theme004: A host answers an unknown theme and an unknown role with invalid_params.
+	EXT03Theme004 = "EXT03-THEME-004"
+	// EXT03Theme005: A host answers a selection that would widen the trust of a theme with
+	// capability_mismatch.
+	EXT03Theme005 = "EXT03-THEME-005"
+	// EXT03Theme006: A host trusts a theme as compiled or as user, and as nothing else.
+	EXT03Theme006 = "EXT03-THEME-006"
+	// EXT03Theme007: A host answers a valid theme/select with the status selected, denied or unavailable,
+	// not with an error.
+	EXT03Theme007 = "EXT03-THEME-007"
+	// EXT03Theme008: A host puts a theme_id into the result only beside selected, and it is the one the
+	// host resolved.
+	EXT03Theme008 = "EXT03-THEME-008"
+	// EXT03Bus010: A host has one bus for each host session.
+	EXT03Bus010 = "EXT03-BUS-010"
+	// EXT03Bus011: A host without a bus leaves event_bus and every bus method out of its offer and answers
+	// bus requests with unknown_method.
+	EXT03Bus011 = "EXT03-BUS-011"
+	// EXT03Bus012: A host gives no bus to a process that a workspace shares or that speaks another API.
+	EXT03Bus012 = "EXT03-BUS-012"
+	// EXT03Bus013: A host knows the caller of a bus request by the process it registered; nothing in params
+	// identifies it.
+	EXT03Bus013 = "EXT03-BUS-013"
+	// EXT03Bus014: The publisher of an event is the extension's manifest name, and a name that is no bus
+	// identifier fails the attachment and ends the stream.
+	EXT03Bus014 = "EXT03-BUS-014"
+	// EXT03Bus015: A binding_id is opaque, issued by the host for one incarnation of the bus, and stands in
+	// every ack, result and event.
+	EXT03Bus015 = "EXT03-BUS-015"
+	// EXT03Bus016: binding_revision starts at 1 and grows by one with each reset.
+	EXT03Bus016 = "EXT03-BUS-016"
+	// EXT03Bus017: A host attaches a process that selected event_bus behind the installed contract and
+	// before it reads another byte of it, and queues the first binding notice then.
+	EXT03Bus017 = "EXT03-BUS-017"
+	// EXT03Bus018: A host ends the stream of a process that selected event_bus without bus/lifecycle.
+	EXT03Bus018 = "EXT03-BUS-018"
+	// EXT03Bus019: A host attaches at most 64 process generations to a bus; one more fails and its stream
+	// ends.
+	EXT03Bus019 = "EXT03-BUS-019"
+	// EXT03Bus020: A bus identifier has 1 to 64 bytes, starts with a lower-case letter or a digit and goes
+	// on with those, underscores and hyphens.
+	EXT03Bus020 = "EXT03-BUS-020"
+	// EXT03Bus021: A topic is bus, an owner and a name, three segments joined by dots, of at most 96 bytes,
+	// and matches exactly: no pattern and no single peer can be addressed.
+	EXT03Bus021 = "EXT03-BUS-021"
+	// EXT03Bus022: A host answers a bus request of a closed, draining or unattached process with
+	// capability_mismatch.
+	EXT03Bus022 = "EXT03-BUS-022"
+	// EXT03Bus023: A host answers a binding_id that is missing, no string, empty or over 256 bytes with
+	// invalid_params.
+	EXT03Bus023 = "EXT03-BUS-023"
+	// EXT03Bus024: A host answers a binding_id that is not the current one with capability_mismatch and
+	// never replays the request under the new one.
+	EXT03Bus024 = "EXT03-BUS-024"
+	// EXT03Bus025: A host judges process and binding of a bus request before its params model, and that
+	// before the checks of the method.
+	EXT03Bus025 = "EXT03-BUS-025"
+	// EXT03Bus026: A host answers a malformed topic with invalid_params, an over-long one with
+	// resource_exhausted.
+	EXT03Bus026 = "EXT03-BUS-026"
+	// EXT03Bus027: A host answers bus/declare of another owner's topic with capability_mismatch, of an
+	// existing topic with invalid_params, and beyond 128 topics with resource_exhausted, in this order.
+	EXT03Bus027 = "EXT03-BUS-027"
+	// EXT03Bus028: A host answers a declared field name that, in lower case and without all but ASCII
+	// letters and digits, contains a forbidden word with invalid_params.
+	EXT03Bus028 = "EXT03-BUS-028"
+	// EXT03Bus029: A host answers more than 24 fields, more than 32 alternatives and an over-long
+	// alternative with resource_exhausted, and every other fault of a field with invalid_params.
+	EXT03Bus029 = "EXT03-BUS-029"
+	// EXT03Bus030: A host holds the strings of payloads and alternatives against min(max_bytes, 1024) bytes
+	// first and then against the screening: control characters, path starts, key stems, phone numbers, an
+	// at sign, PEM headers, bearer.
+	EXT03Bus030 = "EXT03-BUS-030"
+	// EXT03Bus031: A host answers an over-long bus string with resource_exhausted and one that the
+	// screening catches with invalid_params.
+	EXT03Bus031 = "EXT03-BUS-031"
+	// EXT03Bus032: An accepted bus/declare raises the bus-wide topic_revision by one, gives the topic that
+	// revision and sends topic_available to every peer with interest, the declarer included.
+	EXT03Bus032 = "EXT03-BUS-032"
+	// EXT03Bus033: A host answers bus/subscribe of a process that did not select bus/event with
+	// capability_mismatch, and a 17th interest of a process with resource_exhausted.
+	EXT03Bus033 = "EXT03-BUS-033"
+	// EXT03Bus034: bus/subscribe of a declared topic is answered active with the topic's revision and its
+	// publisher's instance and generation.
+	EXT03Bus034 = "EXT03-BUS-034"
+	// EXT03Bus035: bus/subscribe of an undeclared topic is answered pending with the bus-wide revision, 0
+	// if nothing was ever declared.
+	EXT03Bus035 = "EXT03-BUS-035"
+	// EXT03Bus036: A repeated bus/subscribe is harmless.
+	EXT03Bus036 = "EXT03-BUS-036"
+	// EXT03Bus037: bus/unsubscribe removes interest and subscription, voids queued events of it and is
+	// always answered with an ack.
+	EXT03Bus037 = "EXT03-BUS-037"
+	// EXT03Bus038: A host answers bus/publish of an undeclared topic with invalid_params and of another
+	// process's topic with capability_mismatch.
+	EXT03Bus038 = "EXT03-BUS-038"
+	// EXT03Bus039: A host answers a payload that is no object, has an unknown key, a wrong JSON type, null,
+	// a value outside the enumeration or the range, or lacks a required field with invalid_params, and more
+	// than 24 keys with resource_exhausted.
+	EXT03Bus039 = "EXT03-BUS-039"
+	// EXT03Bus040: A refused bus request harms neither the connection nor the bus.
+	EXT03Bus040 = "EXT03-BUS-040"
+	// EXT03Publish001: A publication is admitted for all its subscribers or for none.
+	EXT03Publish001 = "EXT03-PUBLISH-001"
+	// EXT03Publish002: A publisher's sequence starts at 1, counts over all its topics, grows by one for
+	// each admitted publication, is not rewound by a reset and starts anew with a new generation.
+	EXT03Publish002 = "EXT03-PUBLISH-002"
+	// EXT03Publish003: A refused publication consumes no sequence.
+	EXT03Publish003 = "EXT03-PUBLISH-003"
+	// EXT03Publish004: A host answers a publication whose sequence would pass 9007199254740991 with
+	// resource_exhausted.
+	EXT03Publish004 = "EXT03-PUBLISH-004"
+	// EXT03Publish005: published_at_ms is the host's clock in Unix milliseconds.
+	EXT03Publish005 = "EXT03-PUBLISH-005"
+	// EXT03Publish006: A publication without subscribers succeeds and consumes a sequence.
+	EXT03Publish006 = "EXT03-PUBLISH-006"
+	// EXT03Publish007: A publisher that subscribed to its own topic receives its events.
+	EXT03Publish007 = "EXT03-PUBLISH-007"
+	// EXT03Publish008: A host answers a publication whose event frame would pass 8192 bytes, LF not
+	// counted, with resource_exhausted.
+	EXT03Publish008 = "EXT03-PUBLISH-008"
+	// EXT03Publish009: A subscriber has room for fewer than 64 queued bus frames before the new one and for
+	// 262144 queued bytes with it, LF counted; without room the publication is answered with
+	// resource_exhausted.
+	EXT03Publish009 = "EXT03-PUBLISH-009"
+	// EXT03Publish010: A host reserves room at all subscribers before it commits at any.
+	EXT03Publish010 = "EXT03-PUBLISH-010"
+	// EXT03Publish011: A host gives a subscriber's credit back when the frame is written or discarded, and
+	// no earlier for a reset or a reload of the publisher.
+	EXT03Publish011 = "EXT03-PUBLISH-011"
+	// EXT03Publish012: The answer to a publication says that it was admitted, not that anybody handled it.
+	EXT03Publish012 = "EXT03-PUBLISH-012"
+	// EXT03Publish013: A host neither repeats, replays nor stores publications.
+	EXT03Publish013 = "EXT03-PUBLISH-013"
+	// EXT03Publish014: A subscribe ack is queued before the first event it enables.
+	EXT03Publish014 = "EXT03-PUBLISH-014"
+	// EXT03Publish015: A host ends a process when the answer to its bus request cannot be queued.
+	EXT03Publish015 = "EXT03-PUBLISH-015"
+	// EXT03Publish016: A host drops a queued event that is older than 30 s or whose topic, subscription,
+	// session or recipient is gone.
+	EXT03Publish016 = "EXT03-PUBLISH-016"
+	// EXT03Publish017: A host ends a process when an event expires inside a partial write, and never
+	// completes a partial frame later.
+	EXT03Publish017 = "EXT03-PUBLISH-017"
+	// EXT03Publish018: bus/lifecycle notices use the same slots, credits and 8192-byte bound as events.
+	EXT03Publish018 = "EXT03-PUBLISH-018"
+	// EXT03Publish019: A host retires a process whose bus/lifecycle notice cannot be queued or expires
+	// unsent, and drops none silently.
+	EXT03Publish019 = "EXT03-PUBLISH-019"
+	// EXT03Publish020: When the session is replaced a host issues a new binding_id, raises binding_revision
+	// by one, clears topics, subscriptions and interests and sends every peer a binding notice.
+	EXT03Publish020 = "EXT03-PUBLISH-020"
+	// EXT03Publish021: topic_revision and publisher sequences go on behind a reset of the bus.
+	EXT03Publish021 = "EXT03-PUBLISH-021"
+	// EXT03Publish022: When a process is gone a host removes each of its topics, raises topic_revision by
+	// one each time, ends subscriptions and sends topic_unavailable with the old instance and generation to
+	// peers with interest.
+	EXT03Publish022 = "EXT03-PUBLISH-022"
+	// EXT03Publish023: Interests of other processes survive the end of a publisher and get topic_available
+	// when the topic is declared again.
+	EXT03Publish023 = "EXT03-PUBLISH-023"
+	// EXT03Publish024: Only a new active ack enables events of a topic that was declared again.
+	EXT03Publish024 = "EXT03-PUBLISH-024"
+	// EXT03Publish025: A replacement process owns no topic and no subscription of the one before.
+	EXT03Publish025 = "EXT03-PUBLISH-025"
+	// EXT03Publish026: A session that is left and entered again gets a new binding each time, with the same
+	// processes or others.
+	EXT03Publish026 = "EXT03-PUBLISH-026"
+	// EXT03Reload001: On an accepted reload the old generation receives its session_end with interrupted
+	// and reload before the replacement receives its session_start.
+	EXT03Reload001 = "EXT03-RELOAD-001"
+	// EXT03Reload002: Behind a detected crash the replacement receives the old session_end with interrupted
+	// and crash, carrying the old binding with the old process generation, and only then its own
+	// session_start.
+	EXT03Reload002 = "EXT03-RELOAD-002"
+	// EXT03Reload003: process_generation grows when a process is replaced, while extension_instance_id
+	// names the instance.
+	EXT03Reload003 = "EXT03-RELOAD-003"
+	// EXT03Reload004: A host that ends a stream removes the process from the bus with its topic_unavailable
+	// notices and drops its providers and open provider streams.
+	EXT03Reload004 = "EXT03-RELOAD-004"
+	// EXT03Reload005: A host reaps the process of a stream that ended.
+	EXT03Reload005 = "EXT03-RELOAD-005"
+	// EXT03Reload006: A host does not take a lost connection for success: the terminal disposition and the
+	// owner of every piece of work stay known.
+	EXT03Reload006 = "EXT03-RELOAD-006"
 	// EXT04Frame001: Every line on stdout is exactly one JSON text, and that text is an object.
 	EXT04Frame001 = "EXT04-FRAME-001"
 	// EXT04Frame002: Every frame on stdout ends in LF, the last one before the stream closes included.
@@ -2583,6 +3044,17 @@ var Areas = []Area{
 	{Wire: "extension-canonical", Name: "ORDER", Doc: "Who may send when, and how answers pair with requests."},
 	{Wire: "extension-canonical", Name: "PROC", Doc: "The extension as an operating-system process."},
 	{Wire: "extension-canonical", Name: "LIMIT", Doc: "Concurrency and the bounds negotiated in the contract."},
+	{Wire: "extension-canonical", Name: "MODEL", Doc: "How params and results are held against their models."},
+	{Wire: "extension-canonical", Name: "HOOK", Doc: "hook/run with session_start and session_end."},
+	{Wire: "extension-canonical", Name: "SESSION", Doc: "session/create, session/fork, session/switch and session/reload."},
+	{Wire: "extension-canonical", Name: "MIGRATE", Doc: "The read-only migration adapter: migration/detect and migration/import."},
+	{Wire: "extension-canonical", Name: "PROVIDER", Doc: "The provider catalog: providers/register, update, unregister and complete."},
+	{Wire: "extension-canonical", Name: "AUTH", Doc: "provider/auth/request and provider/auth/revoke."},
+	{Wire: "extension-canonical", Name: "STREAM", Doc: "Provider streams: provider/stream, provider/event and provider/cancel."},
+	{Wire: "extension-canonical", Name: "THEME", Doc: "theme/select."},
+	{Wire: "extension-canonical", Name: "BUS", Doc: "The session bus: binding, names, requests and answers."},
+	{Wire: "extension-canonical", Name: "PUBLISH", Doc: "How the bus admits, numbers and delivers what is published."},
+	{Wire: "extension-canonical", Name: "RELOAD", Doc: "Session hooks around reload and crash, and what the end of a stream takes with it."},
 	{Wire: "extension-feature", Name: "FRAME", Doc: "How bytes become messages: one JSON object a line, UTF-8, LF, bounded."},
 	{Wire: "extension-feature", Name: "ENV", Doc: "What every JSON-RPC message looks like and which ids it may carry."},
 	{Wire: "extension-feature", Name: "INIT", Doc: "The first exchange: what the host tells and what the extension answers."},
@@ -3558,6 +4030,17 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT03Env027,
+		Wire:     "extension-canonical",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ends the stream at a notification method that carries an id and at a request method without one.",
+		Source:   "canonical 5.2, 9.1",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
 		ID:       EXT03Err001,
 		Wire:     "extension-canonical",
 		Area:     "ERR",
@@ -3662,6 +4145,52 @@ var All = []Rule{
 		Source:   "canonical op 11",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Err011,
+		Wire:     "extension-canonical",
+		Area:     "ERR",
+		Level:    Should,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "The data of a host's unknown_method error is an object whose method member names what was refused.",
+		Source:   "canonical 6, 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Err012,
+		Wire:     "extension-canonical",
+		Area:     "ERR",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host puts details of an error into data or its log, never into the message.",
+		Source:   "canonical 5.3",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Err013,
+		Wire:     "extension-canonical",
+		Area:     "ERR",
+		Level:    May,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The data of a capability_mismatch or invalid_request error may be an object that names the offending capability, method, fields or features.",
+		Source:   "canonical 6",
+		NoPeer:   "a permission: nothing an extension does can break it",
+		ProvenBy: "runtime/canonical",
+	},
+	{
+		ID:       EXT03Err014,
+		Wire:     "extension-canonical",
+		Area:     "ERR",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a valid request that it fails to carry out with internal_error.",
+		Source:   "canonical 6",
+		Unproven: "needs a host that offers a service to extensions",
 	},
 	{
 		ID:       EXT03Init001,
@@ -4064,6 +4593,42 @@ var All = []Rule{
 		ProvenBy: "host/extension",
 	},
 	{
+		ID:       EXT03Init039,
+		Wire:     "extension-canonical",
+		Area:     "INIT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host speaks API 0.3 exactly to an extension whose manifest says 0.3: no answer makes it fall back to another version.",
+		Source:   "canonical 1; seed: Extension authoring",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT03Init040,
+		Wire:     "extension-canonical",
+		Area:     "INIT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends extension, capabilities, contributes and host as values other than null.",
+		Source:   "canonical 5.5",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT03Init041,
+		Wire:     "extension-canonical",
+		Area:     "INIT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends as workspace the root of the active workspace.",
+		Source:   "canonical 5.5; manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
 		ID:       EXT03Contract001,
 		Wire:     "extension-canonical",
 		Area:     "CONTRACT",
@@ -4300,6 +4865,88 @@ var All = []Rule{
 		ProvenBy: "runtime/negotiation",
 	},
 	{
+		ID:       EXT03Contract024,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host accepts the names of a selection in any order.",
+		Source:   "canonical 5.5",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT03Contract025,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host accepts a capability that is selected with none of its methods, event_bus and lifecycle_events aside.",
+		Source:   "canonical 8; S04",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Contract026,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host judges a selection in the order model, schema, encoding, capability list, method list, deferred names, capability of each method, limits, and only then against its offer.",
+		Source:   "canonical 8",
+		Unproven: "needs vectors with two faults in one selection",
+	},
+	{
+		ID:       EXT03Contract027,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host configured with a frame bound or a concurrency of zero refuses that configuration as invalid_params.",
+		Source:   "canonical 8",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT03Contract028,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host offers no deferred capability and no deferred method: not dynamic_tools, context/collect, tools/register or tools/unregister.",
+		Source:   "canonical 4; seed: Retained canonical API 0.3 wire",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT03Contract029,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host offers no artifact, progress, command, presentation, secret or child-session method of the feature wire on API 0.3.",
+		Source:   "seed: Retained canonical API 0.3 wire",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
+		ID:       EXT03Contract030,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host may leave every optional capability out of its offer.",
+		Source:   "canonical 4.1; seed: Retained canonical API 0.3 wire",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
+	},
+	{
 		ID:       EXT03Method001,
 		Wire:     "extension-canonical",
 		Area:     "METHOD",
@@ -4384,6 +5031,51 @@ var All = []Rule{
 		Source:   "canonical 8, 10.2",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Method011,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a request of a selected method whose params break their model with an error, and the stream lives.",
+		Source:   "canonical 9.1",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Method012,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a request for a deferred method with unknown_method.",
+		Source:   "canonical 4.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Method013,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host fails the stream named by a well-formed stream_id when a provider/event breaks its model.",
+		Source:   "canonical op 13",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Method014,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host may end the connection at a provider/event or providers/complete whose params break their model, and does so when no stream_id can be read.",
+		Source:   "canonical op 13",
+		Unproven: "needs a host that offers a service to extensions",
 	},
 	{
 		ID:       EXT03Tool001,
@@ -4702,6 +5394,50 @@ var All = []Rule{
 		ProvenBy: "testscripts/tool_call_cancel.txtar",
 	},
 	{
+		ID:       EXT03Cancel014,
+		Wire:     "extension-canonical",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends no answer to a $/cancelRequest of an extension.",
+		Source:   "canonical 4.2, 5.4, 10.3",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Cancel015,
+		Wire:     "extension-canonical",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a request that its extension cancelled once: with request_cancelled unless another outcome was decided first.",
+		Source:   "canonical 10.3",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Cancel016,
+		Wire:     "extension-canonical",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ignores a $/cancelRequest that names no request of that extension, or one that is answered or cancelled already.",
+		Source:   "canonical 10.3; S31",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Cancel017,
+		Wire:     "extension-canonical",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host undoes nothing for a cancellation: effects that happened stay.",
+		Source:   "canonical 10.3; seed: Lifecycle and reload",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
 		ID:       EXT03Shut001,
 		Wire:     "extension-canonical",
 		Area:     "SHUT",
@@ -4950,6 +5686,29 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT03Order014,
+		Wire:     "extension-canonical",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host keeps the ids of its own requests apart from those of the extension.",
+		Source:   "canonical 10.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Order015,
+		Wire:     "extension-canonical",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers each request of an extension exactly once, under its id as received.",
+		Source:   "canonical 10.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
 		ID:       EXT03Proc001,
 		Wire:     "extension-canonical",
 		Area:     "PROC",
@@ -5178,6 +5937,1637 @@ var All = []Rule{
 		Source:   "canonical 6.1",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Limit007,
+		Wire:     "extension-canonical",
+		Area:     "LIMIT",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host admits at most 128 unanswered requests of one process, and 65536 distinct ids in its life.",
+		Source:   "manifest 9.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model001,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host judges a record in this order: it is an object, it has no unlisted member, then member by member in table order presence, null, type with the elements included, item count, byte length, enumeration.",
+		Source:   "canonical 5.1",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model002,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host reads the tag of a union first and then judges tag and members of that variant as one record.",
+		Source:   "canonical 5.1",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model003,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host refuses an unlisted member at every level of a model.",
+		Source:   "canonical 5",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model004,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host calls too many items or bytes resource_exhausted, a deferred variant capability_mismatch, a bad id invalid_request, and every other violation of a model invalid_params.",
+		Source:   "canonical 5.1",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model005,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host keeps an absent and a null member apart wherever a model allows both, also when it writes the value again.",
+		Source:   "canonical 5",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model006,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host refuses null for every member that is not nullable, optional ones included.",
+		Source:   "canonical 5",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model007,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host counts byte bounds in UTF-8 bytes of the decoded string.",
+		Source:   "canonical 2.8, 5",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model008,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host takes an integer of a model from 0 to 9007199254740991, and a signed one from -9007199254740991.",
+		Source:   "canonical 2.8",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model009,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host bounds a text without a bound of its own by the frame bound alone.",
+		Source:   "canonical 5; canonical op 21",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model010,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host may bound texts without a bound of their own more tightly in what it sends.",
+		Source:   "canonical op 21",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT03Model011,
+		Wire:     "extension-canonical",
+		Area:     "MODEL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host judges the members of a result for its meaning as well: a disposition kind outside continue, deny and defer is refused.",
+		Source:   "canonical op 10",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook004,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends hook/run only to an extension whose manifest declares the session hooks and that selected lifecycle_events and hook/run.",
+		Source:   "canonical 10.7; S05",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook005,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends one hook/run with session_start when its durable session owner becomes active, and one with session_end when that binding settles.",
+		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook006,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "Start and end of one pair carry the same binding.",
+		Source:   "canonical 10.7",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook007,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host's binding holds session_id, extension_instance_id and process_generation and nothing else.",
+		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook008,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "The session_id of a binding is an opaque key derived by SHA-256 from the owner, the extension_instance_id is made by the host, and each has at most 256 UTF-8 bytes.",
+		Source:   "canonical 5.8; manifest 9.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook009,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A session_end carries an outcome of completed, failed, cancelled, interrupted, frontend_disconnected, shutdown or limit_reached, a reason of shutdown, reload, crash or cancelled, and duration_ms.",
+		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook010,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A session hook's payload holds no session path, mutable session state, prompt or content.",
+		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook011,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host records the ownership of a binding before it sends session_start.",
+		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook012,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends no session_end without a start it owns, and no two ends of one binding.",
+		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook013,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host settles a binding once, however often it is asked to, and before it shuts the child down.",
+		Source:   "canonical op 8; manifest 9.3; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook014,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host waits at most 250 ms for each session hook.",
+		Source:   "canonical op 7; S01; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook015,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host turns a malformed result, a timeout and an error of a session hook each into one bounded diagnostic.",
+		Source:   "canonical op 7; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook016,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "No answer to a session hook, and no failure of it, holds up or vetoes what the session does.",
+		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook017,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host records a valid deny or defer of a session hook.",
+		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook018,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host may combine any outcome with any reason in a session_end.",
+		Source:   "canonical op 9",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Hook019,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "Session hooks stay out of prompts and tool calls, and no session/started or session/settled observation is sent on API 0.3.",
+		Source:   "seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that runs session hooks",
+	},
+	{
+		ID:       EXT03Session002,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host offers session_lifecycle only where an interactive product has bound the driver of its active session.",
+		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session003,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host serves session requests for its active session.",
+		Source:   "canonical 10.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session004,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "session/create and session/fork make a durable session and do not switch to it.",
+		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session005,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "session/switch makes an existing session of the same workspace active.",
+		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session006,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "session/reload reads the active durable session anew from disk.",
+		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session007,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a session request with the session_id of the session concerned, of at most 256 UTF-8 bytes.",
+		Source:   "canonical 5.7, 10.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session008,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host carries out session requests one after the other, each at an idle boundary.",
+		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session009,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host bounds its queue of session requests and answers one too many with resource_exhausted.",
+		Source:   "canonical 10.6; canonical op 26",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session010,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host does not carry out work for a new session that was queued before the session was rebound.",
+		Source:   "canonical 10.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session011,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a session request without a bound driver with capability_mismatch and one whose operation failed with internal_error.",
+		Source:   "canonical op 26",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session012,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A switch or reload of the session settles and starts session hooks and resets the event bus.",
+		Source:   "canonical 7.8, 10.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Session013,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host may answer a session request long after it came.",
+		Source:   "canonical 10.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT03Migrate008,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    May,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A migration adapter may announce no tools at all.",
+		Source:   "canonical 5.10",
+		NoPeer:   "a permission: nothing an extension does can break it",
+		ProvenBy: "runtime/canonical",
+	},
+	{
+		ID:       EXT03Migrate009,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends migration/detect with exactly source_root, an absolute path of at most 4096 UTF-8 bytes.",
+		Source:   "canonical 5.10",
+		Unproven: "needs a host that imports other programs' setups",
+	},
+	{
+		ID:       EXT03Migrate010,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends migration/import only config_paths that detection reported, at most 128, each once.",
+		Source:   "canonical 5.10",
+		Unproven: "needs a host that imports other programs' setups",
+	},
+	{
+		ID:       EXT03Migrate011,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host refuses a path of a migration answer that is absolute, has an empty, single-dot or double-dot segment, a backslash, a NUL or a drive letter.",
+		Source:   "canonical op 29",
+		Unproven: "needs a host that imports other programs' setups",
+	},
+	{
+		ID:       EXT03Migrate012,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host writes nothing on the ground of migration/detect.",
+		Source:   "canonical 5.10",
+		Unproven: "needs a host that imports other programs' setups",
+	},
+	{
+		ID:       EXT03Provider004,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    May,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension may send providers/complete for an empty batch, more than once, and register, update or unregister behind it.",
+		Source:   "canonical 5.11",
+		NoPeer:   "a permission: nothing an extension does can break it",
+		ProvenBy: "runtime/canonical",
+	},
+	{
+		ID:       EXT03Provider005,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "providers/register declares a provider with its whole set of models in one step.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider006,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "providers/update replaces an owned provider and its whole set of models in one step.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider007,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "providers/unregister removes an owned provider with its models.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider008,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A refused catalog request leaves the registry as it was.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider009,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A provider belongs to the process generation that registered it.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider010,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host removes everything a process registered when that process ends.",
+		Source:   "canonical 5.11, 9.1",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider011,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host holds at most 32 providers and 256 models of all extensions together and answers a registration beyond that with resource_exhausted.",
+		Source:   "canonical 3, 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider012,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an empty provider or model id, one with a slash and a repeated model id with invalid_params.",
+		Source:   "canonical op 19",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider013,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers the registration of a provider id that exists with invalid_params.",
+		Source:   "canonical op 19",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider014,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an update or removal of another owner's provider with capability_mismatch and of an unknown one with invalid_params.",
+		Source:   "canonical 6; canonical op 19",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider015,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a context_window or max_output_tokens of 0 with invalid_params.",
+		Source:   "canonical op 20",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider016,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a catalog request with revision, provider_ids and model_ids, at most 32 and 256 of them.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider017,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "The provider_ids and model_ids of a catalog result ascend, and a model id reads provider, slash, model.",
+		Source:   "canonical 5.11; canonical op 19",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider018,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host takes providers/complete for the end of the first batch, an empty one included, takes a repeated one for nothing new, and forbids nothing behind it.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider019,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host finds an unlisted member such as credential in an auth requirement and answers it with invalid_params.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Provider020,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A registration in the catalog promises no other service: a host calls the provider only under what it selected.",
+		Source:   "canonical 4.2; seed: Retained canonical API 0.3 wire",
+		Unproven: "needs a host with a provider registry",
+	},
+	{
+		ID:       EXT03Auth003,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an action that does not belong to the method with invalid_params.",
+		Source:   "canonical op 17",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Auth004,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an authorization with a status of ready, pending, denied, unavailable or revoked.",
+		Source:   "canonical 5.11",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Auth005,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends a lease only with the status ready.",
+		Source:   "canonical op 18",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Auth006,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A lease is opaque, issued by the host's policy, of at most 256 UTF-8 bytes, and no secret.",
+		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Auth007,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host puts no credential, token, URL, header or callback address into a message about authorization.",
+		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Auth008,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an authorization for a provider that the process does not own with capability_mismatch.",
+		Source:   "canonical 5.11, 6",
+		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Stream010,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends provider/stream with a stream_id it made, provider_id, model_id and a request that is not null, optionally with an authorization_lease of at most 256 UTF-8 bytes.",
+		Source:   "canonical 5.11, 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream011,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host takes a provider/stream that is not accepted for over, whatever reason is given.",
+		Source:   "canonical 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream012,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host keeps for each stream the next sequence it expects and whether its terminal event came.",
+		Source:   "canonical 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream013,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host fails a stream with an error when an event repeats or skips a sequence, comes behind the terminal one, or does not start at 0.",
+		Source:   "canonical op 15",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream014,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host drops events of unknown and of cancelled streams.",
+		Source:   "canonical op 15",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream015,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host fails a stream with more than 100000 events or an event payload of more than 65536 canonical bytes.",
+		Source:   "canonical 3, 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream016,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host sends provider/cancel as best effort, names the stream in it and expects no answer.",
+		Source:   "canonical 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream017,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host never replays a stream by itself when it is unclear whether the extension accepted it.",
+		Source:   "canonical 10.4; seed: Retained canonical API 0.3 wire",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream018,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host bounds a stream by an idle timeout, an overall deadline and a bounded buffer of events.",
+		Source:   "canonical 10.4",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream019,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ends the open streams of a process that is gone.",
+		Source:   "canonical 9.1",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Stream020,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host treats request and event payloads as opaque JSON on this layer.",
+		Source:   "canonical op 16",
+		Unproven: "needs a host that streams from extension providers",
+	},
+	{
+		ID:       EXT03Theme003,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a theme/select with another namespace than the caller's with capability_mismatch.",
+		Source:   "canonical 5.12; canonical op 24",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Theme004,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an unknown theme and an unknown role with invalid_params.",
+		Source:   "canonical 5.12; canonical op 25",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Theme005,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a selection that would widen the trust of a theme with capability_mismatch.",
+		Source:   "canonical 5.12",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Theme006,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host trusts a theme as compiled or as user, and as nothing else.",
+		Source:   "canonical 5.12",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Theme007,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a valid theme/select with the status selected, denied or unavailable, not with an error.",
+		Source:   "canonical 5.12; canonical op 25",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Theme008,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host puts a theme_id into the result only beside selected, and it is the one the host resolved.",
+		Source:   "canonical 5.12; canonical op 25",
+		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Bus010,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host has one bus for each host session.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus011,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host without a bus leaves event_bus and every bus method out of its offer and answers bus requests with unknown_method.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus012,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host gives no bus to a process that a workspace shares or that speaks another API.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus013,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host knows the caller of a bus request by the process it registered; nothing in params identifies it.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus014,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "The publisher of an event is the extension's manifest name, and a name that is no bus identifier fails the attachment and ends the stream.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus015,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A binding_id is opaque, issued by the host for one incarnation of the bus, and stands in every ack, result and event.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus016,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "binding_revision starts at 1 and grows by one with each reset.",
+		Source:   "canonical 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus017,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host attaches a process that selected event_bus behind the installed contract and before it reads another byte of it, and queues the first binding notice then.",
+		Source:   "canonical 7.1, 10.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus018,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ends the stream of a process that selected event_bus without bus/lifecycle.",
+		Source:   "canonical 8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus019,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host attaches at most 64 process generations to a bus; one more fails and its stream ends.",
+		Source:   "canonical 3, 7.1",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus020,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A bus identifier has 1 to 64 bytes, starts with a lower-case letter or a digit and goes on with those, underscores and hyphens.",
+		Source:   "canonical 7.2",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus021,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A topic is bus, an owner and a name, three segments joined by dots, of at most 96 bytes, and matches exactly: no pattern and no single peer can be addressed.",
+		Source:   "canonical 7.2",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus022,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a bus request of a closed, draining or unattached process with capability_mismatch.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus023,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a binding_id that is missing, no string, empty or over 256 bytes with invalid_params.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus024,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a binding_id that is not the current one with capability_mismatch and never replays the request under the new one.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus025,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host judges process and binding of a bus request before its params model, and that before the checks of the method.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus026,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a malformed topic with invalid_params, an over-long one with resource_exhausted.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus027,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers bus/declare of another owner's topic with capability_mismatch, of an existing topic with invalid_params, and beyond 128 topics with resource_exhausted, in this order.",
+		Source:   "canonical 3, 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus028,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a declared field name that, in lower case and without all but ASCII letters and digits, contains a forbidden word with invalid_params.",
+		Source:   "canonical 7.3",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus029,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers more than 24 fields, more than 32 alternatives and an over-long alternative with resource_exhausted, and every other fault of a field with invalid_params.",
+		Source:   "canonical 5.13, 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus030,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host holds the strings of payloads and alternatives against min(max_bytes, 1024) bytes first and then against the screening: control characters, path starts, key stems, phone numbers, an at sign, PEM headers, bearer.",
+		Source:   "canonical 7.4",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus031,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers an over-long bus string with resource_exhausted and one that the screening catches with invalid_params.",
+		Source:   "canonical 7.4",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus032,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "An accepted bus/declare raises the bus-wide topic_revision by one, gives the topic that revision and sends topic_available to every peer with interest, the declarer included.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus033,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers bus/subscribe of a process that did not select bus/event with capability_mismatch, and a 17th interest of a process with resource_exhausted.",
+		Source:   "canonical 3, 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus034,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "bus/subscribe of a declared topic is answered active with the topic's revision and its publisher's instance and generation.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus035,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "bus/subscribe of an undeclared topic is answered pending with the bus-wide revision, 0 if nothing was ever declared.",
+		Source:   "canonical 7.5; canonical op 30",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus036,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A repeated bus/subscribe is harmless.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus037,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "bus/unsubscribe removes interest and subscription, voids queued events of it and is always answered with an ack.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus038,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers bus/publish of an undeclared topic with invalid_params and of another process's topic with capability_mismatch.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus039,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a payload that is no object, has an unknown key, a wrong JSON type, null, a value outside the enumeration or the range, or lacks a required field with invalid_params, and more than 24 keys with resource_exhausted.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Bus040,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A refused bus request harms neither the connection nor the bus.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish001,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A publication is admitted for all its subscribers or for none.",
+		Source:   "canonical 7.5, 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish002,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A publisher's sequence starts at 1, counts over all its topics, grows by one for each admitted publication, is not rewound by a reset and starts anew with a new generation.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish003,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A refused publication consumes no sequence.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish004,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a publication whose sequence would pass 9007199254740991 with resource_exhausted.",
+		Source:   "canonical 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish005,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "published_at_ms is the host's clock in Unix milliseconds.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish006,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A publication without subscribers succeeds and consumes a sequence.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish007,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A publisher that subscribed to its own topic receives its events.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish008,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host answers a publication whose event frame would pass 8192 bytes, LF not counted, with resource_exhausted.",
+		Source:   "canonical 3, 7.5",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish009,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A subscriber has room for fewer than 64 queued bus frames before the new one and for 262144 queued bytes with it, LF counted; without room the publication is answered with resource_exhausted.",
+		Source:   "canonical 3, 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish010,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host reserves room at all subscribers before it commits at any.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish011,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host gives a subscriber's credit back when the frame is written or discarded, and no earlier for a reset or a reload of the publisher.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish012,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "The answer to a publication says that it was admitted, not that anybody handled it.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish013,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host neither repeats, replays nor stores publications.",
+		Source:   "canonical 7.6",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish014,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A subscribe ack is queued before the first event it enables.",
+		Source:   "canonical 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish015,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ends a process when the answer to its bus request cannot be queued.",
+		Source:   "canonical 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish016,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host drops a queued event that is older than 30 s or whose topic, subscription, session or recipient is gone.",
+		Source:   "canonical 3, 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish017,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host ends a process when an event expires inside a partial write, and never completes a partial frame later.",
+		Source:   "canonical 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish018,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "bus/lifecycle notices use the same slots, credits and 8192-byte bound as events.",
+		Source:   "canonical 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish019,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host retires a process whose bus/lifecycle notice cannot be queued or expires unsent, and drops none silently.",
+		Source:   "canonical 7.7",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish020,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "When the session is replaced a host issues a new binding_id, raises binding_revision by one, clears topics, subscriptions and interests and sends every peer a binding notice.",
+		Source:   "canonical 7.8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish021,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "topic_revision and publisher sequences go on behind a reset of the bus.",
+		Source:   "canonical 7.8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish022,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "When a process is gone a host removes each of its topics, raises topic_revision by one each time, ends subscriptions and sends topic_unavailable with the old instance and generation to peers with interest.",
+		Source:   "canonical 7.8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish023,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "Interests of other processes survive the end of a publisher and get topic_available when the topic is declared again.",
+		Source:   "canonical 7.8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish024,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "Only a new active ack enables events of a topic that was declared again.",
+		Source:   "canonical 7.8; canonical op 32",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish025,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A replacement process owns no topic and no subscription of the one before.",
+		Source:   "canonical 7.8",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Publish026,
+		Wire:     "extension-canonical",
+		Area:     "PUBLISH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A session that is left and entered again gets a new binding each time, with the same processes or others.",
+		Source:   "canonical op 33",
+		Unproven: "needs a host with an event bus",
+	},
+	{
+		ID:       EXT03Reload001,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "On an accepted reload the old generation receives its session_end with interrupted and reload before the replacement receives its session_start.",
+		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT03Reload002,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "Behind a detected crash the replacement receives the old session_end with interrupted and crash, carrying the old binding with the old process generation, and only then its own session_start.",
+		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT03Reload003,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "process_generation grows when a process is replaced, while extension_instance_id names the instance.",
+		Source:   "canonical 10.7",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT03Reload004,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host that ends a stream removes the process from the bus with its topic_unavailable notices and drops its providers and open provider streams.",
+		Source:   "canonical 9.1",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT03Reload005,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host reaps the process of a stream that ended.",
+		Source:   "canonical 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT03Reload006,
+		Wire:     "extension-canonical",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.3"},
+		Text:     "A host does not take a lost connection for success: the terminal disposition and the owner of every piece of work stay known.",
+		Source:   "seed: Lifecycle and reload",
+		Unproven: "needs a host that reloads and restarts extensions",
 	},
 	{
 		ID:       EXT04Frame001,

@@ -27,6 +27,7 @@ func TestEvents_orderAndFlush(t *testing.T) {
 	}
 }
 
+// TestEvents_boundWhileOneBlocks: MAN-SUPER-001.
 func TestEvents_boundWhileOneBlocks(t *testing.T) {
 	running, release := make(chan struct{}), make(chan struct{})
 	delivered := 0

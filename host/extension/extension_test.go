@@ -249,6 +249,7 @@ func TestCall_endOfTheOutput(t *testing.T) {
 	wantFailure(t, err, Closed, "closed its output and had to be killed")
 }
 
+// TestCall_floodOfOutput: EXT03-RELOAD-005.
 func TestCall_floodOfOutput(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		t.Run(api, func(t *testing.T) {
@@ -303,7 +304,7 @@ func TestCall_timeout(t *testing.T) {
 	}
 }
 
-// TestCall_ignoredCancellationEndsTheProcess: EXT04-CANCEL-012, EXT03-CANCEL-011. It waits for the real
+// TestCall_ignoredCancellationEndsTheProcess: EXT04-CANCEL-012, EXT03-CANCEL-011, MAN-SUPER-003. It waits for the real
 // grace of two seconds.
 func TestCall_ignoredCancellationEndsTheProcess(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
@@ -335,7 +336,7 @@ func TestCall_progress(t *testing.T) {
 	}
 }
 
-// TestNotifications: EXT04-NOTE-005.
+// TestNotifications: EXT04-NOTE-005, MAN-DIAG-007.
 func TestNotifications(t *testing.T) {
 	var got []Notification
 	var diagnosed []string

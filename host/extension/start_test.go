@@ -57,7 +57,8 @@ func TestStart_agreement(t *testing.T) {
 	}
 }
 
-// TestStart_failures: EXT04-FRAME-013, EXT04-INIT-018, EXT03-INIT-033, EXT03-INIT-036.
+// TestStart_failures: EXT04-FRAME-013, EXT04-INIT-018, EXT03-INIT-033, EXT03-INIT-036, EXT03-INIT-039,
+// MAN-DIAG-009.
 func TestStart_failures(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		for _, c := range []struct {
@@ -171,6 +172,7 @@ func TestStart_entrypoint(t *testing.T) {
 	}
 }
 
+// TestStart_fileBesideTheManifestMustRun: MAN-DIAG-004, MAN-LAUNCH-010.
 func TestStart_fileBesideTheManifestMustRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "demo")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -202,7 +204,8 @@ func TestStart_wrongOptions(t *testing.T) {
 }
 
 // TestStart_environmentAndDirectory: EXT04-ENVIRON-001, EXT04-ENVIRON-002, EXT04-ENVIRON-003,
-// EXT04-ENVIRON-004, EXT04-ENVIRON-005, EXT04-ENVIRON-006, EXT03-PROC-012, EXT03-PROC-013.
+// EXT04-ENVIRON-004, EXT04-ENVIRON-005, EXT04-ENVIRON-006, EXT03-PROC-012, EXT03-PROC-013,
+// MAN-LAUNCH-005, MAN-LAUNCH-009.
 func TestStart_environmentAndDirectory(t *testing.T) {
 	for _, api := range []string{"0.3", "0.4"} {
 		t.Run(api, func(t *testing.T) {
@@ -247,7 +250,7 @@ func TestStart_environmentAndDirectory(t *testing.T) {
 
 // TestStart_initializeParams: EXT04-INIT-009, EXT04-INIT-010, EXT04-INIT-011, EXT04-INIT-012, EXT04-INIT-013,
 // EXT04-INIT-014, EXT04-INIT-015, EXT04-INIT-016, EXT04-INIT-019, EXT01-INIT-003, EXT03-INIT-031,
-// EXT03-INIT-037, EXT03-INIT-038, EXT04-NEG-028, MAN-HOST-005.
+// EXT03-INIT-037, EXT03-INIT-038, EXT03-INIT-040, EXT03-INIT-041, EXT04-NEG-028, MAN-HOST-005.
 func TestStart_initializeParams(t *testing.T) {
 	contributes := `commands = ["note"]
 ui = ["status"]
@@ -359,7 +362,7 @@ func TestCall_params(t *testing.T) {
 }
 
 // TestDeadlines_areThoseOfTheSpec: EXT04-INIT-017, EXT03-INIT-032, EXT04-LIMIT-005, EXT04-SHUT-008,
-// EXT03-SHUT-009. What happens when they are over is tested with shorter ones.
+// EXT03-SHUT-009, MAN-SUPER-002. What happens when they are over is tested with shorter ones.
 func TestDeadlines_areThoseOfTheSpec(t *testing.T) {
 	got := Deadlines{}.filled()
 	want := Deadlines{
@@ -374,7 +377,7 @@ func TestDeadlines_areThoseOfTheSpec(t *testing.T) {
 	}
 }
 
-// TestStart_brokeredVariable: EXT04-ENVIRON-005.
+// TestStart_brokeredVariable: EXT04-ENVIRON-005, MAN-LAUNCH-004.
 func TestStart_brokeredVariable(t *testing.T) {
 	const value = "/run/agent.sock"
 	t.Setenv("SSH_AUTH_SOCK", value)
@@ -397,7 +400,8 @@ func TestStart_brokeredVariable(t *testing.T) {
 	}
 }
 
-// TestClose_stages: EXT04-SHUT-007, EXT04-SHUT-008, EXT03-SHUT-009, EXT03-SHUT-010, EXT03-PROC-010.
+// TestClose_stages: EXT04-SHUT-007, EXT04-SHUT-008, EXT03-SHUT-009, EXT03-SHUT-010, EXT03-PROC-010,
+// MAN-SUPER-009, MAN-SUPER-010.
 func TestClose_stages(t *testing.T) {
 	for _, api := range apis {
 		for _, c := range []struct {

@@ -80,6 +80,9 @@ var elsewhere = map[string]string{
 	"MAN-FILE-012": "folder: TestOpen_startsNothing",
 	"MAN-TOP-005":  "TestManifest_wire",
 	"MAN-FLAG-011": "TestSummary_orderInsideOneFlag",
+	"MAN-FLAG-014": "TestFlagValues_refusals",
+	"MAN-FLAG-015": "TestFlagValues_refusals",
+	"MAN-FLAG-016": "TestFlagValues_refusals",
 	"MAN-HOST-004": "TestJudge_preReleaseHost",
 }
 

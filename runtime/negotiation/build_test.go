@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// TestOffer_isValidAndBounded: EXT03-CONTRACT-027, by the bounds of zero.
 func TestOffer_isValidAndBounded(t *testing.T) {
 	o, err := Offer(1<<30, 1000, "lifecycle_events", "event_bus")
 	if err != nil {

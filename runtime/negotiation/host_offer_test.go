@@ -43,7 +43,8 @@ func TestHostOffer_canonical(t *testing.T) {
 	}
 }
 
-// A service is offered whole or not at all, whichever others are bound.
+// A service is offered whole or not at all, whichever others are bound; what the table defers or lacks is never
+// offered: EXT03-CONTRACT-028, EXT03-CONTRACT-029.
 func TestHostOffer_leavesOutWhatIsNotBound(t *testing.T) {
 	var optional []string
 	for _, c := range canonicalwire.Capabilities {

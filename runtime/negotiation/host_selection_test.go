@@ -24,6 +24,7 @@ func lack(list, name string) string {
 	return strings.Join(slices.DeleteFunc(names, func(n string) bool { return n == `"`+name+`"` }), ",")
 }
 
+// TestHostSelection_canonical: EXT03-CONTRACT-024 too, by accepted names that do not ascend.
 func TestHostSelection_canonical(t *testing.T) {
 	const schema, encoding = "octet.extension.api/0.3", "octet-canonical-json-v1"
 	offer := offerText(`"lifecycle_events","session_lifecycle","theme_selection"`, `"hook/run","session/create","theme/select"`, limits)

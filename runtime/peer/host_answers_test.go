@@ -191,6 +191,7 @@ func TestHostAnswers_unsupportedFeature(t *testing.T) {
 	}
 }
 
+// TestHostAnswers_unknownMethod: EXT03-ERR-011 by the data, EXT03-METHOD-012 by the deferred one.
 func TestHostAnswers_unknownMethod(t *testing.T) {
 	t.Run("EXT03-METHOD-006", in(func(t *testing.T) {
 		r := newRig(t, frame.Host, "0.3", Options{Handle: echo})

@@ -236,7 +236,8 @@ func TestHostCancel_onLegacyTheWaiterIsDropped(t *testing.T) {
 	}))
 }
 
-// A cancellation names a request of this host that is in flight, and nothing else.
+// A cancellation names a request of this host that is in flight, and nothing else, not even one of the
+// extension under the same id: EXT03-ORDER-014.
 func TestHostCancel_onlyItsOwnRequests(t *testing.T) {
 	t.Run("EXT03-CANCEL-010", in(func(t *testing.T) {
 		r := newRig(t, frame.Host, "0.3", Options{Handle: untilCancelled})

@@ -26,6 +26,7 @@ var wireEntries = []string{
 	"OCTET_WORKSPACE=/w",
 }
 
+// TestEnvironment: MAN-LAUNCH-001, MAN-LAUNCH-002, MAN-LAUNCH-003.
 func TestEnvironment(t *testing.T) {
 	host := map[string]string{
 		"PATH": "/bin", "HOME": "/home/me", "LANG": "", "OCTET_PACKAGE_DIR": "/p",
