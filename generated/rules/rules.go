@@ -2837,6 +2837,12 @@ const (
 	MANFile011 = "MAN-FILE-011"
 	// MANFile012: Reading a manifest starts no process and runs nothing of the extension.
 	MANFile012 = "MAN-FILE-012"
+	// MANFile013: No key has an alias from an earlier name of the project: only octet_version,
+	// requires_octet, OCTET_ and octet_extension names count.
+	MANFile013 = "MAN-FILE-013"
+	// MANFile014: Capability declarations are shown to the person and confine nothing: the process has all
+	// rights of the user.
+	MANFile014 = "MAN-FILE-014"
 	// MANId001: A strict identifier has 1 to 64 bytes, starts with a lower-case letter and goes on with
 	// lower-case letters, digits and hyphens.
 	MANId001 = "MAN-ID-001"
@@ -2999,6 +3005,46 @@ const (
 	// MANFlag011: The problems of one flag are looked for in the order name, duplicate, description,
 	// default.
 	MANFlag011 = "MAN-FLAG-011"
+	// MANFlag012: A boolean flag NAME takes --NAME and --no-NAME without a value; both together are
+	// refused.
+	MANFlag012 = "MAN-FLAG-012"
+	// MANFlag013: A string or integer flag takes one value as --NAME VALUE or --NAME=VALUE; a string value
+	// that starts with a hyphen needs the second form, a negative integer does not.
+	MANFlag013 = "MAN-FLAG-013"
+	// MANFlag014: A flag given twice is refused.
+	MANFlag014 = "MAN-FLAG-014"
+	// MANFlag015: A supplied integer is decimal and portable, a supplied string has at most 4096 bytes;
+	// anything else is refused before a process starts.
+	MANFlag015 = "MAN-FLAG-015"
+	// MANFlag016: A flag that the manifest does not declare is refused.
+	MANFlag016 = "MAN-FLAG-016"
+	// MANFlag017: Flags are registered for selected, enabled and trusted extensions only, implicit trust
+	// counted.
+	MANFlag017 = "MAN-FLAG-017"
+	// MANFlag018: Under safe mode only explicitly trusted extensions register flags, and none of them
+	// starts.
+	MANFlag018 = "MAN-FLAG-018"
+	// MANFlag019: Registering flags reads validated metadata and starts or imports nothing.
+	MANFlag019 = "MAN-FLAG-019"
+	// MANFlag020: A flag or boolean inverse that equals a built-in option, another extension's flag or
+	// inverse, or another flag of the same extension fails the invocation before anything starts.
+	MANFlag020 = "MAN-FLAG-020"
+	// MANFlag021: help, version and every built-in long option and alias, those of all sub-commands
+	// included, are reserved.
+	MANFlag021 = "MAN-FLAG-021"
+	// MANFlag022: Flags are ordered by extension name and then by their declaration.
+	MANFlag022 = "MAN-FLAG-022"
+	// MANFlag023: Only an ordinary start without a sub-command takes flags of extensions and shows them in
+	// --help; sub-commands and early exits parse statically.
+	MANFlag023 = "MAN-FLAG-023"
+	// MANFlag024: The help of a flag is its description, or a text that names extension and flag; its
+	// inverse has a help of its own.
+	MANFlag024 = "MAN-FLAG-024"
+	// MANFlag025: The pre-scan for flags knows the options for safe mode, policy, workspace, trust and
+	// enablement in both spellings, ends at a bare double hyphen and registers nothing when it fails.
+	MANFlag025 = "MAN-FLAG-025"
+	// MANFlag026: A flag name is one global spelling: it is not prefixed by its extension.
+	MANFlag026 = "MAN-FLAG-026"
 	// MANRuntime001: runtime.lifecycle is legacy_resident, lazy_resident, oneshot, one_shot, session,
 	// workspace_service, always or pi_aggregate, legacy_resident by default.
 	MANRuntime001 = "MAN-RUNTIME-001"
@@ -3026,6 +3072,591 @@ const (
 	MANHost004 = "MAN-HOST-004"
 	// MANHost005: requires_octet is never sent to the extension.
 	MANHost005 = "MAN-HOST-005"
+	// MANHost006: requires_octet of an installed bundle is exactly = and the running octet version.
+	MANHost006 = "MAN-HOST-006"
+	// MANIdentity001: An entry whose directory name differs from the manifest's name is ignored with a
+	// warning that tells both names.
+	MANIdentity001 = "MAN-IDENTITY-001"
+	// MANIdentity002: The check of the directory name comes behind all checks of the manifest.
+	MANIdentity002 = "MAN-IDENTITY-002"
+	// MANIdentity003: When two accepted entries carry one name the first one wins and the other gets a
+	// warning.
+	MANIdentity003 = "MAN-IDENTITY-003"
+	// MANIdentity004: For services an extension is its manifest name and the SHA-256 digest of the
+	// manifest's identity, never its path.
+	MANIdentity004 = "MAN-IDENTITY-004"
+	// MANIdentity005: A process instance is an instance id made by the host and a process generation;
+	// rebuilding the host of extensions makes a new instance id.
+	MANIdentity005 = "MAN-IDENTITY-005"
+	// MANIdentity006: An owner is session_id, extension_instance_id and process_generation, made by the
+	// host, and no value from a model or a child is authority for it.
+	MANIdentity006 = "MAN-IDENTITY-006"
+	// MANIdentity007: A stored session that is opened again at its canonical path has the same opaque
+	// session_id as before.
+	MANIdentity007 = "MAN-IDENTITY-007"
+	// MANDiscover001: Discovery reads metadata only: it runs, imports and probes nothing of an extension.
+	MANDiscover001 = "MAN-DISCOVER-001"
+	// MANDiscover002: The roots are ~/.octet/extensions, then .octet/extensions of a trusted workspace,
+	// then each --extension-dir in the order of the command line.
+	MANDiscover002 = "MAN-DISCOVER-002"
+	// MANDiscover003: A later root's definition of a directory name wins over an earlier one's.
+	MANDiscover003 = "MAN-DISCOVER-003"
+	// MANDiscover004: A selected entry's source is global, project or explicit, after its root.
+	MANDiscover004 = "MAN-DISCOVER-004"
+	// MANDiscover005: A root is the parent of extension directories, and only its direct children are
+	// looked at.
+	MANDiscover005 = "MAN-DISCOVER-005"
+	// MANDiscover006: The project root is not looked at until the workspace is trusted; if it exists an
+	// info says that it was ignored.
+	MANDiscover006 = "MAN-DISCOVER-006"
+	// MANDiscover007: A home that cannot be resolved to an absolute path leaves out the global root with an
+	// info and is never replaced by the current directory.
+	MANDiscover007 = "MAN-DISCOVER-007"
+	// MANDiscover008: A missing root is passed over in silence, an explicit one too.
+	MANDiscover008 = "MAN-DISCOVER-008"
+	// MANDiscover009: A root that is a symbolic link is skipped with a warning, and a root that is no
+	// directory is refused with one.
+	MANDiscover009 = "MAN-DISCOVER-009"
+	// MANDiscover010: A root that cannot be inspected, canonicalized or scanned is reported and skipped.
+	MANDiscover010 = "MAN-DISCOVER-010"
+	// MANDiscover011: A root with more than 4096 entries is ignored whole.
+	MANDiscover011 = "MAN-DISCOVER-011"
+	// MANDiscover012: Candidates of one root are taken in the order of their paths.
+	MANDiscover012 = "MAN-DISCOVER-012"
+	// MANDiscover013: A child that is a symbolic link is refused, and a child that is a plain file is
+	// passed over in silence.
+	MANDiscover013 = "MAN-DISCOVER-013"
+	// MANDiscover014: A child directory without extension.toml and one whose name starts with a dot are
+	// passed over in silence.
+	MANDiscover014 = "MAN-DISCOVER-014"
+	// MANDiscover015: A manifest that is a symbolic link or no regular file drops its entry with a
+	// diagnostic.
+	MANDiscover015 = "MAN-DISCOVER-015"
+	// MANDiscover016: A directory name that is empty, a single or double dot, or holds more than ASCII
+	// letters, digits, dots, underscores and hyphens is refused.
+	MANDiscover016 = "MAN-DISCOVER-016"
+	// MANDiscover017: The lower of two definitions of a name gets an info that it was shadowed.
+	MANDiscover017 = "MAN-DISCOVER-017"
+	// MANDiscover018: An invalid manifest that won its name is an error, and the definition it shadowed is
+	// not brought back.
+	MANDiscover018 = "MAN-DISCOVER-018"
+	// MANDiscover019: A manifest of at most 262144 bytes can be discovered even when it is too large to be
+	// installed.
+	MANDiscover019 = "MAN-DISCOVER-019"
+	// MANDiscover020: A broken manifest drops its entry, is shown as error with its path, and never stops
+	// the start of the host.
+	MANDiscover020 = "MAN-DISCOVER-020"
+	// MANDiscover021: Each pass of discovery gives one immutable snapshot with a generation number, and
+	// consumers take whole snapshots.
+	MANDiscover021 = "MAN-DISCOVER-021"
+	// MANDiscover022: The lower-level interface takes roots in the caller's order, keeps the first manifest
+	// of a name and warns of each later one.
+	MANDiscover022 = "MAN-DISCOVER-022"
+	// MANDiscover023: A resolver whose selected source changed before activation fails the launch and does
+	// not start the new one.
+	MANDiscover023 = "MAN-DISCOVER-023"
+	// MANDiscover024: A host later than 0.8.0 may sample extension roots, by default every 1000 ms with 200
+	// ms of rest and 512 files, and apply changes at the idle prompt; the user's config alone turns that
+	// off.
+	MANDiscover024 = "MAN-DISCOVER-024"
+	// MANDiag001: An enabled name that was not discovered is a warning that names it.
+	MANDiag001 = "MAN-DIAG-001"
+	// MANDiag002: A persistent or one-shot grant that matches no discovered extension is an info that names
+	// it.
+	MANDiag002 = "MAN-DIAG-002"
+	// MANDiag003: A malformed grant NAME@PATH is a warning with its reason, and grants nothing.
+	MANDiag003 = "MAN-DIAG-003"
+	// MANDiag004: A failed launch is an error that names the extension and the reason.
+	MANDiag004 = "MAN-DIAG-004"
+	// MANDiag005: At most 256 diagnostics of at most 8 KiB each and 256 KiB together are kept; the oldest
+	// are dropped and counted.
+	MANDiag005 = "MAN-DIAG-005"
+	// MANDiag006: A diagnostic that is too long is cut on a character boundary and ends with a newline and
+	// a mark that says so.
+	MANDiag006 = "MAN-DIAG-006"
+	// MANDiag007: A message for a contribution that the manifest does not declare is refused with a
+	// diagnostic.
+	MANDiag007 = "MAN-DIAG-007"
+	// MANDiag008: A call of the host for an item that the manifest does not declare fails with the
+	// extension's name, the kind and the item.
+	MANDiag008 = "MAN-DIAG-008"
+	// MANDiag009: A protocol error, an over-long message, a timeout, a cancellation, a closed process, an
+	// error answer and a failed launch each have a text of their own that names extension or method.
+	MANDiag009 = "MAN-DIAG-009"
+	// MANDiag010: When several gates stop an extension each cause is told at most once, the process gate
+	// before the policy.
+	MANDiag010 = "MAN-DIAG-010"
+	// MANEnable001: Every extension is disabled until an enablement entry names it, installed bundles
+	// included.
+	MANEnable001 = "MAN-ENABLE-001"
+	// MANEnable002: Discovered, enabled, trusted and running are kept and shown as four separate states.
+	MANEnable002 = "MAN-ENABLE-002"
+	// MANEnable003: enabled_extensions in the user's config.toml enables for good.
+	MANEnable003 = "MAN-ENABLE-003"
+	// MANEnable004: enabled_extensions in the config of a trusted project enables but creates no trust.
+	MANEnable004 = "MAN-ENABLE-004"
+	// MANEnable005: --enable-extension enables for one invocation; it is repeatable and takes several names
+	// and comma lists.
+	MANEnable005 = "MAN-ENABLE-005"
+	// MANEnable006: Full access, installation, a trust grant and packaged skills enable nothing.
+	MANEnable006 = "MAN-ENABLE-006"
+	// MANEnable007: Layers count from weak to strong: built-in defaults, user config, trusted project
+	// config, environment, command line, resumed session.
+	MANEnable007 = "MAN-ENABLE-007"
+	// MANEnable008: A stronger config or environment layer replaces the list of a weaker one, and
+	// --enable-extension adds to the outcome.
+	MANEnable008 = "MAN-ENABLE-008"
+	// MANEnable009: OCTET_ENABLED_EXTENSIONS and OCTET_TRUSTED_EXTENSIONS are comma-separated lists whose
+	// names are trimmed of blanks.
+	MANEnable009 = "MAN-ENABLE-009"
+	// MANEnable010: Enabling and trusting change the selected source and its precedence in nothing.
+	MANEnable010 = "MAN-ENABLE-010"
+	// MANEnable011: With --strict-config an unknown key of the configuration is an error.
+	MANEnable011 = "MAN-ENABLE-011"
+	// MANTrust001: An extension is trusted when trust is implicit, --trust-extension names it, a
+	// source-bound grant matches it, or its source is global and a bare grant names it.
+	MANTrust001 = "MAN-TRUST-001"
+	// MANTrust002: Under unsafe_host every selected source is trusted implicitly.
+	MANTrust002 = "MAN-TRUST-002"
+	// MANTrust003: Implicit trust is computed anew for the current policy and written neither into
+	// configuration nor into a flag.
+	MANTrust003 = "MAN-TRUST-003"
+	// MANTrust004: Trust never enables.
+	MANTrust004 = "MAN-TRUST-004"
+	// MANTrust005: --trust-extension grants for one invocation, for the selected source of any scope.
+	MANTrust005 = "MAN-TRUST-005"
+	// MANTrust006: A bare name in trusted_extensions counts only for the copy below ~/.octet/extensions and
+	// never passes to a project or explicit copy of that name.
+	MANTrust006 = "MAN-TRUST-006"
+	// MANTrust007: A grant NAME@PATH counts for that name at exactly that normalized manifest path.
+	MANTrust007 = "MAN-TRUST-007"
+	// MANTrust008: A source-bound grant is split at its first at sign; its path is absolute, ends in
+	// extension.toml and has an existing parent, which is canonicalized before the comparison.
+	MANTrust008 = "MAN-TRUST-008"
+	// MANTrust009: Persistent trust comes from the user's config or OCTET_TRUSTED_EXTENSIONS alone; no
+	// project config grants any.
+	MANTrust009 = "MAN-TRUST-009"
+	// MANTrust010: Removing a grant does not end implicit trust.
+	MANTrust010 = "MAN-TRUST-010"
+	// MANTrust011: --extension-dir grants no trust.
+	MANTrust011 = "MAN-TRUST-011"
+	// MANTrust012: The grant shown for copying is the bare name for a global source and NAME@PATH for every
+	// other.
+	MANTrust012 = "MAN-TRUST-012"
+	// MANTrust013: --workspace-trusted and --trust-workspace make project config and project resources
+	// visible, can tighten limits but not relax them, and trust no executable.
+	MANTrust013 = "MAN-TRUST-013"
+	// MANPolicy001: An executable extension starts under unsafe_host alone; no grant, flag or approval
+	// lifts that.
+	MANPolicy001 = "MAN-POLICY-001"
+	// MANPolicy002: The effect policy is unsafe_host, controlled or controlled_bash_approval, unsafe_host
+	// by default.
+	MANPolicy002 = "MAN-POLICY-002"
+	// MANPolicy003: --safe-mode takes implicit trust away and starts no extension, also with explicit trust
+	// and open process and shell flags.
+	MANPolicy003 = "MAN-POLICY-003"
+	// MANPolicy004: --safe-mode and --effect-policy exclude each other, --safe means --safe-mode, and
+	// --yolo is rejected.
+	MANPolicy004 = "MAN-POLICY-004"
+	// MANPolicy005: allow_process, allow_shell, --no-process and --no-shell stop extensions on their own,
+	// and the two options mean the same.
+	MANPolicy005 = "MAN-POLICY-005"
+	// MANPolicy006: allow_external_paths does not confine an extension process.
+	MANPolicy006 = "MAN-POLICY-006"
+	// MANPolicy007: An approval of a single effect does not bypass the floor of the policy.
+	MANPolicy007 = "MAN-POLICY-007"
+	// MANPolicy008: No CPU, memory, descriptor or process limit is imposed on an extension.
+	MANPolicy008 = "MAN-POLICY-008"
+	// MANStart001: The start is decided in this order: a surface that starts no processes, not enabled, not
+	// discovered, process gate, effect policy, trust.
+	MANStart001 = "MAN-START-001"
+	// MANStart002: doctor, sessions, migrate and extension commands and the native host never start an
+	// extension.
+	MANStart002 = "MAN-START-002"
+	// MANStart003: An extension that is not enabled stays stopped in silence.
+	MANStart003 = "MAN-START-003"
+	// MANStart004: An enabled and selected extension starts on implicit trust alone when process execution
+	// is allowed.
+	MANStart004 = "MAN-START-004"
+	// MANStart005: An enabled extension stays stopped when process execution is disabled, whatever trusts
+	// it.
+	MANStart005 = "MAN-START-005"
+	// MANStart006: An enabled extension stays stopped under safe mode and controlled policies, explicitly
+	// trusted or not, and is shown with the trust it has.
+	MANStart006 = "MAN-START-006"
+	// MANStart007: A project extension of an untrusted workspace is not discovered, and its enabled name is
+	// warned of.
+	MANStart007 = "MAN-START-007"
+	// MANStart008: A project copy that won over a global one with a bare grant starts on implicit trust
+	// under unsafe_host.
+	MANStart008 = "MAN-START-008"
+	// MANStart009: An extension that a trusted project config enables starts under unsafe_host: the policy
+	// trusts it, not the config.
+	MANStart009 = "MAN-START-009"
+	// MANStart010: A manifest whose requires_octet does not match keeps its extension out of the catalog,
+	// whatever enables it.
+	MANStart010 = "MAN-START-010"
+	// MANStart011: An embedder that starts an extension without enabling or trusting it is refused with a
+	// text that names the extension and the missing state.
+	MANStart011 = "MAN-START-011"
+	// MANStart012: A launch or handshake that fails leaves the extension parked with a diagnostic and the
+	// host running.
+	MANStart012 = "MAN-START-012"
+	// MANStart013: One message tells that enabled extensions were not started, and whether the policy or
+	// the process gate stopped them.
+	MANStart013 = "MAN-START-013"
+	// MANLaunch001: The environment of an extension is built from an empty one: the allowed host variables
+	// that are set, then entrypoint.env, then brokered variables, then the six OCTET_ variables; later ones
+	// win.
+	MANLaunch001 = "MAN-LAUNCH-001"
+	// MANLaunch002: Provider keys, application tokens, LD_ and DYLD_ variables, values of .env files and
+	// PYTHONPATH never pass from the host to an extension.
+	MANLaunch002 = "MAN-LAUNCH-002"
+	// MANLaunch003: A brokered variable is copied only when it is declared, set and not empty.
+	MANLaunch003 = "MAN-LAUNCH-003"
+	// MANLaunch004: The value of a brokered variable is neither logged nor put into initialize.
+	MANLaunch004 = "MAN-LAUNCH-004"
+	// MANLaunch005: An extension is started with three pipes, its manifest arguments unchanged, no shell
+	// and no expansion.
+	MANLaunch005 = "MAN-LAUNCH-005"
+	// MANLaunch006: An extension is the leader of a process group of its own, on Windows of a job object.
+	MANLaunch006 = "MAN-LAUNCH-006"
+	// MANLaunch007: A busy executable is tried again up to 4 times, after 10, 20, 30 and 40 ms.
+	MANLaunch007 = "MAN-LAUNCH-007"
+	// MANLaunch008: Giving up the last handle of an extension kills its process group, and so does the end
+	// of its host.
+	MANLaunch008 = "MAN-LAUNCH-008"
+	// MANLaunch009: OCTET_EXTENSION_SCRATCH is a fresh directory of the host for each process generation.
+	MANLaunch009 = "MAN-LAUNCH-009"
+	// MANLaunch010: A script is run by its first line and its execute bit; there is no interpreter key.
+	MANLaunch010 = "MAN-LAUNCH-010"
+	// MANLaunch011: On Windows a host may run a Python script, known by .py or its first line, with py -3,
+	// python3.exe or python.exe.
+	MANLaunch011 = "MAN-LAUNCH-011"
+	// MANLaunch012: A host may start a private copy of an entrypoint of at most 64 MiB.
+	MANLaunch012 = "MAN-LAUNCH-012"
+	// MANRun001: A legacy_resident or session runtime starts with a session binding.
+	MANRun001 = "MAN-RUN-001"
+	// MANRun002: Every isolated resident stops when its session binding is released.
+	MANRun002 = "MAN-RUN-002"
+	// MANRun003: A lazy_resident runtime starts only on explicit activation by the host.
+	MANRun003 = "MAN-RUN-003"
+	// MANRun004: A oneshot runtime lives for one operation.
+	MANRun004 = "MAN-RUN-004"
+	// MANRun005: A shared runtime survives a compatible rebuild until host shutdown or a change of the
+	// catalog.
+	MANRun005 = "MAN-RUN-005"
+	// MANRun006: Sharing needs a canonical workspace, one trust partition, the manifest's opt-in, an equal
+	// content digest and an entrypoint that was verified beside the manifest.
+	MANRun006 = "MAN-RUN-006"
+	// MANRun007: A command found only in PATH is never shared, and ordinary host and Serve share no
+	// process.
+	MANRun007 = "MAN-RUN-007"
+	// MANRun008: A changed source or catalog retires shared processes.
+	MANRun008 = "MAN-RUN-008"
+	// MANSuper001: At most 128 events of one extension wait for their consumer; further ones are dropped
+	// and counted.
+	MANSuper001 = "MAN-SUPER-001"
+	// MANSuper002: A request of the host ends after 30 s unless a shorter deadline belongs to it.
+	MANSuper002 = "MAN-SUPER-002"
+	// MANSuper003: A cancelled request that is not answered within 2 s ends the generation.
+	MANSuper003 = "MAN-SUPER-003"
+	// MANSuper004: stderr is drained all the time, a line of it is bounded by the message limit, and what
+	// is kept of it is bounded.
+	MANSuper004 = "MAN-SUPER-004"
+	// MANSuper005: At most 8 requests of one extension are worked on at once.
+	MANSuper005 = "MAN-SUPER-005"
+	// MANSuper006: Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s,
+	// and a lifecycle notification within 250 ms.
+	MANSuper006 = "MAN-SUPER-006"
+	// MANSuper007: The contexts of one turn have at most 256 KiB together, a label at most 1024 bytes, and
+	// at most 256 items are pending.
+	MANSuper007 = "MAN-SUPER-007"
+	// MANSuper008: A prompt for input has at most 16 KiB, its answer at most 256 KiB, and a lifecycle
+	// reason or parked error text at most 4 KiB.
+	MANSuper008 = "MAN-SUPER-008"
+	// MANSuper009: Closing stdin is no orderly end: it is asked for with shutdown.
+	MANSuper009 = "MAN-SUPER-009"
+	// MANSuper010: shutdown is awaited for 2 s, the exit for another 2 s whether or not it was answered,
+	// and then the process group is ended.
+	MANSuper010 = "MAN-SUPER-010"
+	// MANSuper011: All extensions of a product are shut down in parallel within 3 s, and leftovers are
+	// killed.
+	MANSuper011 = "MAN-SUPER-011"
+	// MANSuper012: A coordinated exit on a signal takes at most 1.4 s, may cut the stages short and kills
+	// every registered group at its end.
+	MANSuper012 = "MAN-SUPER-012"
+	// MANSuper013: A process that is alive is asked for no sign of life.
+	MANSuper013 = "MAN-SUPER-013"
+	// MANSuper014: Message, queue, request, concurrency and process-tree bounds are no sandbox and are not
+	// shown as one.
+	MANSuper014 = "MAN-SUPER-014"
+	// MANRestart001: Supervision begins behind one successful initialize; a first launch or handshake that
+	// fails parks the extension at generation 0 and is not tried again.
+	MANRestart001 = "MAN-RESTART-001"
+	// MANRestart002: An unexpected exit or a failed transport removes the tools of the extension, sets its
+	// state to backoff and starts a candidate first.
+	MANRestart002 = "MAN-RESTART-002"
+	// MANRestart003: The pause before attempt n is drawn evenly from 0 to the smaller of 30 s and 250 ms
+	// times 2 to the power n-1.
+	MANRestart003 = "MAN-RESTART-003"
+	// MANRestart004: 8 failed attempts or a permanent error - an invalid manifest, an unsupported API, a
+	// needed re-registration - park the extension.
+	MANRestart004 = "MAN-RESTART-004"
+	// MANRestart005: 30 s of unbroken readiness set the count of attempts back.
+	MANRestart005 = "MAN-RESTART-005"
+	// MANRestart006: A supervisor looks at its process every 100 ms.
+	MANRestart006 = "MAN-RESTART-006"
+	// MANRestart007: A parked supervisor resumes when a manual reload makes a new generation.
+	MANRestart007 = "MAN-RESTART-007"
+	// MANRestart008: Interrupted unsafe work is never replayed.
+	MANRestart008 = "MAN-RESTART-008"
+	// MANRestart009: Shutdown stops supervision.
+	MANRestart009 = "MAN-RESTART-009"
+	// MANRestart010: A full rebuild of the product resets parking and the history of attempts.
+	MANRestart010 = "MAN-RESTART-010"
+	// MANRestart011: The status tells generation, API, negotiated features, pending requests, health and a
+	// bounded last error.
+	MANRestart011 = "MAN-RESTART-011"
+	// MANRestart012: The states of health are initializing, ready, draining, stopped, backoff and parked.
+	MANRestart012 = "MAN-RESTART-012"
+	// MANReloading001: /extensions reload replaces running processes; /reload repeats discovery and
+	// rebuilds the product at a safe boundary.
+	MANReloading001 = "MAN-RELOADING-001"
+	// MANReloading002: Manual and supervised reloads take the same lock, which checks the generation.
+	MANReloading002 = "MAN-RELOADING-002"
+	// MANReloading003: A candidate is started and fully initialized while the old process stays in service.
+	MANReloading003 = "MAN-RELOADING-003"
+	// MANReloading004: A candidate that fails to launch, to initialize or to match contributions is killed
+	// and the old process kept.
+	MANReloading004 = "MAN-RELOADING-004"
+	// MANReloading005: A candidate matches when dynamic_tools is there on both sides or on neither,
+	// commands, hooks and ui are equal, and without dynamic_tools the tools too.
+	MANReloading005 = "MAN-RELOADING-005"
+	// MANReloading006: A mismatch is reported as changed contributions of the named extension, with the
+	// advice to rebuild.
+	MANReloading006 = "MAN-RELOADING-006"
+	// MANReloading007: Behind acceptance the old generation admits nothing, drains to a bounded deadline,
+	// has the rest cancelled, emits its terminal lifecycle events and is shut down.
+	MANReloading007 = "MAN-RELOADING-007"
+	// MANReloading008: New calls pass to the candidate in one step; it receives the lifecycle state and
+	// starts its tool catalog at epoch 0.
+	MANReloading008 = "MAN-RELOADING-008"
+	// MANReloading009: Confirmations, progress, artifacts, approvals and secret look-ups never cross
+	// generations.
+	MANReloading009 = "MAN-RELOADING-009"
+	// MANReloading010: A reload reports the new generation and whether the process before it ended orderly.
+	MANReloading010 = "MAN-RELOADING-010"
+	// MANReloading011: A drain lasts as long as an ordinary request or a shorter fixed bound.
+	MANReloading011 = "MAN-RELOADING-011"
+	// MANReloading012: A reload under safe mode leaves stopped extensions stopped.
+	MANReloading012 = "MAN-RELOADING-012"
+	// MANGate001: The coding product offers agent_sessions to octet-subagents alone.
+	MANGate001 = "MAN-GATE-001"
+	// MANGate002: The coding product offers neither approvals nor secrets.
+	MANGate002 = "MAN-GATE-002"
+	// MANGate003: An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case
+	// letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with
+	// mcp_SERVER_, hyphens as underscores.
+	MANGate003 = "MAN-GATE-003"
+	// MANGate004: --experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.
+	MANGate004 = "MAN-GATE-004"
+	// MANGate005: An enabled octet-web-search has a provider picker in the menu.
+	MANGate005 = "MAN-GATE-005"
+	// MANGate006: Every other extension gets no treatment of its own.
+	MANGate006 = "MAN-GATE-006"
+	// MANBundle001: A bundle is a gzip-compressed tar with one root directory whose name equals the
+	// extension's.
+	MANBundle001 = "MAN-BUNDLE-001"
+	// MANBundle002: An archive has at most 512 MiB compressed, 4096 entries, 64 MiB a file and 256 MiB
+	// expanded by its declared sizes.
+	MANBundle002 = "MAN-BUNDLE-002"
+	// MANBundle003: extension.toml and install.json of a bundle have at most 64 KiB each, SHA256SUMS at
+	// most 1 MiB.
+	MANBundle003 = "MAN-BUNDLE-003"
+	// MANBundle004: A path of a bundle is UTF-8, at most 4096 bytes and 64 plain components, without
+	// control characters, dot segments, an absolute or a drive part.
+	MANBundle004 = "MAN-BUNDLE-004"
+	// MANBundle005: A bundle holds only regular files and directories: a link, device or fifo is refused,
+	// and so is a directory with data.
+	MANBundle005 = "MAN-BUNDLE-005"
+	// MANBundle006: A bundle without entries, without its root entry or without ROOT/extension.toml is
+	// refused.
+	MANBundle006 = "MAN-BUNDLE-006"
+	// MANBundle007: A second root, a root that is no directory and a path that comes twice are refused.
+	MANBundle007 = "MAN-BUNDLE-007"
+	// MANBundle008: install.json or package.toml at the top of a bundle is refused.
+	MANBundle008 = "MAN-BUNDLE-008"
+	// MANBundle009: A truncated entry is refused with how many of its bytes came.
+	MANBundle009 = "MAN-BUNDLE-009"
+	// MANBundle010: A bundle's manifest is valid by itself, names its root directory, declares API 0.2, 0.3
+	// or 0.4 and pins requires_octet exactly to the host.
+	MANBundle010 = "MAN-BUNDLE-010"
+	// MANBundle011: The id octet-serve is refused as a bundle.
+	MANBundle011 = "MAN-BUNDLE-011"
+	// MANBundle012: A catalog archive with another id than expected is refused.
+	MANBundle012 = "MAN-BUNDLE-012"
+	// MANBundle013: A bundle's command is an absolute path, a bare name or a portable relative path; an
+	// absolute one and a missing bare one count as outside dependencies.
+	MANBundle013 = "MAN-BUNDLE-013"
+	// MANBundle014: A bundle's entrypoint of several components exists, is a regular file and is
+	// executable.
+	MANBundle014 = "MAN-BUNDLE-014"
+	// MANBundle015: Extracted directories have mode 0755, files 0755 when any execute bit was set and 0644
+	// otherwise.
+	MANBundle015 = "MAN-BUNDLE-015"
+	// MANInstall001: Installation runs nothing, enables nothing, grants nothing and starts nothing.
+	MANInstall001 = "MAN-INSTALL-001"
+	// MANInstall002: An archive is opened without following links, hashed with SHA-256 within its bound,
+	// and hashed again before it is used; a change in between is refused.
+	MANInstall002 = "MAN-INSTALL-002"
+	// MANInstall003: One exclusive, non-blocking lock on ~/.octet/extensions/.package.lock covers each
+	// install, update and removal; a busy one is refused.
+	MANInstall003 = "MAN-INSTALL-003"
+	// MANInstall004: A bundle is extracted into a private staging directory of the extensions root and
+	// published by one atomic rename.
+	MANInstall004 = "MAN-INSTALL-004"
+	// MANInstall005: A destination that is a symbolic link or no directory is refused.
+	MANInstall005 = "MAN-INSTALL-005"
+	// MANInstall006: An install over an installed id and an update of a missing one are refused with the
+	// command that fits.
+	MANInstall006 = "MAN-INSTALL-006"
+	// MANInstall007: A local update carries the id of the managed package it replaces.
+	MANInstall007 = "MAN-INSTALL-007"
+	// MANInstall008: A directory without a valid install.json is never replaced.
+	MANInstall008 = "MAN-INSTALL-008"
+	// MANInstall009: An update exchanges directories in one step where the system can, and moves aside with
+	// a rollback otherwise; when it fails the earlier installation stays.
+	MANInstall009 = "MAN-INSTALL-009"
+	// MANInstall010: An official bundle comes over HTTPS from the release of the running version, and its
+	// digest matches the SHA256SUMS of that release.
+	MANInstall010 = "MAN-INSTALL-010"
+	// MANInstall011: A download is tried 3 times, 250 ms to 1 s apart, with 10 s to connect and 30 s to
+	// read.
+	MANInstall011 = "MAN-INSTALL-011"
+	// MANInstall012: The catalog of 0.8.0 is octet-browse, octet-mcp, octet-subagents and octet-web-search;
+	// another name is refused with the advice to install an archive.
+	MANInstall012 = "MAN-INSTALL-012"
+	// MANInstall013: install.json is strict JSON with schema_version 1, id, version, api_version,
+	// requires_octet, source_kind, source, archive_sha256 and installed_by_octet, and no other key.
+	MANInstall013 = "MAN-INSTALL-013"
+	// MANInstall014: install.json is refused when its schema, its id, its API or its pin, exactly = and
+	// installed_by_octet, does not fit.
+	MANInstall014 = "MAN-INSTALL-014"
+	// MANInstall015: A bundle stays managed behind an upgrade of the host, while its manifest fails its pin
+	// and its packaged skills are ignored.
+	MANInstall015 = "MAN-INSTALL-015"
+	// MANInstall016: skills/*/SKILL.md of a managed and compatible bundle are inactive candidates, and an
+	// unmanaged directory contributes none.
+	MANInstall016 = "MAN-INSTALL-016"
+	// MANInstall017: Skills count from low to high: ~/.agents/skills, ~/.pi/agent/skills, bundles,
+	// ~/.octet/skills, project roots, --skill-dir.
+	MANInstall017 = "MAN-INSTALL-017"
+	// MANInstall018: Removal renames a managed bundle to a hidden sibling, deletes it and leaves
+	// configuration and other data alone; an unmanaged one is refused.
+	MANInstall018 = "MAN-INSTALL-018"
+	// MANInstall019: octet extension list prints a header and one tab-separated row for each bundle, sorted
+	// by id, and a sentence when there is none.
+	MANInstall019 = "MAN-INSTALL-019"
+	// MANInstall020: install and update take either a name or --path, and a name without an official source
+	// is refused with the advice to use --path.
+	MANInstall020 = "MAN-INSTALL-020"
+	// MANInstall021: Without a home no command on extensions runs.
+	MANInstall021 = "MAN-INSTALL-021"
+	// MANInstall022: octet serve hands on the launcher's environment, listens on loopback IPv4 alone,
+	// advertises full access alone, and has neither catalog nor lifecycle of extensions.
+	MANInstall022 = "MAN-INSTALL-022"
+	// MANInstall023: A destructive presentation action in Serve needs a second confirmation of the host,
+	// bound to instance, generation, revision and action.
+	MANInstall023 = "MAN-INSTALL-023"
+	// MANInstall024: octet-serve is installed from package.toml, is never a candidate of discovery, and its
+	// compatibility and checksum are checked again before it starts.
+	MANInstall024 = "MAN-INSTALL-024"
+	// MANSurface001: /extensions toggles the user's enabled_extensions entry and never writes a grant.
+	MANSurface001 = "MAN-SURFACE-001"
+	// MANSurface002: The menu is read-only, and says which source decides, where project, environment or
+	// command line take part in the activation.
+	MANSurface002 = "MAN-SURFACE-002"
+	// MANSurface003: The menu checks precedence again before each write.
+	MANSurface003 = "MAN-SURFACE-003"
+	// MANSurface004: An enabled bundle that is unavailable can only be disabled.
+	MANSurface004 = "MAN-SURFACE-004"
+	// MANSurface005: Enabling fails closed when trust could change the selected source or tool names
+	// collide; disabling fails closed when it would remove a tool that is explicitly required.
+	MANSurface005 = "MAN-SURFACE-005"
+	// MANSurface006: /extensions status shows for each extension identity, source, digests, enabled,
+	// trusted and running state, API, negotiated features, compatibility, health and contributions, and
+	// grants to copy where trust is missing.
+	MANSurface006 = "MAN-SURFACE-006"
+	// MANSurface007: Tools and commands are shown from the manifest before the start and from the live
+	// catalog behind it.
+	MANSurface007 = "MAN-SURFACE-007"
+	// MANSurface008: Two extensions may use one command name; an action runs the command of the manifest it
+	// belongs to.
+	MANSurface008 = "MAN-SURFACE-008"
+	// MANSurface009: octet migrate pi --dry-run takes an inventory and runs nothing.
+	MANSurface009 = "MAN-SURFACE-009"
+	// MANSurface010: /extensions inspect agent-session: shows a transcript of a child of the current parent
+	// for reading only, and /extensions action runs a validated presentation action.
+	MANSurface010 = "MAN-SURFACE-010"
+	// MANStore001: An extension gets an opaque session_id and never the path, the transcript object or the
+	// prompt of a session by it.
+	MANStore001 = "MAN-STORE-001"
+	// MANStore002: A session stores nothing about enablement, trust or resource paths.
+	MANStore002 = "MAN-STORE-002"
+	// MANStore003: Exports leave private metadata of extensions out.
+	MANStore003 = "MAN-STORE-003"
+	// MANStore004: Structured content of a tool is kept as native detail and not shown to the model.
+	MANStore004 = "MAN-STORE-004"
+	// MANStore005: Costs of a child session become one usage record of kind delegated_agent for each child,
+	// written before the owning checkpoint.
+	MANStore005 = "MAN-STORE-005"
+	// MANStore006: Stored records are strict UTF-8 JSON lines of type entry, head, checkpoint or usage, and
+	// only a torn last line is repaired.
+	MANStore006 = "MAN-STORE-006"
+	// MANStore007: usage_uncertainty is an additive record that leaves the schema version as it is.
+	MANStore007 = "MAN-STORE-007"
+	// MANStore008: The host owns conversations, sessions and persistence of tool results, permissions and
+	// approvals, supervision and cleanup; extensions own the behaviour of their domain.
+	MANStore008 = "MAN-STORE-008"
+	// MANNative001: The native host discovers extensions and reports diagnostics and never starts one.
+	MANNative001 = "MAN-NATIVE-001"
+	// MANNative002: Its frames are UTF-8 JSON objects, one a line, of at most 1048576 bytes with the
+	// newline, in both directions.
+	MANNative002 = "MAN-NATIVE-002"
+	// MANNative003: Every request and event carries protocol_version 1; ids have at most 128 bytes of
+	// letters, digits, dots, underscores, colons and hyphens.
+	MANNative003 = "MAN-NATIVE-003"
+	// MANNative004: The seq of the events of one request starts at 1 and grows by exactly 1.
+	MANNative004 = "MAN-NATIVE-004"
+	// MANNative005: Requests are strict objects, handled one at a time; events may carry members that a
+	// consumer does not know.
+	MANNative005 = "MAN-NATIVE-005"
+	// MANNative006: Bad input gives a bounded protocol_error, the rest of that line is dropped, and reading
+	// goes on; an answer that is too large becomes a terminal protocol_error.
+	MANNative006 = "MAN-NATIVE-006"
+	// MANNative007: End of file is a clean exit, behind a shutdown answer that is still owed.
+	MANNative007 = "MAN-NATIVE-007"
+	// MANNative008: The commands are hello, models, run and shutdown, and each ends with one terminal
+	// event.
+	MANNative008 = "MAN-NATIVE-008"
+	// MANNative009: extension_paths, enabled_extensions and trusted_extensions of a run serve discovery and
+	// diagnostics alone.
+	MANNative009 = "MAN-NATIVE-009"
+	// MANNative010: The optional fields of a run keep their bounds: 512 KiB system_prompt and prompt, 256
+	// KiB prompt_display_text, 256 messages and 2 MiB of history, 12 media of which 8 images and 4 audio.
+	MANNative010 = "MAN-NATIVE-010"
+	// MANNative011: A run gives accepted, started, its streaming events, settled and exactly one
+	// final_result of status completed, blocked or error.
+	MANNative011 = "MAN-NATIVE-011"
+	// MANNative012: The policy of the native host is controlled: no run opts into unsafe_host,
+	// confirmations are denied and inputs cancelled.
+	MANNative012 = "MAN-NATIVE-012"
+	// MANNative013: The native host has no abort command: whoever aborts ends its process group, and on
+	// HUP, INT, QUIT and TERM it cleans up and exits with 128 plus the signal.
+	MANNative013 = "MAN-NATIVE-013"
+	// MANNative014: --mode rpc is a protocol of its own: neither the native host nor an extension wire.
+	MANNative014 = "MAN-NATIVE-014"
 )
 
 // Areas lists the subjects, wire by wire.
@@ -3115,6 +3746,24 @@ var Areas = []Area{
 	{Wire: "manifest", Name: "FLAG", Doc: "Entries of contributes.flags."},
 	{Wire: "manifest", Name: "RUNTIME", Doc: "The [runtime] table and its legal combinations."},
 	{Wire: "manifest", Name: "HOST", Doc: "The requires_octet requirement."},
+	{Wire: "manifest", Name: "IDENTITY", Doc: "Which extension is which, and what makes up its identity for services."},
+	{Wire: "manifest", Name: "DISCOVER", Doc: "Roots, precedence, shadowing and what a scan refuses."},
+	{Wire: "manifest", Name: "DIAG", Doc: "What the host tells about extensions, and how much of it."},
+	{Wire: "manifest", Name: "ENABLE", Doc: "What turns an extension on."},
+	{Wire: "manifest", Name: "TRUST", Doc: "Grants, implicit trust and what they cannot do."},
+	{Wire: "manifest", Name: "POLICY", Doc: "Effect policy, safe mode and process gates."},
+	{Wire: "manifest", Name: "START", Doc: "The decision whether a selected extension starts."},
+	{Wire: "manifest", Name: "LAUNCH", Doc: "How a process is started and what surrounds it."},
+	{Wire: "manifest", Name: "RUN", Doc: "What the lifecycle and sharing of a runtime mean."},
+	{Wire: "manifest", Name: "SUPER", Doc: "Limits, deadlines and the orderly end of a process."},
+	{Wire: "manifest", Name: "RESTART", Doc: "Crash, backoff and parking."},
+	{Wire: "manifest", Name: "RELOADING", Doc: "The replacement of a running process and the repetition of discovery."},
+	{Wire: "manifest", Name: "GATE", Doc: "Services that a product opens for one extension name."},
+	{Wire: "manifest", Name: "BUNDLE", Doc: "Archives of installable extensions."},
+	{Wire: "manifest", Name: "INSTALL", Doc: "Installation, update and removal of bundles."},
+	{Wire: "manifest", Name: "SURFACE", Doc: "Commands and surfaces that show or change extensions."},
+	{Wire: "manifest", Name: "STORE", Doc: "What of an extension reaches stored sessions."},
+	{Wire: "manifest", Name: "NATIVE", Doc: "The native host, protocol 1."},
 }
 
 // All lists the rules, wire by wire, in the order of the spec.
@@ -14559,6 +15208,28 @@ var All = []Rule{
 		ProvenBy: "runtime/manifest",
 	},
 	{
+		ID:       MANFile013,
+		Wire:     "manifest",
+		Area:     "FILE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "No key has an alias from an earlier name of the project: only octet_version, requires_octet, OCTET_ and octet_extension names count.",
+		Source:   "manifest 1; seed: Manifest",
+		Unproven: "needs a list of the earlier names",
+	},
+	{
+		ID:       MANFile014,
+		Wire:     "manifest",
+		Area:     "FILE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Capability declarations are shown to the person and confine nothing: the process has all rights of the user.",
+		Source:   "manifest 1, 2.5; seed: Kernel boundary",
+		Unproven: "needs a host that shows what an extension declares",
+	},
+	{
 		ID:       MANId001,
 		Wire:     "manifest",
 		Area:     "ID",
@@ -15399,6 +16070,174 @@ var All = []Rule{
 		ProvenBy: "runtime/manifest",
 	},
 	{
+		ID:       MANFlag012,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A boolean flag NAME takes --NAME and --no-NAME without a value; both together are refused.",
+		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag013,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A string or integer flag takes one value as --NAME VALUE or --NAME=VALUE; a string value that starts with a hyphen needs the second form, a negative integer does not.",
+		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag014,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A flag given twice is refused.",
+		Source:   "manifest 8.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest",
+	},
+	{
+		ID:       MANFlag015,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A supplied integer is decimal and portable, a supplied string has at most 4096 bytes; anything else is refused before a process starts.",
+		Source:   "manifest 8.1, 8.2; seed: API 0.4 CLI flags",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest",
+	},
+	{
+		ID:       MANFlag016,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A flag that the manifest does not declare is refused.",
+		Source:   "manifest 8.4",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest",
+	},
+	{
+		ID:       MANFlag017,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Flags are registered for selected, enabled and trusted extensions only, implicit trust counted.",
+		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag018,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Under safe mode only explicitly trusted extensions register flags, and none of them starts.",
+		Source:   "manifest 8.3",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag019,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Registering flags reads validated metadata and starts or imports nothing.",
+		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag020,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A flag or boolean inverse that equals a built-in option, another extension's flag or inverse, or another flag of the same extension fails the invocation before anything starts.",
+		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag021,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "help, version and every built-in long option and alias, those of all sub-commands included, are reserved.",
+		Source:   "manifest 8.3",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag022,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Flags are ordered by extension name and then by their declaration.",
+		Source:   "manifest 8.3",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag023,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Only an ordinary start without a sub-command takes flags of extensions and shows them in --help; sub-commands and early exits parse statically.",
+		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag024,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "The help of a flag is its description, or a text that names extension and flag; its inverse has a help of its own.",
+		Source:   "manifest 8.3",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag025,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "The pre-scan for flags knows the options for safe mode, policy, workspace, trust and enablement in both spellings, ends at a bare double hyphen and registers nothing when it fails.",
+		Source:   "manifest 8.3",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
+		ID:       MANFlag026,
+		Wire:     "manifest",
+		Area:     "FLAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A flag name is one global spelling: it is not prefixed by its extension.",
+		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
+		Unproven: "needs a command line that takes the flags of extensions",
+	},
+	{
 		ID:       MANRuntime001,
 		Wire:     "manifest",
 		Area:     "RUNTIME",
@@ -15541,5 +16380,2466 @@ var All = []Rule{
 		Source:   "manifest 2.9",
 		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANHost006,
+		Wire:     "manifest",
+		Area:     "HOST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "requires_octet of an installed bundle is exactly = and the running octet version.",
+		Source:   "manifest 2.9; seed: Manifest",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANIdentity001,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An entry whose directory name differs from the manifest's name is ignored with a warning that tells both names.",
+		Source:   "manifest 2.10, 3; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANIdentity002,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The check of the directory name comes behind all checks of the manifest.",
+		Source:   "manifest 2.10",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANIdentity003,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "When two accepted entries carry one name the first one wins and the other gets a warning.",
+		Source:   "manifest 3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANIdentity004,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "For services an extension is its manifest name and the SHA-256 digest of the manifest's identity, never its path.",
+		Source:   "manifest 3",
+		Unproven: "needs a host that offers a service with an owner",
+	},
+	{
+		ID:       MANIdentity005,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A process instance is an instance id made by the host and a process generation; rebuilding the host of extensions makes a new instance id.",
+		Source:   "manifest 3, 9.6",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANIdentity006,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "An owner is session_id, extension_instance_id and process_generation, made by the host, and no value from a model or a child is authority for it.",
+		Source:   "manifest 9.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANIdentity007,
+		Wire:     "manifest",
+		Area:     "IDENTITY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A stored session that is opened again at its canonical path has the same opaque session_id as before.",
+		Source:   "manifest 9.6",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANDiscover001,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Discovery reads metadata only: it runs, imports and probes nothing of an extension.",
+		Source:   "manifest 1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover002,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The roots are ~/.octet/extensions, then .octet/extensions of a trusted workspace, then each --extension-dir in the order of the command line.",
+		Source:   "manifest 4.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover003,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A later root's definition of a directory name wins over an earlier one's.",
+		Source:   "manifest 4.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover004,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A selected entry's source is global, project or explicit, after its root.",
+		Source:   "manifest 4.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover005,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A root is the parent of extension directories, and only its direct children are looked at.",
+		Source:   "manifest 4.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover006,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The project root is not looked at until the workspace is trusted; if it exists an info says that it was ignored.",
+		Source:   "manifest 4.2; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover007,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A home that cannot be resolved to an absolute path leaves out the global root with an info and is never replaced by the current directory.",
+		Source:   "manifest 4.1, 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover008,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A missing root is passed over in silence, an explicit one too.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover009,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A root that is a symbolic link is skipped with a warning, and a root that is no directory is refused with one.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover010,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A root that cannot be inspected, canonicalized or scanned is reported and skipped.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover011,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A root with more than 4096 entries is ignored whole.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover012,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Candidates of one root are taken in the order of their paths.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover013,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A child that is a symbolic link is refused, and a child that is a plain file is passed over in silence.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover014,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A child directory without extension.toml and one whose name starts with a dot are passed over in silence.",
+		Source:   "manifest op 10",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover015,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A manifest that is a symbolic link or no regular file drops its entry with a diagnostic.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover016,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A directory name that is empty, a single or double dot, or holds more than ASCII letters, digits, dots, underscores and hyphens is refused.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover017,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The lower of two definitions of a name gets an info that it was shadowed.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover018,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An invalid manifest that won its name is an error, and the definition it shadowed is not brought back.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover019,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A manifest of at most 262144 bytes can be discovered even when it is too large to be installed.",
+		Source:   "manifest 2.1; manifest op 11",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover020,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A broken manifest drops its entry, is shown as error with its path, and never stops the start of the host.",
+		Source:   "manifest 1, 2.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover021,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Each pass of discovery gives one immutable snapshot with a generation number, and consumers take whole snapshots.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover022,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The lower-level interface takes roots in the caller's order, keeps the first manifest of a name and warns of each later one.",
+		Source:   "manifest 4.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover023,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A resolver whose selected source changed before activation fails the launch and does not start the new one.",
+		Source:   "manifest 4.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiscover024,
+		Wire:     "manifest",
+		Area:     "DISCOVER",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A host later than 0.8.0 may sample extension roots, by default every 1000 ms with 200 ms of rest and 512 files, and apply changes at the idle prompt; the user's config alone turns that off.",
+		Source:   "manifest 9.8",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag001,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled name that was not discovered is a warning that names it.",
+		Source:   "manifest 4.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag002,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A persistent or one-shot grant that matches no discovered extension is an info that names it.",
+		Source:   "manifest 4.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag003,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A malformed grant NAME@PATH is a warning with its reason, and grants nothing.",
+		Source:   "manifest 4.3, 6.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag004,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A failed launch is an error that names the extension and the reason.",
+		Source:   "manifest 4.3; manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANDiag005,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "At most 256 diagnostics of at most 8 KiB each and 256 KiB together are kept; the oldest are dropped and counted.",
+		Source:   "manifest 4.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag006,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A diagnostic that is too long is cut on a character boundary and ends with a newline and a mark that says so.",
+		Source:   "manifest 4.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANDiag007,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A message for a contribution that the manifest does not declare is refused with a diagnostic.",
+		Source:   "manifest 2.6",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANDiag008,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A call of the host for an item that the manifest does not declare fails with the extension's name, the kind and the item.",
+		Source:   "manifest 2.6",
+		Unproven: "needs a host that runs commands and hooks",
+	},
+	{
+		ID:       MANDiag009,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A protocol error, an over-long message, a timeout, a cancellation, a closed process, an error answer and a failed launch each have a text of their own that names extension or method.",
+		Source:   "manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANDiag010,
+		Wire:     "manifest",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "When several gates stop an extension each cause is told at most once, the process gate before the policy.",
+		Source:   "manifest op 7",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANEnable001,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Every extension is disabled until an enablement entry names it, installed bundles included.",
+		Source:   "manifest 1, 5; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable002,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Discovered, enabled, trusted and running are kept and shown as four separate states.",
+		Source:   "manifest 1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable003,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "enabled_extensions in the user's config.toml enables for good.",
+		Source:   "manifest 5; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable004,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "enabled_extensions in the config of a trusted project enables but creates no trust.",
+		Source:   "manifest 5; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable005,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--enable-extension enables for one invocation; it is repeatable and takes several names and comma lists.",
+		Source:   "manifest 5, 8.3; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable006,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Full access, installation, a trust grant and packaged skills enable nothing.",
+		Source:   "manifest 5; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable007,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Layers count from weak to strong: built-in defaults, user config, trusted project config, environment, command line, resumed session.",
+		Source:   "manifest 5",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable008,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A stronger config or environment layer replaces the list of a weaker one, and --enable-extension adds to the outcome.",
+		Source:   "manifest op 5",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable009,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "OCTET_ENABLED_EXTENSIONS and OCTET_TRUSTED_EXTENSIONS are comma-separated lists whose names are trimmed of blanks.",
+		Source:   "manifest op 6",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable010,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Enabling and trusting change the selected source and its precedence in nothing.",
+		Source:   "manifest 6.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANEnable011,
+		Wire:     "manifest",
+		Area:     "ENABLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "With --strict-config an unknown key of the configuration is an error.",
+		Source:   "manifest 10",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust001,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension is trusted when trust is implicit, --trust-extension names it, a source-bound grant matches it, or its source is global and a bare grant names it.",
+		Source:   "manifest 6.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust002,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Under unsafe_host every selected source is trusted implicitly.",
+		Source:   "manifest 6.1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust003,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Implicit trust is computed anew for the current policy and written neither into configuration nor into a flag.",
+		Source:   "manifest 6.1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust004,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Trust never enables.",
+		Source:   "manifest 6.1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust005,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--trust-extension grants for one invocation, for the selected source of any scope.",
+		Source:   "manifest 6.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust006,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bare name in trusted_extensions counts only for the copy below ~/.octet/extensions and never passes to a project or explicit copy of that name.",
+		Source:   "manifest 6.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust007,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A grant NAME@PATH counts for that name at exactly that normalized manifest path.",
+		Source:   "manifest 6.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust008,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A source-bound grant is split at its first at sign; its path is absolute, ends in extension.toml and has an existing parent, which is canonicalized before the comparison.",
+		Source:   "manifest 6.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust009,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Persistent trust comes from the user's config or OCTET_TRUSTED_EXTENSIONS alone; no project config grants any.",
+		Source:   "manifest 6.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust010,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Removing a grant does not end implicit trust.",
+		Source:   "manifest 6.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust011,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--extension-dir grants no trust.",
+		Source:   "manifest op 2; manifest 6.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust012,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The grant shown for copying is the bare name for a global source and NAME@PATH for every other.",
+		Source:   "manifest 6.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANTrust013,
+		Wire:     "manifest",
+		Area:     "TRUST",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--workspace-trusted and --trust-workspace make project config and project resources visible, can tighten limits but not relax them, and trust no executable.",
+		Source:   "manifest 6.3",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANPolicy001,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An executable extension starts under unsafe_host alone; no grant, flag or approval lifts that.",
+		Source:   "manifest 6.4; manifest op 1; seed: Kernel boundary",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy002,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The effect policy is unsafe_host, controlled or controlled_bash_approval, unsafe_host by default.",
+		Source:   "manifest 6.4",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy003,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--safe-mode takes implicit trust away and starts no extension, also with explicit trust and open process and shell flags.",
+		Source:   "manifest 6.4; seed: Kernel boundary",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy004,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--safe-mode and --effect-policy exclude each other, --safe means --safe-mode, and --yolo is rejected.",
+		Source:   "manifest 6.4",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy005,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "allow_process, allow_shell, --no-process and --no-shell stop extensions on their own, and the two options mean the same.",
+		Source:   "manifest 6.4, 10",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy006,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "allow_external_paths does not confine an extension process.",
+		Source:   "manifest 6.4",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy007,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An approval of a single effect does not bypass the floor of the policy.",
+		Source:   "manifest 6.4; seed: Kernel boundary",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANPolicy008,
+		Wire:     "manifest",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "No CPU, memory, descriptor or process limit is imposed on an extension.",
+		Source:   "manifest 1; seed: Kernel boundary",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANStart001,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The start is decided in this order: a surface that starts no processes, not enabled, not discovered, process gate, effect policy, trust.",
+		Source:   "manifest 7",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart002,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "doctor, sessions, migrate and extension commands and the native host never start an extension.",
+		Source:   "manifest 7, 12.1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart003,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension that is not enabled stays stopped in silence.",
+		Source:   "manifest 7",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart004,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled and selected extension starts on implicit trust alone when process execution is allowed.",
+		Source:   "manifest 7.1; seed: Kernel boundary",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart005,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled extension stays stopped when process execution is disabled, whatever trusts it.",
+		Source:   "manifest 7.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart006,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled extension stays stopped under safe mode and controlled policies, explicitly trusted or not, and is shown with the trust it has.",
+		Source:   "manifest 7.1; manifest op 1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart007,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A project extension of an untrusted workspace is not discovered, and its enabled name is warned of.",
+		Source:   "manifest 7.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart008,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A project copy that won over a global one with a bare grant starts on implicit trust under unsafe_host.",
+		Source:   "manifest 7.1",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart009,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension that a trusted project config enables starts under unsafe_host: the policy trusts it, not the config.",
+		Source:   "manifest 7.1; seed: Layout and discovery",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart010,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A manifest whose requires_octet does not match keeps its extension out of the catalog, whatever enables it.",
+		Source:   "manifest 7.1; seed: Manifest",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart011,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An embedder that starts an extension without enabling or trusting it is refused with a text that names the extension and the missing state.",
+		Source:   "manifest 7.1",
+		Unproven: "needs an embedding interface with enablement and trust",
+	},
+	{
+		ID:       MANStart012,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A launch or handshake that fails leaves the extension parked with a diagnostic and the host running.",
+		Source:   "manifest 7, 9.4",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANStart013,
+		Wire:     "manifest",
+		Area:     "START",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "One message tells that enabled extensions were not started, and whether the policy or the process gate stopped them.",
+		Source:   "manifest 7.2",
+		Unproven: "needs a host that discovers extensions",
+	},
+	{
+		ID:       MANLaunch001,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The environment of an extension is built from an empty one: the allowed host variables that are set, then entrypoint.env, then brokered variables, then the six OCTET_ variables; later ones win.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest/launch",
+	},
+	{
+		ID:       MANLaunch002,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Provider keys, application tokens, LD_ and DYLD_ variables, values of .env files and PYTHONPATH never pass from the host to an extension.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest/launch",
+	},
+	{
+		ID:       MANLaunch003,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A brokered variable is copied only when it is declared, set and not empty.",
+		Source:   "manifest 2.5",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/manifest/launch",
+	},
+	{
+		ID:       MANLaunch004,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "The value of a brokered variable is neither logged nor put into initialize.",
+		Source:   "manifest 2.5",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANLaunch005,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension is started with three pipes, its manifest arguments unchanged, no shell and no expansion.",
+		Source:   "manifest 2.4, 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANLaunch006,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension is the leader of a process group of its own, on Windows of a job object.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "process",
+	},
+	{
+		ID:       MANLaunch007,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A busy executable is tried again up to 4 times, after 10, 20, 30 and 40 ms.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "process",
+	},
+	{
+		ID:       MANLaunch008,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Giving up the last handle of an extension kills its process group, and so does the end of its host.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "process",
+	},
+	{
+		ID:       MANLaunch009,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "OCTET_EXTENSION_SCRATCH is a fresh directory of the host for each process generation.",
+		Source:   "manifest 9.1",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANLaunch010,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A script is run by its first line and its execute bit; there is no interpreter key.",
+		Source:   "manifest 2.4",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANLaunch011,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "On Windows a host may run a Python script, known by .py or its first line, with py -3, python3.exe or python.exe.",
+		Source:   "manifest 2.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANLaunch012,
+		Wire:     "manifest",
+		Area:     "LAUNCH",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A host may start a private copy of an entrypoint of at most 64 MiB.",
+		Source:   "manifest 2.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRun001,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A legacy_resident or session runtime starts with a session binding.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun002,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Every isolated resident stops when its session binding is released.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun003,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A lazy_resident runtime starts only on explicit activation by the host.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun004,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A oneshot runtime lives for one operation.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun005,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A shared runtime survives a compatible rebuild until host shutdown or a change of the catalog.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun006,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Sharing needs a canonical workspace, one trust partition, the manifest's opt-in, an equal content digest and an entrypoint that was verified beside the manifest.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun007,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A command found only in PATH is never shared, and ordinary host and Serve share no process.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANRun008,
+		Wire:     "manifest",
+		Area:     "RUN",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A changed source or catalog retires shared processes.",
+		Source:   "manifest 2.8",
+		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       MANSuper001,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "At most 128 events of one extension wait for their consumer; further ones are dropped and counted.",
+		Source:   "manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANSuper002,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A request of the host ends after 30 s unless a shorter deadline belongs to it.",
+		Source:   "manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANSuper003,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "A cancelled request that is not answered within 2 s ends the generation.",
+		Source:   "manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANSuper004,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "stderr is drained all the time, a line of it is bounded by the message limit, and what is kept of it is bounded.",
+		Source:   "manifest 9.2",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "process",
+	},
+	{
+		ID:       MANSuper005,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "At most 8 requests of one extension are worked on at once.",
+		Source:   "manifest 9.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANSuper006,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s, and a lifecycle notification within 250 ms.",
+		Source:   "manifest 9.2; S01",
+		Unproven: "needs a host that runs commands and hooks",
+	},
+	{
+		ID:       MANSuper007,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The contexts of one turn have at most 256 KiB together, a label at most 1024 bytes, and at most 256 items are pending.",
+		Source:   "manifest 9.2",
+		Unproven: "needs a host that builds prompts",
+	},
+	{
+		ID:       MANSuper008,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A prompt for input has at most 16 KiB, its answer at most 256 KiB, and a lifecycle reason or parked error text at most 4 KiB.",
+		Source:   "manifest 9.2",
+		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       MANSuper009,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Closing stdin is no orderly end: it is asked for with shutdown.",
+		Source:   "manifest 9.3",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANSuper010,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "shutdown is awaited for 2 s, the exit for another 2 s whether or not it was answered, and then the process group is ended.",
+		Source:   "manifest 9.3",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
+	},
+	{
+		ID:       MANSuper011,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "All extensions of a product are shut down in parallel within 3 s, and leftovers are killed.",
+		Source:   "manifest 9.3",
+		Unproven: "needs a host that runs several extensions",
+	},
+	{
+		ID:       MANSuper012,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A coordinated exit on a signal takes at most 1.4 s, may cut the stages short and kills every registered group at its end.",
+		Source:   "manifest 9.3",
+		Unproven: "needs a host that runs several extensions",
+	},
+	{
+		ID:       MANSuper013,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A process that is alive is asked for no sign of life.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANSuper014,
+		Wire:     "manifest",
+		Area:     "SUPER",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Message, queue, request, concurrency and process-tree bounds are no sandbox and are not shown as one.",
+		Source:   "manifest 1; seed: Kernel boundary",
+		Unproven: "needs a host that shows what an extension declares",
+	},
+	{
+		ID:       MANRestart001,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Supervision begins behind one successful initialize; a first launch or handshake that fails parks the extension at generation 0 and is not tried again.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart002,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An unexpected exit or a failed transport removes the tools of the extension, sets its state to backoff and starts a candidate first.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart003,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The pause before attempt n is drawn evenly from 0 to the smaller of 30 s and 250 ms times 2 to the power n-1.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart004,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "8 failed attempts or a permanent error - an invalid manifest, an unsupported API, a needed re-registration - park the extension.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart005,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "30 s of unbroken readiness set the count of attempts back.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart006,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    May,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A supervisor looks at its process every 100 ms.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart007,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A parked supervisor resumes when a manual reload makes a new generation.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart008,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Interrupted unsafe work is never replayed.",
+		Source:   "manifest 9.4; seed: Lifecycle and reload",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart009,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Shutdown stops supervision.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart010,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A full rebuild of the product resets parking and the history of attempts.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart011,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The status tells generation, API, negotiated features, pending requests, health and a bounded last error.",
+		Source:   "manifest 9.4",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANRestart012,
+		Wire:     "manifest",
+		Area:     "RESTART",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The states of health are initializing, ready, draining, stopped, backoff and parked.",
+		Source:   "manifest 9.4; manifest op 17",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading001,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "/extensions reload replaces running processes; /reload repeats discovery and rebuilds the product at a safe boundary.",
+		Source:   "manifest 9.5, 12.2",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading002,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Manual and supervised reloads take the same lock, which checks the generation.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading003,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A candidate is started and fully initialized while the old process stays in service.",
+		Source:   "manifest 9.5; seed: Lifecycle and reload",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading004,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A candidate that fails to launch, to initialize or to match contributions is killed and the old process kept.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading005,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A candidate matches when dynamic_tools is there on both sides or on neither, commands, hooks and ui are equal, and without dynamic_tools the tools too.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading006,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A mismatch is reported as changed contributions of the named extension, with the advice to rebuild.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading007,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Behind acceptance the old generation admits nothing, drains to a bounded deadline, has the rest cancelled, emits its terminal lifecycle events and is shut down.",
+		Source:   "manifest 9.5; seed: Lifecycle and reload",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading008,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "New calls pass to the candidate in one step; it receives the lifecycle state and starts its tool catalog at epoch 0.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading009,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Confirmations, progress, artifacts, approvals and secret look-ups never cross generations.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading010,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A reload reports the new generation and whether the process before it ended orderly.",
+		Source:   "manifest 9.5",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading011,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A drain lasts as long as an ordinary request or a shorter fixed bound.",
+		Source:   "manifest op 17",
+		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       MANReloading012,
+		Wire:     "manifest",
+		Area:     "RELOADING",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A reload under safe mode leaves stopped extensions stopped.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an effect policy",
+	},
+	{
+		ID:       MANGate001,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The coding product offers agent_sessions to octet-subagents alone.",
+		Source:   "manifest 9.7",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANGate002,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The coding product offers neither approvals nor secrets.",
+		Source:   "manifest 9.7; seed: Transport contract",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANGate003,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with mcp_SERVER_, hyphens as underscores.",
+		Source:   "manifest 9.7",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANGate004,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.",
+		Source:   "manifest 10",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANGate005,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled octet-web-search has a provider picker in the menu.",
+		Source:   "manifest 9.7, 12.2",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANGate006,
+		Wire:     "manifest",
+		Area:     "GATE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Every other extension gets no treatment of its own.",
+		Source:   "manifest 9.7",
+		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       MANBundle001,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle is a gzip-compressed tar with one root directory whose name equals the extension's.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle002,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An archive has at most 512 MiB compressed, 4096 entries, 64 MiB a file and 256 MiB expanded by its declared sizes.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle003,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "extension.toml and install.json of a bundle have at most 64 KiB each, SHA256SUMS at most 1 MiB.",
+		Source:   "manifest 11.1; manifest op 11",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle004,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A path of a bundle is UTF-8, at most 4096 bytes and 64 plain components, without control characters, dot segments, an absolute or a drive part.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle005,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle holds only regular files and directories: a link, device or fifo is refused, and so is a directory with data.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle006,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle without entries, without its root entry or without ROOT/extension.toml is refused.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle007,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A second root, a root that is no directory and a path that comes twice are refused.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle008,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "install.json or package.toml at the top of a bundle is refused.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle009,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A truncated entry is refused with how many of its bytes came.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle010,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle's manifest is valid by itself, names its root directory, declares API 0.2, 0.3 or 0.4 and pins requires_octet exactly to the host.",
+		Source:   "manifest 11.1; manifest op 12; seed: Manifest",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle011,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The id octet-serve is refused as a bundle.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle012,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A catalog archive with another id than expected is refused.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle013,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle's command is an absolute path, a bare name or a portable relative path; an absolute one and a missing bare one count as outside dependencies.",
+		Source:   "manifest 2.4, 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle014,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle's entrypoint of several components exists, is a regular file and is executable.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANBundle015,
+		Wire:     "manifest",
+		Area:     "BUNDLE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Extracted directories have mode 0755, files 0755 when any execute bit was set and 0644 otherwise.",
+		Source:   "manifest 11.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall001,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Installation runs nothing, enables nothing, grants nothing and starts nothing.",
+		Source:   "manifest 11.2; seed: Manifest",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall002,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An archive is opened without following links, hashed with SHA-256 within its bound, and hashed again before it is used; a change in between is refused.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall003,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "One exclusive, non-blocking lock on ~/.octet/extensions/.package.lock covers each install, update and removal; a busy one is refused.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall004,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle is extracted into a private staging directory of the extensions root and published by one atomic rename.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall005,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A destination that is a symbolic link or no directory is refused.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall006,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An install over an installed id and an update of a missing one are refused with the command that fits.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall007,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A local update carries the id of the managed package it replaces.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall008,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A directory without a valid install.json is never replaced.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall009,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An update exchanges directories in one step where the system can, and moves aside with a rollback otherwise; when it fails the earlier installation stays.",
+		Source:   "manifest 11.2; manifest op 13",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall010,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An official bundle comes over HTTPS from the release of the running version, and its digest matches the SHA256SUMS of that release.",
+		Source:   "manifest 11.2; manifest op 21",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall011,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A download is tried 3 times, 250 ms to 1 s apart, with 10 s to connect and 30 s to read.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall012,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The catalog of 0.8.0 is octet-browse, octet-mcp, octet-subagents and octet-web-search; another name is refused with the advice to install an archive.",
+		Source:   "manifest 11.2",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall013,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "install.json is strict JSON with schema_version 1, id, version, api_version, requires_octet, source_kind, source, archive_sha256 and installed_by_octet, and no other key.",
+		Source:   "manifest 11.3",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall014,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "install.json is refused when its schema, its id, its API or its pin, exactly = and installed_by_octet, does not fit.",
+		Source:   "manifest 11.3",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall015,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A bundle stays managed behind an upgrade of the host, while its manifest fails its pin and its packaged skills are ignored.",
+		Source:   "manifest 11.3",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall016,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "skills/*/SKILL.md of a managed and compatible bundle are inactive candidates, and an unmanaged directory contributes none.",
+		Source:   "manifest 11.4",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall017,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Skills count from low to high: ~/.agents/skills, ~/.pi/agent/skills, bundles, ~/.octet/skills, project roots, --skill-dir.",
+		Source:   "manifest 11.4",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall018,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Removal renames a managed bundle to a hidden sibling, deletes it and leaves configuration and other data alone; an unmanaged one is refused.",
+		Source:   "manifest 12.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall019,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "octet extension list prints a header and one tab-separated row for each bundle, sorted by id, and a sentence when there is none.",
+		Source:   "manifest 12.1; manifest op 20",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall020,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "install and update take either a name or --path, and a name without an official source is refused with the advice to use --path.",
+		Source:   "manifest 12.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall021,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Without a home no command on extensions runs.",
+		Source:   "manifest 12.1",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall022,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "octet serve hands on the launcher's environment, listens on loopback IPv4 alone, advertises full access alone, and has neither catalog nor lifecycle of extensions.",
+		Source:   "manifest 11.5",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall023,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A destructive presentation action in Serve needs a second confirmation of the host, bound to instance, generation, revision and action.",
+		Source:   "manifest 11.5",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANInstall024,
+		Wire:     "manifest",
+		Area:     "INSTALL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "octet-serve is installed from package.toml, is never a candidate of discovery, and its compatibility and checksum are checked again before it starts.",
+		Source:   "manifest 11.5",
+		Unproven: "needs a host that installs bundles",
+	},
+	{
+		ID:       MANSurface001,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "/extensions toggles the user's enabled_extensions entry and never writes a grant.",
+		Source:   "manifest 12.2; seed: Layout and discovery",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface002,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The menu is read-only, and says which source decides, where project, environment or command line take part in the activation.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface003,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The menu checks precedence again before each write.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface004,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An enabled bundle that is unavailable can only be disabled.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface005,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Enabling fails closed when trust could change the selected source or tool names collide; disabling fails closed when it would remove a tool that is explicitly required.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface006,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "/extensions status shows for each extension identity, source, digests, enabled, trusted and running state, API, negotiated features, compatibility, health and contributions, and grants to copy where trust is missing.",
+		Source:   "manifest 12.2; manifest op 18; manifest op 19; seed: Layout and discovery",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface007,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Tools and commands are shown from the manifest before the start and from the live catalog behind it.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface008,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Two extensions may use one command name; an action runs the command of the manifest it belongs to.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface009,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "octet migrate pi --dry-run takes an inventory and runs nothing.",
+		Source:   "manifest 12.1",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANSurface010,
+		Wire:     "manifest",
+		Area:     "SURFACE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "/extensions inspect agent-session: shows a transcript of a child of the current parent for reading only, and /extensions action runs a validated presentation action.",
+		Source:   "manifest 12.2",
+		Unproven: "needs a host with an extensions menu",
+	},
+	{
+		ID:       MANStore001,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "An extension gets an opaque session_id and never the path, the transcript object or the prompt of a session by it.",
+		Source:   "manifest 13; seed: Declared API 0.3 session hooks",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore002,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A session stores nothing about enablement, trust or resource paths.",
+		Source:   "manifest 13",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore003,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Exports leave private metadata of extensions out.",
+		Source:   "manifest 13",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore004,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.3", "0.4"},
+		Text:     "Structured content of a tool is kept as native detail and not shown to the model.",
+		Source:   "manifest 13",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore005,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Costs of a child session become one usage record of kind delegated_agent for each child, written before the owning checkpoint.",
+		Source:   "manifest 13",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore006,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Stored records are strict UTF-8 JSON lines of type entry, head, checkpoint or usage, and only a torn last line is repaired.",
+		Source:   "manifest 13",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore007,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "usage_uncertainty is an additive record that leaves the schema version as it is.",
+		Source:   "manifest 13; seed: Provider-retry observations and advice",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANStore008,
+		Wire:     "manifest",
+		Area:     "STORE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The host owns conversations, sessions and persistence of tool results, permissions and approvals, supervision and cleanup; extensions own the behaviour of their domain.",
+		Source:   "seed: Kernel boundary",
+		Unproven: "needs a host that stores sessions",
+	},
+	{
+		ID:       MANNative001,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The native host discovers extensions and reports diagnostics and never starts one.",
+		Source:   "manifest 14; seed: Kernel boundary",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative002,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Its frames are UTF-8 JSON objects, one a line, of at most 1048576 bytes with the newline, in both directions.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative003,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Every request and event carries protocol_version 1; ids have at most 128 bytes of letters, digits, dots, underscores, colons and hyphens.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative004,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The seq of the events of one request starts at 1 and grows by exactly 1.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative005,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Requests are strict objects, handled one at a time; events may carry members that a consumer does not know.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative006,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "Bad input gives a bounded protocol_error, the rest of that line is dropped, and reading goes on; an answer that is too large becomes a terminal protocol_error.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative007,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "End of file is a clean exit, behind a shutdown answer that is still owed.",
+		Source:   "manifest 14.1",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative008,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The commands are hello, models, run and shutdown, and each ends with one terminal event.",
+		Source:   "manifest 14.2",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative009,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "extension_paths, enabled_extensions and trusted_extensions of a run serve discovery and diagnostics alone.",
+		Source:   "manifest 14.2",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative010,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The optional fields of a run keep their bounds: 512 KiB system_prompt and prompt, 256 KiB prompt_display_text, 256 messages and 2 MiB of history, 12 media of which 8 images and 4 audio.",
+		Source:   "manifest 14.2",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative011,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "A run gives accepted, started, its streaming events, settled and exactly one final_result of status completed, blocked or error.",
+		Source:   "manifest 14.3",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative012,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The policy of the native host is controlled: no run opts into unsafe_host, confirmations are denied and inputs cancelled.",
+		Source:   "manifest 14.3",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative013,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "The native host has no abort command: whoever aborts ends its process group, and on HUP, INT, QUIT and TERM it cleans up and exits with 128 plus the signal.",
+		Source:   "manifest 14.3",
+		Unproven: "needs a native host",
+	},
+	{
+		ID:       MANNative014,
+		Wire:     "manifest",
+		Area:     "NATIVE",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
+		Text:     "--mode rpc is a protocol of its own: neither the native host nor an extension wire.",
+		Source:   "manifest 10",
+		Unproven: "needs a native host",
 	},
 }
