@@ -20,9 +20,12 @@ type canonicalDialect struct{}
 
 func (d canonicalDialect) maxDepth() int { return canonicalwire.MaxDepth }
 
-func (d canonicalDialect) checkTool(t *tool) error {
+func (d canonicalDialect) checkTool(t *Tool) error {
 	if t.name == "" {
 		return fmt.Errorf("the name is empty")
+	}
+	if needs := t.extra.features(); len(needs) > 0 {
+		return fmt.Errorf("API %s has no %s: leave it out", API03, needs[0])
 	}
 	for _, schema := range []json.RawMessage{t.definition().Parameters, t.definition().OutputSchema.Or(nil)} {
 		if err := carries(schema, schemaLevel); err != nil {
@@ -49,7 +52,7 @@ func carries(value json.RawMessage, level int) error {
 	return err
 }
 
-func (t *tool) definition() canonicalwire.ToolDefinition {
+func (t *Tool) definition() canonicalwire.ToolDefinition {
 	definition := canonicalwire.ToolDefinition{Name: t.name, Description: t.description, Parameters: t.input.JSON()}
 	if t.output != nil {
 		definition.OutputSchema = wirejson.Some(t.output.JSON())
@@ -57,7 +60,7 @@ func (t *tool) definition() canonicalwire.ToolDefinition {
 	return definition
 }
 
-func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error) {
+func (d canonicalDialect) initialize(params json.RawMessage, e *Extension, p *plan) (wirejson.Encoder, *session, error) {
 	if version, isText := versionOf(params); isText && version != canonicalwire.Version03 {
 		return nil, nil, d.versionMismatch(canonicalwire.Version03, version)
 	}
@@ -68,15 +71,13 @@ func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, conc
 	if err := negotiation.ValidateOffer(&asked.Contract); err != nil {
 		return nil, nil, d.mismatch(err)
 	}
-	var wanted []string
-	hooks := declaresSessionHooks(asked.Contributes)
-	if hooks {
-		wanted = []string{canonicalwire.CapabilityLifecycleEvents}
-	}
-	selection := negotiation.Select(&asked.Contract, canonicalwire.ProtocolLimits{MaxConcurrentRequests: int64(concurrency)}, wanted...)
+	declared := declarationOf(asked.Contributes)
+	hooks := declared.declaresSessionHooks()
+	limits := canonicalwire.ProtocolLimits{MaxConcurrentRequests: int64(e.options.Concurrency)}
+	selection := negotiation.Select(&asked.Contract, limits, e.capabilities(p, hooks)...)
 	contract, err := negotiation.Negotiate(&asked.Contract, &selection)
 	if err == nil {
-		err = contract.CheckTools(len(tools))
+		err = contract.CheckTools(len(p.tools))
 	}
 	if err != nil {
 		return nil, nil, d.mismatch(err)
@@ -85,7 +86,10 @@ func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, conc
 		workspace:    asked.Workspace,
 		flags:        flagsOf(asked.FlagValues, func(f canonicalwire.InitializeFlagValue) (string, json.RawMessage) { return f.Name, f.Value }),
 		hooksMissing: hooks && !contract.HasMethod(canonicalwire.MethodHookRun),
-		declared:     declaredTools(asked.Contributes),
+		context:      canonicalContext(asked.Workspace, asked.Host),
+		features:     slices.Sorted(slices.Values(selection.Capabilities)),
+		open:         map[string]bool{},
+		declared:     declared,
 		install: peer.Session{
 			Open:          contract.Open(),
 			MaxFrameBytes: int(contract.Limits.MaxFrameBytes),
@@ -93,7 +97,10 @@ func (d canonicalDialect) initialize(params json.RawMessage, tools []*tool, conc
 		},
 	}
 	answer := canonicalwire.InitializeResponse{APIVersion: asked.APIVersion, Contract: selection}
-	for _, t := range tools {
+	for _, name := range contract.Open() {
+		agreed.open[name] = true
+	}
+	for _, t := range p.tools {
 		answer.Tools = append(answer.Tools, t.definition())
 	}
 	return answer, agreed, nil
@@ -106,12 +113,12 @@ func (d canonicalDialect) shutdown(params json.RawMessage) (wirejson.Encoder, er
 	return canonicalwire.ShutdownResult{Terminal: canonicalwire.ShutdownTerminalShutdown}, nil
 }
 
-func (d canonicalDialect) toolCall(params wirejson.Value) (toolCall, error) {
+func (d canonicalDialect) toolCall(params wirejson.Value, _ *session) (toolCall, error) {
 	asked, err := canonicalwire.DecodeToolCallParamsValue(params)
 	if err != nil {
 		return toolCall{}, err
 	}
-	return toolCall{asked.Name, opaqueContext(asked.Context)}, nil
+	return toolCall{name: asked.Name, context: opaqueContext(asked.Context)}, nil
 }
 
 // opaqueContext reads a context that has the shape of the feature wire's, as that of an octet host has; this
@@ -124,24 +131,21 @@ func opaqueContext(text json.RawMessage) Context {
 	return featureContext(where, text)
 }
 
-// declaredTools reads the tools of the contributions, which are opaque on this wire.
-func declaredTools(contributes json.RawMessage) declaration {
-	document, err := wirejson.Parse(contributes, wirejson.DefaultMaxDepth)
+// canonicalContext is the context of a session as such; what the host says of itself is opaque on this wire.
+func canonicalContext(workspace string, host json.RawMessage) Context {
+	state, err := featurewire.DecodeHostState(host)
 	if err != nil {
-		return declaration{}
+		return Context{Workspace: workspace}
 	}
-	defer document.Release()
-	list := document.Root().Member("tools")
-	declared := declaration{known: list.Kind() == wirejson.KindArray}
-	for walk := list.Elements(); walk.Next(); {
-		declared.tools = append(declared.tools, walk.Value().Text())
-	}
-	return declared
+	return hostContext(workspace, state)
 }
 
-func (d canonicalDialect) result(o outcome) (wirejson.Encoder, error) {
+func (d canonicalDialect) result(o outcome, _ *session) (wirejson.Encoder, error) {
+	if len(o.media) > 0 {
+		return nil, fmt.Errorf("the result refers to media, which API %s has not: return text", API03)
+	}
 	if len(o.texts) > canonicalwire.MaxContentParts {
-		return nil, fmt.Errorf("the result has %d texts, more than %d: join some", len(o.texts), canonicalwire.MaxContentParts)
+		return nil, fmt.Errorf("the result has %d parts, more than %d: join some", len(o.texts), canonicalwire.MaxContentParts)
 	}
 	for _, value := range []json.RawMessage{o.structured, o.metadata} {
 		if err := carries(value, contentLevel); err != nil {

@@ -3,6 +3,7 @@ package extension
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -17,33 +18,56 @@ type featureDialect struct{ api API }
 
 func (d featureDialect) maxDepth() int { return featurewire.MaxDepth }
 
-func (d featureDialect) checkTool(t *tool) error {
+func (d featureDialect) checkTool(t *Tool) error {
 	if d.api == API01 {
 		definition := d.definitionV01(t)
+		if needs := t.extra.features(); len(needs) > 0 {
+			return fmt.Errorf("API %s has no %s: leave it out", d.api, needs[0])
+		}
 		return definition.Validate()
 	}
-	definition := d.definition(t)
+	for _, feature := range t.extra.features() {
+		if !d.api.has(feature) {
+			return fmt.Errorf("API %s has no %s: leave it out", d.api, feature)
+		}
+	}
+	definition, _ := d.definition(t, func(string) bool { return true })
 	return definition.Validate()
 }
 
-func (d featureDialect) definitionV01(t *tool) featurewire.ToolDefinitionV01 {
+func (d featureDialect) definitionV01(t *Tool) featurewire.ToolDefinitionV01 {
 	return featurewire.ToolDefinitionV01{Name: t.name, Description: t.description, Parameters: t.input.JSON()}
 }
 
-func (d featureDialect) definition(t *tool) featurewire.ToolDefinition {
-	definition := featurewire.ToolDefinition{Name: t.name, Description: t.description, Parameters: t.input.JSON()}
+// definition returns what the host is told of a tool, and the features that the rest would need.
+func (d featureDialect) definition(t *Tool, has func(feature string) bool) (definition featurewire.ToolDefinition, missing []string) {
+	definition = featurewire.ToolDefinition{Name: t.name, Description: t.description, Parameters: t.input.JSON()}
 	if t.output != nil {
 		definition.OutputSchema = wirejson.Some(t.output.JSON())
 	}
+	missing = t.extra.put(&definition, has)
+	return definition, missing
+}
+
+// defined is definition in a session, with a line to the log about what is left out.
+func (s *server) defined(t *Tool, session *session) featurewire.ToolDefinition {
+	definition, missing := featureDialect{s.ext.api}.definition(t, session.has)
+	s.ext.leftOut(t, missing)
 	return definition
 }
 
-func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error) {
+func (e *Extension) leftOut(t *Tool, missing []string) {
+	for _, feature := range missing {
+		e.log.printf("tool %q: what needs %s is left out, this host does not offer it", t.name, feature)
+	}
+}
+
+func (d featureDialect) initialize(params json.RawMessage, e *Extension, p *plan) (wirejson.Encoder, *session, error) {
 	if err := d.checkVersion(params); err != nil {
 		return nil, nil, err
 	}
 	if d.api == API01 {
-		return d.initializeV01(params, tools)
+		return d.initializeV01(params, p)
 	}
 	asked, err := featurewire.DecodeInitializeParams(params)
 	if err != nil {
@@ -52,7 +76,10 @@ func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concur
 	if err := negotiation.CheckOffer(string(d.api), &asked.Protocol); err != nil {
 		return nil, nil, d.unsupported(err, &asked.Protocol)
 	}
-	selection := negotiation.SelectFeatures(&asked.Protocol, int64(concurrency), featurewire.FeatureRequestProgress)
+	selection := negotiation.SelectFeatures(&asked.Protocol, int64(e.options.Concurrency), e.features(p)...)
+	if events := p.lifecycleEvents(); len(events) > 0 && slices.Contains(selection.Features, featurewire.FeatureLifecycleEvents) {
+		selection.LifecycleEvents = wirejson.Some(events)
+	}
 	agreement, err := negotiation.NegotiateFeatures(string(d.api), &asked.Protocol, &selection)
 	if err != nil {
 		return nil, nil, d.unsupported(err, &asked.Protocol)
@@ -60,34 +87,54 @@ func (d featureDialect) initialize(params json.RawMessage, tools []*tool, concur
 	agreed := &session{
 		workspace:     asked.Workspace,
 		flags:         flagsOf(asked.FlagValues.Or(nil), func(f featurewire.FlagValue) (string, json.RawMessage) { return f.Name, f.Value }),
+		context:       hostContext(asked.Workspace, asked.Host),
+		features:      agreement.Features,
 		progress:      agreement.Has(featurewire.FeatureRequestProgress),
 		notifications: asked.Contributes.Notifications,
-		declared:      declaration{true, asked.Contributes.Tools},
+		declared:      declarationOf(asked.Contributes.AppendJSON(nil)),
 		install:       install(agreement),
 	}
-	answer := featurewire.InitializeResult{APIVersion: asked.APIVersion, Protocol: selection}
-	for _, t := range tools {
-		answer.Tools = append(answer.Tools, d.definition(t))
+	answer := featurewire.InitializeResult{APIVersion: asked.APIVersion, Protocol: selection, Commands: p.definitions()}
+	for _, t := range p.tools {
+		definition, missing := d.definition(t, agreed.has)
+		e.leftOut(t, missing)
+		answer.Tools = append(answer.Tools, definition)
 	}
 	return answer, agreed, nil
 }
 
-func (d featureDialect) initializeV01(params json.RawMessage, tools []*tool) (wirejson.Encoder, *session, error) {
+// definitions returns what the host is told of the commands.
+func (p *plan) definitions() []featurewire.CommandDefinition {
+	list := make([]featurewire.CommandDefinition, len(p.commands))
+	for i, c := range p.commands {
+		list[i] = c.definition()
+	}
+	return list
+}
+
+func (d featureDialect) initializeV01(params json.RawMessage, p *plan) (wirejson.Encoder, *session, error) {
 	asked, err := featurewire.DecodeInitializeParamsV01(params)
 	if err != nil {
 		return nil, nil, err
 	}
 	agreed := &session{
 		workspace:     asked.Workspace,
+		context:       hostContext(asked.Workspace, asked.Host),
 		notifications: asked.Contributes.Notifications,
-		declared:      declaration{true, asked.Contributes.Tools},
+		declared:      declarationOf(asked.Contributes.AppendJSON(nil)),
 		install:       install(negotiation.Legacy()),
 	}
-	answer := featurewire.InitializeResultV01{APIVersion: asked.APIVersion}
-	for _, t := range tools {
+	answer := featurewire.InitializeResultV01{APIVersion: asked.APIVersion, Commands: p.definitions()}
+	for _, t := range p.tools {
 		answer.Tools = append(answer.Tools, d.definitionV01(t))
 	}
 	return answer, agreed, nil
+}
+
+// hostContext is the context of a session as such.
+func hostContext(workspace string, host featurewire.HostState) Context {
+	where := featurewire.ExecutionContext{Workspace: workspace, ExecutionScope: wirejson.Null[string](), Host: host}
+	return featureContext(where, where.AppendJSON(nil))
 }
 
 // checkVersion looks at the version alone, so that a host of another version hears about that and not about
@@ -132,23 +179,37 @@ func (d featureDialect) shutdown(params json.RawMessage) (wirejson.Encoder, erro
 	return featurewire.ShutdownResult{}, nil
 }
 
-func (d featureDialect) toolCall(params wirejson.Value) (toolCall, error) {
+func (d featureDialect) toolCall(params wirejson.Value, s *session) (toolCall, error) {
 	if d.api == API01 {
 		asked, err := featurewire.DecodeToolCallParamsV01Value(params)
 		if err != nil {
 			return toolCall{}, err
 		}
-		where := featurewire.ExecutionContext{Workspace: asked.Context.Workspace, ExecutionScope: asked.Context.ExecutionScope, Host: asked.Context.Host}
-		return toolCall{asked.Name, featureContext(where, asked.Context.AppendJSON(nil))}, nil
+		return toolCall{name: asked.Name, context: contextV01(asked.Context)}, nil
 	}
 	asked, err := featurewire.DecodeToolCallParamsValue(params)
 	if err != nil {
 		return toolCall{}, err
 	}
-	if !asked.CatalogRevision.IsAbsent() {
+	call := toolCall{name: asked.Name, context: contextOf(asked.Context)}
+	call.revision, call.pinned = asked.CatalogRevision.Get()
+	if call.pinned && !s.has(featurewire.FeatureDynamicTools) {
 		return toolCall{}, d.invalidParams("/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")
 	}
-	return toolCall{asked.Name, featureContext(asked.Context, asked.Context.AppendJSON(nil))}, nil
+	return call, nil
+}
+
+func contextOf(where featurewire.ExecutionContext) Context {
+	return featureContext(where, where.AppendJSON(nil))
+}
+
+func contextV01(old featurewire.ExecutionContextV01) Context {
+	where := featurewire.ExecutionContext{Workspace: old.Workspace, ExecutionScope: old.ExecutionScope, Host: old.Host}
+	return featureContext(where, old.AppendJSON(nil))
+}
+
+func ownerFrom(o featurewire.ResourceOwner) Owner {
+	return Owner{o.SessionID, o.ExtensionInstanceID, o.ProcessGeneration}
 }
 
 func featureContext(where featurewire.ExecutionContext, text json.RawMessage) Context {
@@ -158,17 +219,21 @@ func featureContext(where featurewire.ExecutionContext, text json.RawMessage) Co
 		JSON: text,
 	}
 	if owner, owned := where.ResourceOwner.Get(); owned {
-		c.Owner = &Owner{owner.SessionID, owner.ExtensionInstanceID, owner.ProcessGeneration}
+		from := ownerFrom(owner)
+		c.Owner = &from
 	}
 	return c
 }
 
-func (d featureDialect) result(o outcome) (wirejson.Encoder, error) {
+func (d featureDialect) result(o outcome, s *session) (wirejson.Encoder, error) {
+	if len(o.media) > 0 && !s.has(featurewire.FeatureArtifacts) {
+		return nil, fmt.Errorf("the result refers to media, which this host does not take: %s was not negotiated", featurewire.FeatureArtifacts)
+	}
 	if d.api == API01 {
 		return featurewire.ToolCallResultV01{Content: strings.Join(o.texts, "\n"), IsError: o.isError}, nil
 	}
-	if len(o.texts) > featurewire.MaxContentParts {
-		return nil, fmt.Errorf("the result has %d texts, more than %d: join some", len(o.texts), featurewire.MaxContentParts)
+	if parts := len(o.texts) + len(o.media); parts > featurewire.MaxContentParts {
+		return nil, fmt.Errorf("the result has %d parts, more than %d: join some", parts, featurewire.MaxContentParts)
 	}
 	if err := resultbounds.Structured.Check(o.structured); err != nil {
 		return nil, err
@@ -179,6 +244,13 @@ func (d featureDialect) result(o outcome) (wirejson.Encoder, error) {
 	result := featurewire.ToolCallResult{IsError: o.isError}
 	for _, text := range o.texts {
 		result.Content = append(result.Content, featurewire.TextPart{Text: text})
+	}
+	for _, m := range o.media {
+		part, err := m.part()
+		if err != nil {
+			return nil, err
+		}
+		result.Content = append(result.Content, part)
 	}
 	if o.structured != nil {
 		result.StructuredContent = wirejson.Some(o.structured)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,12 +20,16 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
+	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
 // graceTime is how long a handler may take to return once its call is cancelled, shutdown has arrived, or
 // stdin has ended. It is half of what a host gives each of them (EXT04-CANCEL-001, EXT04-SHUT-001).
 const graceTime = time.Second
+
+// childPrefix begins the ids of the extension's own requests, so that the host cannot take one for its own.
+const childPrefix = "c-"
 
 // ErrRefused is returned by Serve when the extension has refused its first initialize: the host speaks
 // another version or requires what this SDK does not have. The error that wraps it says why.
@@ -39,24 +45,43 @@ var ErrRefused = errors.New("initialize was refused")
 //	    answer        handler's result -> outcome -> result of the wire, or an error answer
 type server struct {
 	ext     *Extension
+	plan    *plan
 	profile *peer.Profile
 	conn    *peer.Conn
-	tools   []*tool
-	session atomic.Pointer[session] // nil until initialize is answered
+	session atomic.Pointer[session] // nil until initialize is agreed
 	refused atomic.Value            // why initialize was refused, an error
+
+	catalog   catalog
+	events    events
+	memory    memory
+	streams   streams
+	shortcuts []Shortcut // those the host has admitted; set before initialize is answered
+
+	life     context.Context // of what runs beside the requests; it ends when the session drains
+	die      context.CancelFunc
+	spawning sync.Mutex // held while a goroutine is added to wg, or none may be any more
+	wg       sync.WaitGroup
 }
 
 // start begins to serve one session. Hangup ends a blocked read and a blocked write.
 func (e *Extension) start(source peer.Source, sink peer.Sink, hangup func()) *server {
-	s := &server{ext: e, profile: e.profile(), tools: e.catalog()}
+	s := &server{ext: e, plan: e.freeze(), profile: e.profile()}
+	s.life, s.die = context.WithCancel(context.Background())
+	s.catalog.start(s.plan.tools)
 	s.conn = peer.New(peer.Options{
-		Profile:  s.profile,
-		Source:   source,
-		Sink:     sink,
-		Hangup:   hangup,
+		Profile: s.profile,
+		Source:  source,
+		Sink:    sink,
+		Hangup: func() {
+			s.retire()
+			if hangup != nil {
+				hangup()
+			}
+		},
 		Handle:   s.handle,
-		Notice:   func(*peer.Notice) {},
+		Notice:   s.notice,
 		Diagnose: e.diagnose,
+		IDPrefix: childPrefix,
 
 		HandlerGrace: graceTime,
 		EndGrace:     graceTime,
@@ -89,6 +114,7 @@ func (e *Extension) Serve(ctx context.Context, in io.Reader, out io.Writer) erro
 		_ = s.conn.Close() // Wait tells how the session ended
 	})
 	err := s.conn.Wait()
+	s.wg.Wait()
 	if !stop() {
 		<-closed
 		return context.Cause(ctx)
@@ -140,46 +166,140 @@ type refusedError struct{ error }
 
 func (s *server) handle(ctx context.Context, r *peer.Request) (peer.Value, error) {
 	switch r.Method {
-	case featurewire.MethodInitialize:
-		return s.initialize(r)
 	case featurewire.MethodToolCall:
 		return s.toolCall(ctx, r)
-	case canonicalwire.MethodHookRun:
-		return s.sessionHook(ctx, r)
+	case featurewire.MethodInitialize:
+		return s.initialize(ctx, r)
 	case featurewire.MethodShutdown:
 		return s.shutdown(ctx, r)
-	default: // nothing else has been opened
-		return nil, peer.Fail(s.profile.Errors.UnknownMethod, nil)
 	}
+	if s.ext.api == API03 {
+		return s.handleCanonical(ctx, r)
+	}
+	return s.handleFeature(ctx, r)
 }
 
-func (s *server) initialize(r *peer.Request) (peer.Value, error) {
-	answer, agreed, err := s.ext.dialect.initialize(r.Params, s.tools, s.ext.concurrency)
+func (s *server) handleFeature(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	switch r.Method {
+	case featurewire.MethodCommandExecute:
+		return s.command(ctx, r)
+	case featurewire.MethodHookRun:
+		return s.hook(ctx, r)
+	case featurewire.MethodContextCollect:
+		return s.collectContext(ctx, r)
+	case featurewire.MethodStatusCollect:
+		return s.collectStatus(ctx, r)
+	case featurewire.MethodMenuCollect:
+		return s.collectMenu(ctx, r)
+	case featurewire.MethodToolRender:
+		return s.render(ctx, r)
+	case featurewire.MethodUIAutocompleteComplete:
+		return s.complete(ctx, r)
+	case featurewire.MethodResourceDispose:
+		return s.disposeAll(ctx, r)
+	case featurewire.MethodUITerminalInputIntercept:
+		return s.interceptInput(ctx, r)
+	}
+	return nil, s.unserved(r) // nothing else has been opened
+}
+
+func (s *server) handleCanonical(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	switch r.Method {
+	case canonicalwire.MethodHookRun:
+		return s.sessionHook(ctx, r)
+	case canonicalwire.MethodMigrationDetect:
+		return s.migrationDetect(ctx, r)
+	case canonicalwire.MethodMigrationImport:
+		return s.migrationImport(ctx, r)
+	case canonicalwire.MethodProviderStream:
+		return s.acceptStream(ctx, r)
+	}
+	return nil, peer.Fail(s.profile.Errors.UnknownMethod, nil) // nothing else has been opened
+}
+
+func (s *server) initialize(ctx context.Context, r *peer.Request) (peer.Value, error) {
+	answer, agreed, err := s.ext.dialect.initialize(r.Params, s.ext, s.plan)
 	if err != nil {
 		s.refused.Store(refusedError{err})
 		r.Final()
 		return nil, s.fail(err)
 	}
-	s.compareManifest(agreed.declared)
+	s.session.Store(agreed)
+	s.compareManifest(agreed)
 	if agreed.hooksMissing {
 		s.ext.log.printf("the manifest declares session hooks, which this host does not offer: none will come")
 	}
-	s.session.Store(agreed)
+	s.registerShortcuts(ctx, r)
 	r.BeforeAnswer(func() { s.conn.Install(agreed.install) })
+	r.Behind(func(result bool) {
+		for _, ready := range s.plan.ready {
+			if result {
+				s.spawn("ready handler", func(ctx context.Context) error {
+					ready(ctx, s.own(ctx))
+					return nil
+				})
+			}
+		}
+	})
 	return answer, nil
 }
 
-// compareManifest tells the author about a catalog that the host will refuse.
-func (s *server) compareManifest(declared declaration) {
-	names := make([]string, 0, len(s.tools))
-	for _, t := range s.tools {
-		names = append(names, t.name)
+// own returns a scope of the session itself.
+func (s *server) own(ctx context.Context) *Scope {
+	scope := new(Scope)
+	scope.init(s, sessionScope, nil, ctx, s.session.Load().context)
+	return scope
+}
+
+// compareManifest tells the author about catalogs that the host will refuse, and about hooks that will not
+// come.
+func (s *server) compareManifest(agreed *session) {
+	if !agreed.has(dynamicToolsFeature) {
+		s.compare(agreed.declared, toolsMember, toolNames(s.plan.tools))
 	}
-	listed := slices.Sorted(slices.Values(declared.tools))
-	if declared.known && !slices.Equal(names, listed) {
-		s.ext.log.printf("the manifest declares the tools [%s], the program has [%s]: make contributes.tools agree with it",
-			strings.Join(listed, ", "), strings.Join(names, ", "))
+	if !agreed.has(runtimeCommandsFeature) {
+		s.compare(agreed.declared, commandsMember, commandNames(s.plan.commands))
 	}
+	for name, h := range s.plan.hooks {
+		if !agreed.declared.lists(hooksMember, name) {
+			s.ext.log.printf("the manifest does not declare the hook %q, for which there is a handler: it will not come", name)
+		} else if feature := negotiation.GateFeature(h.row.Feature); feature != "" && !agreed.has(feature) {
+			s.ext.log.printf("the hook %q will not come: this host does not offer %s", name, feature)
+		}
+	}
+}
+
+func (s *server) compare(declared declaration, member string, names []string) {
+	listed, known := declared.names[member]
+	listed = slices.Sorted(slices.Values(listed))
+	if known && !slices.Equal(names, listed) {
+		s.ext.log.printf("the manifest declares the %[1]s [%[2]s], the program has [%[3]s]: make contributes.%[1]s agree with it",
+			member, strings.Join(listed, ", "), strings.Join(names, ", "))
+	}
+}
+
+// guard runs what the author has registered for a request and answers for it: an error and a panic are
+// written to the log, and the host hears only that the extension failed.
+func (s *server) guard(ctx context.Context, what string, run func() (wirejson.Encoder, error)) (value peer.Value, err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			s.ext.log.printf("%s panicked: %v\n%s", what, thrown, debug.Stack())
+			value, err = nil, peer.Fail(s.profile.Errors.Internal, nil)
+		}
+	}()
+	result, err := run()
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		s.ext.log.printf("%s: %v", what, err)
+		return nil, peer.Fail(s.profile.Errors.Internal, nil)
+	}
+	if err := result.Validate(); err != nil {
+		s.ext.log.printf("%s: the result is refused: %v", what, err)
+		return nil, peer.Fail(s.profile.Errors.Internal, nil)
+	}
+	return result, nil
 }
 
 func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, error) {
@@ -187,6 +307,7 @@ func (s *server) shutdown(ctx context.Context, r *peer.Request) (peer.Value, err
 	if err != nil {
 		return nil, err
 	}
+	s.retire()
 	ctx, cancel := context.WithTimeout(ctx, graceTime)
 	defer cancel()
 	r.Drain(ctx, "shutdown")
@@ -200,20 +321,43 @@ func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, err
 		return nil, err
 	}
 	defer document.Release()
-	asked, err := s.ext.dialect.toolCall(document.Root())
+	agreed := s.session.Load()
+	asked, err := s.ext.dialect.toolCall(document.Root(), agreed)
 	if err != nil {
 		return nil, s.fail(err)
 	}
-	at, found := slices.BinarySearchFunc(s.tools, asked.name, compareName)
+	tools := s.catalog.now.Load().tools
+	if asked.pinned {
+		known := false
+		if tools, known = s.catalog.at(asked.revision); !known {
+			return nil, s.fail(&refusal{
+				row: featurewire.ErrInvalidParams, message: fmt.Sprintf("unknown or retired tool catalog revision: %d", asked.revision),
+			})
+		}
+	}
+	at, found := slices.BinarySearchFunc(tools, asked.name, compareName)
 	if !found {
 		return nil, s.fail(s.ext.dialect.unknownTool(asked.name))
 	}
-	call := &Call{tool: asked.name, context: asked.context, session: s.session.Load(), request: r, ctx: ctx}
-	return s.run(ctx, call, s.tools[at], document.Root().Member(argumentsMember))
+	call := &Call{tool: asked.name, revision: asked.revision}
+	call.init(s, toolScope, r, ctx, asked.context)
+	if s.ext.api != API03 {
+		r.Instead(s.tooLarge)
+	}
+	return s.run(ctx, call, tools[at], document.Root().Member(argumentsMember))
+}
+
+// tooLarge is the result in place of one that no frame can hold.
+func (s *server) tooLarge(err error) peer.Value {
+	value, err := s.encode(&Result{Content: []string{fmt.Sprintf("the result is too large: %v", err)}, IsError: true}, nil)
+	if err != nil {
+		panic("extension: " + err.Error()) // a text fits every bound
+	}
+	return value
 }
 
 // run calls the tool and answers for it.
-func (s *server) run(ctx context.Context, call *Call, t *tool, arguments wirejson.Value) (peer.Value, error) {
+func (s *server) run(ctx context.Context, call *Call, t *Tool, arguments wirejson.Value) (peer.Value, error) {
 	result, structured, err := t.guarded(ctx, call, arguments)
 	if err != nil {
 		return s.failed(ctx, t, err)
@@ -230,11 +374,11 @@ func (s *server) encode(result *Result, structured json.RawMessage) (peer.Value,
 	if err != nil {
 		return nil, err
 	}
-	return s.ext.dialect.result(o)
+	return s.ext.dialect.result(o, s.session.Load())
 }
 
 // failed answers for a handler that returned an error.
-func (s *server) failed(ctx context.Context, t *tool, err error) (peer.Value, error) {
+func (s *server) failed(ctx context.Context, t *Tool, err error) (peer.Value, error) {
 	var (
 		badArguments *argumentError
 		toolFailed   *ToolError

@@ -274,11 +274,13 @@ func TestServe_contextEnds(t *testing.T) {
 	}
 }
 
-// Frames over the bound: the tool is told nothing, the host gets an error, the session lives.
+// Frames over the bound: the tool is told nothing, the host gets an error or, where results have room for one, a
+// failed result; the session lives.
 func TestServe_resultOverTheFrameBound(t *testing.T) {
 	for api, want := range map[extension.API]string{
 		extension.API03: `{"error":{"code":-32012,"message":"extension resource exhausted"},"id":7,"jsonrpc":"2.0"}`,
-		extension.API04: `{"error":{"code":-32603,"message":"Internal error"},"id":7,"jsonrpc":"2.0"}`,
+		extension.API04: `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"the result is too large: feature frame of the extension: payload exceeds the bound of 1048576 bytes (EXT04-FRAME-004)","type":"text"}],"is_error":true}}`,
+		extension.API01: `{"id":7,"jsonrpc":"2.0","result":{"content":"the result is too large: feature frame of the extension: payload exceeds the bound of 1048576 bytes (EXT04-FRAME-004)","is_error":true}}`,
 	} {
 		l := dial(t, one(api, func(context.Context, *extension.Call, textArgs) (*extension.Result, error) {
 			return extension.Text(strings.Repeat("x", 1<<20)), nil

@@ -2,14 +2,11 @@ package extension
 
 import (
 	"context"
-	"encoding/json"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
-	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -37,38 +34,17 @@ type sessionHooks struct {
 // on it. OnSessionStart panics on another API, and once the extension is serving. A second f replaces the
 // first.
 func (e *Extension) OnSessionStart(f func(ctx context.Context, session SessionStart)) {
-	e.hook(func(h *sessionHooks) { h.start = f })
+	e.register("session start handler", canonicalOnly, func(p *plan) { p.sessions.start = f })
 }
 
 // OnSessionEnd has f called when a session ends, under the conditions of OnSessionStart.
 func (e *Extension) OnSessionEnd(f func(ctx context.Context, session SessionEnd)) {
-	e.hook(func(h *sessionHooks) { h.end = f })
+	e.register("session end handler", canonicalOnly, func(p *plan) { p.sessions.end = f })
 }
 
-func (e *Extension) hook(set func(*sessionHooks)) {
-	if e.api != API03 {
-		panic("extension: API " + string(e.api) + " delivers no session hooks: use API " + string(API03))
-	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.frozen {
-		panic("extension: the extension is already serving: set session hooks first")
-	}
-	set(&e.hooks)
-}
-
-// declaresSessionHooks reads the contributions, which are opaque on the canonical wire.
-func declaresSessionHooks(contributes json.RawMessage) bool {
-	document, err := wirejson.Parse(contributes, wirejson.DefaultMaxDepth)
-	if err != nil {
-		return false
-	}
-	defer document.Release()
-	var declared []string
-	for walk := document.Root().Member("hooks").Elements(); walk.Next(); {
-		declared = append(declared, walk.Value().Text())
-	}
-	return slices.Contains(declared, string(manifestdoc.HookSessionStart)) && slices.Contains(declared, string(manifestdoc.HookSessionEnd))
+// declaresSessionHooks reports whether the manifest declares the pair.
+func (d declaration) declaresSessionHooks() bool {
+	return d.lists(hooksMember, string(manifestdoc.HookSessionStart)) && d.lists(hooksMember, string(manifestdoc.HookSessionEnd))
 }
 
 // sessionHook delivers a session hook. Whatever the author's function does, the answer is that the host may
@@ -88,13 +64,14 @@ func (s *server) deliver(ctx context.Context, event canonicalwire.SessionHookPar
 			s.ext.log.printf("session hook panicked: %v\n%s", value, debug.Stack())
 		}
 	}()
-	hooks := s.ext.hooks
+	hooks := s.plan.sessions
 	switch event := event.(type) {
 	case canonicalwire.SessionStartHook:
 		if hooks.start != nil {
 			hooks.start(ctx, SessionStart{ownerOf(event.Payload.Binding)})
 		}
 	case canonicalwire.SessionEndHook:
+		defer s.memory.forget(ownerOf(event.Payload.Binding))
 		if hooks.end != nil {
 			end := event.Payload
 			hooks.end(ctx, SessionEnd{ownerOf(end.Binding), string(end.Outcome), string(end.Reason), time.Duration(end.DurationMs) * time.Millisecond})

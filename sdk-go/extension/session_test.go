@@ -92,8 +92,8 @@ func TestSessionHooks_misuse(t *testing.T) {
 		add  func()
 		want string
 	}{
-		{func() { extension.New(nil).OnSessionStart(nil) }, "API 0.4 delivers no session hooks: use API 0.3"},
-		{func() { extension.New(quietOptions(extension.API01)).OnSessionEnd(nil) }, "API 0.1 delivers no session hooks"},
+		{func() { extension.New(nil).OnSessionStart(nil) }, `session start handler: API 0.4 does not have it: use API "0.3"`},
+		{func() { extension.New(quietOptions(extension.API01)).OnSessionEnd(nil) }, `session end handler: API 0.1 does not have it`},
 		{func() {
 			ext := extension.New(quietOptions(extension.API03))
 			exttest.Start(t, ext)

@@ -14,13 +14,18 @@ import (
 	"github.com/octet-dev/octet/sdk-go/extension/internal/toolschema"
 )
 
-// tool is one row of the catalog. It never changes once it is added.
-type tool struct {
+// Tool is one row of the catalog. Make one with NewTool or NewStructuredTool; it never changes once it is
+// added.
+type Tool struct {
 	name, description string
 	input             *toolschema.Schema
 	output            *toolschema.Schema // nil: the tool has no structured content
 	run               handlerFunc
+	extra             toolExtra
 }
+
+// Name returns the name.
+func (t *Tool) Name() string { return t.name }
 
 // handlerFunc decodes the arguments and runs the author's handler. The structured content is nil for a tool
 // without an output schema. The error is an *argumentError or what the handler returned.
@@ -34,7 +39,17 @@ type argumentError struct {
 
 func (e *argumentError) Error() string { return fmt.Sprintf("at %q: %s", e.pointer, e.detail) }
 
-// AddTool adds a tool whose arguments are decoded into In, a struct, a map with string keys, or
+// AddTool adds a tool to the static catalog: NewTool, then Extension.Add.
+func AddTool[In any](ext *Extension, name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, error)) {
+	ext.Add(NewTool(name, description, handler))
+}
+
+// AddStructuredTool adds a tool to the static catalog: NewStructuredTool, then Extension.Add.
+func AddStructuredTool[In, Out any](ext *Extension, name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, Out, error)) {
+	ext.Add(NewStructuredTool(name, description, handler))
+}
+
+// NewTool returns a tool whose arguments are decoded into In, a struct, a map with string keys, or
 // json.RawMessage for any object. The JSON Schema that the host shows to the model follows from the type:
 // json tags name the members, omitempty or a default makes one optional, and jsonschema tags add
 // descriptions and bounds, as in `jsonschema:"description=Milliseconds,minimum=0,default=100"`. Arguments
@@ -46,9 +61,8 @@ func (e *argumentError) Error() string { return fmt.Sprintf("at %q: %s", e.point
 // dropped. A nil Result is one empty text. An error becomes a result whose is_error is true, see ToolError;
 // a panic does so too, is written to stderr with its stack, and does not end the process.
 //
-// The name must be one that the manifest declares. AddTool panics if the extension is nil or already
-// serving, if the name is taken or not a name, if the description is empty, and if In has no schema.
-func AddTool[In any](ext *Extension, name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, error)) {
+// NewTool panics if the handler is nil and if In has no schema.
+func NewTool[In any](name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, error)) *Tool {
 	if handler == nil {
 		panic(misuse(name, "the handler is nil"))
 	}
@@ -57,7 +71,7 @@ func AddTool[In any](ext *Extension, name, description string, handler func(ctx 
 		panic(misuse(name, err.Error()))
 	}
 	decode := decoder[In](name, schema)
-	ext.add(&tool{
+	return &Tool{
 		name: name, description: description, input: schema,
 		run: func(ctx context.Context, call *Call, arguments wirejson.Value) (*Result, json.RawMessage, error) {
 			args, err := decode(arguments)
@@ -67,16 +81,16 @@ func AddTool[In any](ext *Extension, name, description string, handler func(ctx 
 			result, err := handler(ctx, call, args)
 			return result, nil, err
 		},
-	})
+	}
 }
 
-// AddStructuredTool is AddTool for a tool that also returns a value for programs. The value becomes the
+// NewStructuredTool is NewTool for a tool that also returns a value for programs. The value becomes the
 // result's structured content, and its type the tool's output schema; it is checked before it is sent. With
 // a nil Result, or one without content, the text is the JSON of the value. The value is left out when the
 // result is an error, and on API 0.1, which has no structured content.
 //
 // It also panics if Out needs a schema keyword that the wire does not allow: recursion, integer keys.
-func AddStructuredTool[In, Out any](ext *Extension, name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, Out, error)) {
+func NewStructuredTool[In, Out any](name, description string, handler func(ctx context.Context, call *Call, args In) (*Result, Out, error)) *Tool {
 	if handler == nil {
 		panic(misuse(name, "the handler is nil"))
 	}
@@ -89,7 +103,7 @@ func AddStructuredTool[In, Out any](ext *Extension, name, description string, ha
 		panic(misuse(name, err.Error()))
 	}
 	decode := decoder[In](name, input)
-	ext.add(&tool{
+	return &Tool{
 		name: name, description: description, input: input, output: output,
 		run: func(ctx context.Context, call *Call, arguments wirejson.Value) (*Result, json.RawMessage, error) {
 			args, err := decode(arguments)
@@ -102,7 +116,7 @@ func AddStructuredTool[In, Out any](ext *Extension, name, description string, ha
 			}
 			return structure(result, value, output)
 		},
-	})
+	}
 }
 
 // decoder returns the function that checks and decodes arguments. It panics if a default does not fit the
@@ -176,7 +190,7 @@ type handlerPanic struct {
 func (p *handlerPanic) Error() string { return fmt.Sprintf("panicked: %v", p.value) }
 
 // guarded runs the tool and turns a panic into an error.
-func (t *tool) guarded(ctx context.Context, call *Call, arguments wirejson.Value) (result *Result, structured json.RawMessage, err error) {
+func (t *Tool) guarded(ctx context.Context, call *Call, arguments wirejson.Value) (result *Result, structured json.RawMessage, err error) {
 	defer func() {
 		if value := recover(); value != nil {
 			err = &handlerPanic{value, debug.Stack()}

@@ -283,8 +283,8 @@ func TestResult_bounds(t *testing.T) {
 		want   string // empty: it fits
 	}{
 		{"256 texts", extension.API04, extension.Text(make([]string, 256)...), ""},
-		{"257 texts", extension.API04, extension.Text(make([]string, 257)...), "257 texts, more than 256: join some"},
-		{"257 texts on 0.3", extension.API03, extension.Text(make([]string, 257)...), "257 texts, more than 256: join some"},
+		{"257 texts", extension.API04, extension.Text(make([]string, 257)...), "257 parts, more than 256: join some"},
+		{"257 texts on 0.3", extension.API03, extension.Text(make([]string, 257)...), "257 parts, more than 256: join some"},
 		{"257 texts on 0.1", extension.API01, extension.Text(make([]string, 257)...), ""},
 		{"large metadata", extension.API04, &extension.Result{Metadata: large}, "metadata has 65544 bytes, more than 65536"},
 		{"large metadata on 0.1", extension.API01, &extension.Result{Metadata: large}, ""},

@@ -3,6 +3,7 @@ package extension
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -37,16 +38,16 @@ type dialect interface {
 	// maxDepth is the level of the deepest value of a frame.
 	maxDepth() int
 	// checkTool says why a tool cannot be in a catalog of this wire.
-	checkTool(*tool) error
+	checkTool(*Tool) error
 	// initialize answers the first request of a session with what was agreed.
-	initialize(params json.RawMessage, tools []*tool, concurrency int) (wirejson.Encoder, *session, error)
+	initialize(params json.RawMessage, e *Extension, p *plan) (wirejson.Encoder, *session, error)
 	// shutdown checks the parameters of shutdown and returns its answer.
 	shutdown(params json.RawMessage) (wirejson.Encoder, error)
 	// toolCall reads the parameters of a tool call.
-	toolCall(params wirejson.Value) (toolCall, error)
+	toolCall(params wirejson.Value, s *session) (toolCall, error)
 	// result puts the outcome of a tool that has an output schema or not into the result model, or says which
 	// bound of the wire it breaks.
-	result(o outcome) (wirejson.Encoder, error)
+	result(o outcome, s *session) (wirejson.Encoder, error)
 	invalidParams(pointer, detail string) *refusal
 	unknownTool(name string) *refusal
 }
@@ -66,23 +67,31 @@ func dialectOf(api API) (dialect, error) {
 type session struct {
 	workspace     string
 	flags         Flags
-	progress      bool // $/progress is open
-	notifications bool // notification is open
-	hooksMissing  bool // the manifest declares session hooks and the host does not offer them
+	context       Context         // of the host, without a request
+	features      []string        // ascending; capabilities on the canonical wire
+	open          map[string]bool // methods of the canonical wire
+	progress      bool            // $/progress is open
+	notifications bool            // notification is open
+	hooksMissing  bool            // the manifest declares session hooks and the host does not offer them
 	declared      declaration
 	install       peer.Session
 }
 
-// declaration is what the manifest says, as far as the host passes it on.
-type declaration struct {
-	known bool
-	tools []string
+// has reports whether a feature or capability was negotiated.
+func (s *session) has(name string) bool {
+	_, found := slices.BinarySearch(s.features, name)
+	return found
 }
+
+// opens reports whether a method of the canonical wire was selected.
+func (s *session) opens(method string) bool { return s.open[method] }
 
 // toolCall is the parameters of one call.
 type toolCall struct {
-	name    string
-	context Context
+	name     string
+	context  Context
+	revision int64
+	pinned   bool // revision says which catalog
 }
 
 // refusal is an error answer.
