@@ -255,7 +255,7 @@ func (s *surface) given(wire *model.Wire, params *model.Model, without []string)
 	if len(left) > 0 {
 		kind = "Given<" + kind + ", " + strings.Join(left, " | ") + ">"
 	}
-	return kind, required || len(params.ExactlyOne) > 0, members || !params.Closed
+	return kind, required || len(params.ExactlyOne) > 0, members || len(params.Fields) == 0 && !params.Closed
 }
 
 // result returns what a service method resolves to. A record without members says nothing.

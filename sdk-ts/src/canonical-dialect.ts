@@ -4,15 +4,21 @@ import * as wire from "./_generated/canonical-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import { isObject } from "./_generated/json.js";
 import { HOOK_PAIRS } from "./_generated/manifest-doc.js";
-import type { Codec } from "./_generated/wire.js";
+import type { Method } from "./_generated/wire.js";
 import { encodeText } from "./canonical.js";
-import type { CallRequest, CancelRequest, Dialect, Session, SessionHook, WireError } from "./dialect.js";
-import { NotNegotiated } from "./errors.js";
-import { encodeLocal, flagsOf } from "./local.js";
+import { encode, openRequest } from "./canonical-work.js";
+import type { CancelRequest, Dialect, Serving, Session, WireError, Work } from "./dialect.js";
+import { eventMethods, namedMethods } from "./dialect.js";
+import { LocalProtocolError, NotNegotiated } from "./errors.js";
+import { flagsOf } from "./local.js";
 import { checkOffer, selectContract } from "./negotiation.js";
+import { looseContext } from "./owner.js";
 import type { ErrorName } from "./refusal.js";
 import { Refusal } from "./refusal.js";
+import type { Registry } from "./registry.js";
 import type { Outcome } from "./reply.js";
+import { chooseCapabilities } from "./selection.js";
+import { ToolWork } from "./tool-work.js";
 import type { Tool } from "./tool.js";
 
 const models = wire.MODELS;
@@ -20,17 +26,25 @@ const models = wire.MODELS;
 /** Speaks API 0.3. */
 export class CanonicalDialect implements Dialect {
   readonly wire = "extension-canonical";
+  readonly tables = wire.WIRE;
   readonly api: wire.Version = "0.3";
   readonly firstBound = wire.MAX_FRAME_BYTES;
   readonly maxDepth = wire.MAX_JSON_DEPTH;
   readonly strict = true;
   readonly cancellation = true;
+  readonly services: ReadonlyMap<string, Method> = namedMethods(wire.METHODS, this.api, "extension_to_host");
+  readonly events: ReadonlyMap<string, Method> = eventMethods(wire.METHODS, this.api);
+  readonly hookNames: readonly string[] = PAIRS.flatMap((pair) => pair.slice(0, 2));
 
   checkTool(tool: Tool): void {
+    const [member] = Object.keys(tool.extras);
+    if (member !== undefined) {
+      throw new LocalProtocolError(`tool ${JSON.stringify(tool.name)}: API ${this.api} knows no ${member}: leave it out, or use API 0.4`);
+    }
     encode(models.ToolDefinition, definition(tool));
   }
 
-  initialize(params: JsonValue | undefined, tools: readonly Tool[], maxConcurrent: number): Session {
+  initialize(params: JsonValue | undefined, registry: Registry): Session {
     const received = isObject(params) ? params["api_version"] : undefined;
     if (typeof received === "string" && received !== this.api) {
       throw new Refusal("version_mismatch", "another API version", { expected: this.api, received });
@@ -38,28 +52,42 @@ export class CanonicalDialect implements Dialect {
     const request = models.InitializeRequest.read(params ?? null);
     checkOffer(request.contract);
     const hooks = declaresSessionHooks(request.contributes) && offersSessionHooks(request.contract);
-    const contract = select(request.contract, maxConcurrent, hooks);
+    const least = selectContract(request.contract, registry.maxConcurrent);
+    const choice = chooseCapabilities(registry, request.contract, hooks);
+    const contract = { ...least, capabilities: [...least.capabilities, ...choice.capabilities], methods: [...least.methods, ...choice.methods] };
+    const tools = [...registry.tools.values()].map((tool) => definition(tool));
     if (tools.length > contract.limits.max_tools) {
       throw new Refusal("resource_exhausted", "more tools than the selected bound", { limit: "max_tools" });
     }
-    const catalog = tools.map((tool) => definition(tool));
     return {
-      result: encode(models.InitializeResponse, { api_version: this.api, tools: catalog, contract }),
+      result: encode(models.InitializeResponse, { api_version: this.api, tools, contract }),
       bound: contract.limits.max_frame_bytes,
       maxConcurrent: contract.limits.max_concurrent_requests,
-      workspace: request.workspace,
+      context: looseContext({ host: request.host }, request.workspace),
       flags: flagsOf(request.flag_values),
-      progress: false,
-      notifications: false,
-      sessionHooks: hooks,
-      warnings: [],
+      features: new Set(contract.capabilities),
+      offered: new Set([...request.contract.required_capabilities, ...request.contract.optional_capabilities]),
+      methods: new Set(contract.methods),
+      contributes: isObject(request.contributes) ? request.contributes : {},
+      warnings: choice.warnings,
     };
   }
 
-  call(params: JsonValue | undefined): CallRequest {
+  open(method: string, params: JsonValue | undefined, serving: Serving): Work {
+    if (method !== wire.METHOD_TOOL_CALL) {
+      return openRequest(method, params, serving);
+    }
     const { name, arguments: args, context } = models.ToolCallParams.read(params ?? null);
-    const workspace = isObject(context) ? context["workspace"] : undefined;
-    return { name, args, context, workspace: typeof workspace === "string" ? workspace : undefined };
+    const tool = serving.dynamicTools.find(name, undefined);
+    if (!tool) {
+      throw new Refusal("unknown_method", `unknown tool: ${name}`, { method: name });
+    }
+    const { session } = serving;
+    return new ToolWork(this, tool, args, looseContext(context, session.context.workspace), session.features, false);
+  }
+
+  definition(tool: Tool): JsonObject {
+    return { ...definition(tool) };
   }
 
   cancel(params: JsonValue | undefined): CancelRequest {
@@ -72,21 +100,10 @@ export class CanonicalDialect implements Dialect {
     return models.ShutdownResult.encode({ terminal: "shutdown" });
   }
 
-  hook(params: JsonValue | undefined): SessionHook {
-    const request = models.SessionHookParams.read(params ?? null);
-    const sessionId = request.payload.binding.session_id;
-    if (request.hook === "session_start") {
-      return { hook: request.hook, sessionId };
-    }
-    const { outcome, reason, duration_ms: durationMs } = request.payload;
-    return { hook: request.hook, sessionId, outcome, reason, durationMs };
-  }
-
-  hookResult(): string {
-    return models.SessionHookResult.encode({ disposition: { kind: "continue" } });
-  }
-
   result(outcome: Outcome): string {
+    if (outcome.media.length > 0) {
+      throw new LocalProtocolError(`API ${this.api} carries no media: return text alone, or use API 0.4`);
+    }
     const texts = outcome.texts.length > 0 || outcome.structured === undefined ? outcome.texts : [encodeText(outcome.structured)];
     return encode(models.ToolCallResult, {
       content: texts.map((text) => ({ type: "text" as const, text })),
@@ -107,6 +124,11 @@ export class CanonicalDialect implements Dialect {
   error(name: ErrorName, message: string, data: JsonObject | undefined): WireError {
     const row = wire.ERRORS.find((one) => one.name === name) ?? wire.ERROR_INTERNAL_ERROR;
     return { code: row.code, message: row.message, data: data ?? { reason: message } };
+  }
+
+  broken(): WireError {
+    const { code, message } = wire.ERROR_INTERNAL_ERROR;
+    return { code, message };
   }
 
   cancelled(reason: string | undefined): WireError {
@@ -133,12 +155,6 @@ function definition(tool: Tool): wire.ToolDefinition {
   };
 }
 
-/** Encodes what must be canonical down to its opaque parts. */
-function encode<T>(codec: Codec<T>, value: T): string {
-  encodeLocal(codec, value);
-  return encodeText(value as JsonValue);
-}
-
 const PAIRS: readonly (readonly string[])[] = HOOK_PAIRS;
 
 /** Session hooks are declared as a pair, which the host hands on in its opaque metadata. */
@@ -150,16 +166,4 @@ function declaresSessionHooks(contributes: JsonValue): boolean {
 
 function offersSessionHooks(offer: wire.ContractOffer): boolean {
   return offer.optional_capabilities.includes(wire.CAPABILITY_LIFECYCLE_EVENTS) && offer.optional_methods.includes(wire.METHOD_HOOK_RUN);
-}
-
-function select(offer: wire.ContractOffer, maxConcurrent: number, hooks: boolean): wire.ContractSelection {
-  const least = selectContract(offer, maxConcurrent);
-  if (!hooks) {
-    return least;
-  }
-  return {
-    ...least,
-    capabilities: [...least.capabilities, wire.CAPABILITY_LIFECYCLE_EVENTS],
-    methods: [...least.methods, wire.METHOD_HOOK_RUN],
-  };
 }

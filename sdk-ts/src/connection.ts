@@ -2,32 +2,32 @@
  * The extension's side of one session, without any input or output of its own: bytes of the host go in,
  * frames and one end come out.
  *
- * The life of a request:
+ * The life of a request of the host:
  *
- *     receive -> frame -> classify -> request -> open | call | shutdown
- *     call -> handler -> settle     (the first outcome wins: reply, failure, cancellation, shutdown)
+ *     receive -> frame -> classify -> request -> initialize | shutdown | serve (see OpenSession)
  *
- * Phases go one way only: new -> ready -> draining -> ended. `draining` follows the end of the host's
- * stream: nothing new is served, and calls that are still running may finish.
+ * Phases go one way only: new -> opening -> ready -> draining -> ended. `opening` lasts while the host admits
+ * shortcuts; `draining` follows the end of the host's stream: nothing new is served, and requests that are still
+ * running may finish.
  */
 
+import { FEATURE_SHORTCUTS, METHOD_CANCEL_REQUEST, METHOD_INITIALIZE, METHOD_SHUTDOWN } from "./_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import { decodeUtf8, JsonSyntaxError, readJson, writeJson } from "./_generated/json.js";
-import { METHOD_CANCEL_REQUEST, METHOD_INITIALIZE, METHOD_SHUTDOWN, METHOD_TOOL_CALL } from "./_generated/feature-wire.js";
-import { METHOD_HOOK_RUN } from "./_generated/canonical-wire.js";
 import type { RpcId } from "./_generated/wire.js";
 import { Violation } from "./_generated/wire.js";
-import { RunningCall } from "./call.js";
 import { decode } from "./canonical.js";
-import type { Dialect, Session, SessionHook, WireError } from "./dialect.js";
+import type { Dialect, WireError } from "./dialect.js";
+import type { DynamicTools } from "./dynamic-tools.js";
 import type { BadEnvelope, Message } from "./envelope.js";
 import { classify } from "./envelope.js";
-import { CancelledError, FrameFault, LocalProtocolError, SchemaMismatch, ToolError } from "./errors.js";
+import { FrameFault, SchemaMismatch } from "./errors.js";
 import { frame, FrameReader, isBlank } from "./frames.js";
+import type { Port } from "./open-session.js";
+import { OpenSession, resultText } from "./open-session.js";
 import type { ErrorName } from "./refusal.js";
 import { Refusal } from "./refusal.js";
-import { failure, outcome } from "./reply.js";
-import type { Tool } from "./tool.js";
+import type { Registry } from "./registry.js";
 
 /** What a session does to its surroundings. None of the functions may throw. */
 export interface Sink {
@@ -44,11 +44,9 @@ export interface Sink {
 /** What a connection serves. */
 export interface Service {
   readonly dialect: Dialect;
-  readonly tools: ReadonlyMap<string, Tool>;
-  /** Most calls at one time that the extension wants, whatever the host offers. */
-  readonly maxConcurrent: number;
-  /** Told about session hooks, in order. */
-  readonly onHook: (hook: SessionHook) => unknown;
+  readonly registry: Registry;
+  /** Told about the tools of the session once it is open. */
+  readonly opened: (tools: DynamicTools) => void;
 }
 
 /** Status after an orderly end. */
@@ -60,9 +58,8 @@ const FAULT = 1;
 export class Connection {
   private readonly dialect: Dialect;
   private readonly frames: FrameReader;
-  private readonly active = new Map<RpcId, RunningCall>();
-  private phase: "new" | "ready" | "draining" | "ended" = "new";
-  private session: Session | undefined;
+  private phase: "new" | "opening" | "ready" | "draining" | "ended" = "new";
+  private opened: OpenSession | undefined;
   private bound: number;
 
   constructor(
@@ -76,7 +73,7 @@ export class Connection {
 
   /** Takes bytes of the host as they arrive, and serves every frame that is complete. Never throws. */
   receive(chunk: Uint8Array): void {
-    if (this.phase === "new" || this.phase === "ready") {
+    if (this.reading()) {
       this.frames.push(chunk);
       this.guard(() => {
         this.pump();
@@ -84,21 +81,26 @@ export class Connection {
     }
   }
 
-  /** Takes the end of the host's stream. Calls that are running may finish; `abandon` ends the wait. */
+  /** Takes the end of the host's stream. Requests that are running may finish; `abandon` ends the wait. */
   end(): void {
-    if (this.phase === "draining" || this.phase === "ended") {
+    if (!this.reading()) {
       return;
     }
     this.guard(() => {
       this.frames.end();
       this.phase = "draining";
+      this.opened?.drain();
       this.finishDrain();
     });
   }
 
-  /** Ends the session at once: running calls are aborted and not answered. Does nothing once it has ended. */
+  /** Ends the session at once: running requests are aborted and not answered. Does nothing once it has ended. */
   abandon(reason: string): void {
     this.stop(this.phase === "draining" ? DONE : FAULT, reason);
+  }
+
+  private reading(): boolean {
+    return this.phase !== "draining" && this.phase !== "ended";
   }
 
   private guard(step: () => void): void {
@@ -110,7 +112,7 @@ export class Connection {
   }
 
   private pump(): void {
-    while (this.phase === "new" || this.phase === "ready") {
+    while (this.reading()) {
       const bytes = this.frames.next();
       if (bytes === undefined) {
         return;
@@ -145,20 +147,34 @@ export class Connection {
         this.request(message.id, message.method, message.params);
         return;
       case "notification":
-        if (message.method === METHOD_CANCEL_REQUEST && this.dialect.cancellation) {
+        if (message.method !== METHOD_CANCEL_REQUEST) {
+          this.opened?.notified(message.method, message.params);
+        } else if (this.dialect.cancellation) {
           this.cancel(message.params);
         }
         return;
       case "result":
       case "error":
-        if (this.dialect.strict) {
-          throw new FrameFault(`answer to the id ${writeJson(message.id, 1)}, which this extension never used`);
-        }
-        this.sink.log(`ignored an answer to the id ${writeJson(message.id, 1)}, which this extension never used`);
+        this.answer(message);
         return;
       case "invalid":
         this.invalid(message);
         return;
+    }
+  }
+
+  private answer(message: Extract<Message, { kind: "result" | "error" }>): void {
+    const delivery = this.opened?.deliver(message) ?? "unknown";
+    if (delivery === "delivered") {
+      return;
+    }
+    const id = writeJson(message.id, 1);
+    if (delivery === "late") {
+      this.sink.log(`ignored an answer to the id ${id}, which came too late`);
+    } else if (this.dialect.strict) {
+      throw new FrameFault(`answer to the id ${id}, which is no open request of this extension`);
+    } else {
+      this.sink.log(`ignored an answer to the id ${id}, which is no open request of this extension`);
     }
   }
 
@@ -176,147 +192,108 @@ export class Connection {
 
   private request(id: RpcId, method: string, params: JsonValue | undefined): void {
     try {
-      if (this.active.has(id)) {
+      if (this.opened?.has(id) === true) {
         throw new Refusal("invalid_request", `request id ${writeJson(id, 1)} is in use`);
       }
       if (method === METHOD_INITIALIZE) {
-        this.open(id, params);
-      } else if (this.session === undefined) {
+        this.initialize(id, params);
+      } else if (this.opened === undefined || this.phase === "opening") {
         throw this.early(method);
+      } else if (method === METHOD_SHUTDOWN) {
+        this.shutdown(this.opened, id, params);
       } else {
-        this.serve(this.session, id, method, params);
+        this.opened.serve(id, method, params);
       }
     } catch (fault) {
-      const answer = this.faultOf(fault);
-      this.refuse(id, answer);
-      const fatal = method === METHOD_INITIALIZE ? this.session === undefined || this.dialect.strict : this.phase === "new" && this.dialect.strict;
-      if (fatal) {
-        throw new FrameFault(`refused ${JSON.stringify(method)}: ${fault instanceof Error ? fault.message : answer.message}`, { cause: fault });
-      }
+      this.refused(id, method, fault);
     }
   }
 
-  /** The refusal of a request that came before initialize. */
+  private refused(id: RpcId, method: string, fault: unknown): void {
+    const answer = this.faultOf(fault);
+    this.refuse(id, answer);
+    const fatal = method === METHOD_INITIALIZE ? this.phase === "new" || this.dialect.strict : this.phase === "new" && this.dialect.strict;
+    if (fatal) {
+      throw new FrameFault(`refused ${JSON.stringify(method)}: ${fault instanceof Error ? fault.message : answer.message}`, { cause: fault });
+    }
+  }
+
+  /** The refusal of a request that came before the answer to initialize. */
   private early(method: string): Refusal {
     const message = "initialize must be the first request";
     return this.dialect.strict ? new Refusal("unknown_method", message, { method }) : new Refusal("invalid_request", message);
   }
 
-  private open(id: RpcId, params: JsonValue | undefined): void {
-    if (this.session !== undefined) {
+  private initialize(id: RpcId, params: JsonValue | undefined): void {
+    if (this.opened !== undefined) {
       throw new Refusal("invalid_request", "initialize must be the first request, and the only one of its kind");
     }
-    const session = this.dialect.initialize(params, [...this.service.tools.values()], this.service.maxConcurrent);
+    const { registry } = this.service;
+    const session = this.dialect.initialize(params, registry);
+    const open = new OpenSession(this.dialect, session, registry, this.port());
+    const shortcuts = session.features.has(FEATURE_SHORTCUTS) && registry.shortcuts.size > 0;
+    if (!shortcuts || typeof id !== "number") {
+      this.open(open, id);
+      return;
+    }
+    this.opened = open;
+    this.phase = "opening";
+    void open.admitShortcuts(id).then(() => {
+      this.guard(() => {
+        if (this.phase === "opening") {
+          this.openLater(open, id);
+        }
+      });
+    });
+  }
+
+  /** Opens a session whose shortcuts the host has judged. */
+  private openLater(open: OpenSession, id: RpcId): void {
+    this.phase = "new";
+    try {
+      this.open(open, id);
+    } catch (fault) {
+      this.refused(id, METHOD_INITIALIZE, fault);
+    }
+  }
+
+  private open(open: OpenSession, id: RpcId): void {
+    const { session } = open;
     this.bound = session.bound;
-    if (!this.send(this.resultText(id, session.result))) {
+    if (!this.send(resultText(id, session.result))) {
       throw new Refusal("resource_exhausted", `the initialize result does not fit the offered ${String(session.bound)} bytes`);
     }
-    this.session = session;
+    this.opened = open;
     this.phase = "ready";
     this.frames.setBound(session.bound);
     for (const warning of session.warnings) {
       this.sink.log(warning);
     }
+    this.service.opened(open.dynamicTools);
+    open.ready();
   }
 
-  private serve(session: Session, id: RpcId, method: string, params: JsonValue | undefined): void {
-    switch (method) {
-      case METHOD_TOOL_CALL:
-        this.call(session, id, params);
-        return;
-      case METHOD_SHUTDOWN:
-        this.shutdown(id, params);
-        return;
-      case METHOD_HOOK_RUN:
-        if (session.sessionHooks && this.dialect.hook !== undefined && this.dialect.hookResult !== undefined) {
-          this.hook(this.dialect.hook(params));
-          this.send(this.resultText(id, this.dialect.hookResult()));
-          return;
-        }
-    }
-    throw new Refusal("unknown_method", `unknown method: ${method}`, { method });
-  }
-
-  private hook(hook: SessionHook): void {
-    const failed = (fault: unknown): void => {
-      this.sink.log(`session hook failed: ${describe(fault)}`);
+  private port(): Port {
+    return {
+      send: (text) => this.send(text),
+      refuse: (id, error) => {
+        this.refuse(id, error);
+      },
+      ready: () => this.sink.ready(),
+      log: (line) => {
+        this.sink.log(line);
+      },
+      guard: (step) => {
+        this.guard(step);
+      },
+      answered: () => {
+        this.finishDrain();
+      },
     };
-    try {
-      Promise.resolve(this.service.onHook(hook)).catch(failed);
-    } catch (fault) {
-      failed(fault);
-    }
-  }
-
-  private call(session: Session, id: RpcId, params: JsonValue | undefined): void {
-    const request = this.dialect.call(params);
-    const tool = this.service.tools.get(request.name);
-    if (tool === undefined) {
-      throw new Refusal("unknown_method", `unknown tool: ${request.name}`, { method: request.name });
-    }
-    if (this.active.size >= session.maxConcurrent) {
-      throw new Refusal("resource_exhausted", `${String(session.maxConcurrent)} calls are running, which is the bound`);
-    }
-    const args = tool.args.parse(request.args);
-    const call = new RunningCall({
-      id,
-      name: tool.name,
-      workspace: request.workspace ?? session.workspace,
-      context: request.context,
-      session,
-      dialect: this.dialect,
-      send: (text) => this.sendFrom(text),
-    });
-    this.active.set(id, call);
-    void this.run(call, tool, args);
-  }
-
-  /** Runs a handler to its end. Never rejects: whatever the handler does becomes an answer. */
-  private async run(call: RunningCall, tool: Tool, args: unknown): Promise<void> {
-    let text: string | undefined;
-    let error: WireError | undefined;
-    try {
-      text = this.resultText(call.id, await this.answer(call, tool, args));
-    } catch (fault) {
-      this.sink.log(`tool ${JSON.stringify(tool.name)}: ${describe(fault)}`);
-      error = this.dialect.error("internal_error", fault instanceof Error ? fault.message : String(fault), undefined);
-    }
-    this.settle(call, () => {
-      if (error !== undefined) {
-        this.refuse(call.id, error);
-      } else if (text !== undefined && !this.send(text)) {
-        this.refuse(call.id, this.dialect.tooLarge(`the result does not fit a frame of ${String(this.bound)} bytes`));
-      }
-    });
-  }
-
-  /** Returns the encoded result. Throws LocalProtocolError when the handler returned what cannot be sent. */
-  private async answer(call: RunningCall, tool: Tool, args: unknown): Promise<string> {
-    let reply: unknown;
-    try {
-      reply = await tool.run(call, args);
-    } catch (fault) {
-      if (!(fault instanceof ToolError || fault instanceof CancelledError)) {
-        this.sink.log(`tool ${JSON.stringify(tool.name)} threw: ${describe(fault)}`);
-      }
-      return this.dialect.result(failure(fault instanceof Error && fault.message !== "" ? fault.message : `the tool failed: ${String(fault)}`));
-    }
-    return this.dialect.result(outcome(reply, tool.output));
-  }
-
-  /** Gives a call its one answer. Whoever comes second does nothing. */
-  private settle(call: RunningCall, answer: () => void): void {
-    if (call.settled || this.phase === "ended") {
-      return;
-    }
-    call.settled = true;
-    this.active.delete(call.id);
-    this.guard(answer);
-    this.finishDrain();
   }
 
   private finishDrain(): void {
-    if (this.phase === "draining" && this.active.size === 0) {
+    if (this.phase === "draining" && this.opened?.idle !== false) {
       this.stop(DONE, undefined);
     }
   }
@@ -324,13 +301,7 @@ export class Connection {
   private cancel(params: JsonValue | undefined): void {
     try {
       const { id, reason } = this.dialect.cancel(params);
-      const call = this.active.get(id);
-      if (call !== undefined) {
-        this.settle(call, () => {
-          this.refuse(call.id, this.dialect.cancelled(reason));
-        });
-        call.abort(new CancelledError(reason));
-      }
+      this.opened?.cancel(id, reason);
     } catch (fault) {
       if (!(fault instanceof Violation)) {
         throw fault;
@@ -339,19 +310,11 @@ export class Connection {
     }
   }
 
-  private shutdown(id: RpcId, params: JsonValue | undefined): void {
+  private shutdown(open: OpenSession, id: RpcId, params: JsonValue | undefined): void {
     const result = this.dialect.shutdown(params);
-    const calls = [...this.active.values()];
-    for (const call of calls) {
-      this.settle(call, () => {
-        this.refuse(call.id, this.dialect.interrupted());
-      });
-    }
-    this.send(this.resultText(id, result));
+    open.interrupt();
+    this.send(resultText(id, result));
     this.stop(DONE, undefined);
-    for (const call of calls) {
-      call.abort(new CancelledError("shutdown"));
-    }
   }
 
   private stop(status: number, reason: string | undefined): void {
@@ -362,13 +325,8 @@ export class Connection {
     if (reason !== undefined) {
       this.sink.log(reason);
     }
-    const calls = [...this.active.values()];
-    this.active.clear();
     this.sink.end(status);
-    for (const call of calls) {
-      call.settled = true;
-      call.abort(new CancelledError("the session ended"));
-    }
+    this.opened?.close();
   }
 
   private faultOf(fault: unknown): WireError {
@@ -384,10 +342,6 @@ export class Connection {
     return this.dialect.error("internal_error", fault instanceof Error ? fault.message : String(fault), undefined);
   }
 
-  private resultText(id: RpcId, result: string): string {
-    return `{"id":${writeJson(id, 0)},"jsonrpc":"2.0","result":${result}}`;
-  }
-
   /** Sends an error answer, without its data where that does not fit. */
   private refuse(id: RpcId | null, error: WireError): void {
     const { code, message } = error;
@@ -397,16 +351,11 @@ export class Connection {
     }
   }
 
-  /** Sends a message of a running call. A frame over the bound is the caller's fault. */
-  private sendFrom(text: string): Promise<void> {
-    if (this.phase !== "ended" && !this.send(text)) {
-      throw new LocalProtocolError(`message that does not fit a frame of ${String(this.bound)} bytes: send less at a time`);
-    }
-    return this.sink.ready();
-  }
-
   /** Reports whether the text fitted a frame and was sent. */
   private send(text: string): boolean {
+    if (this.phase === "ended") {
+      return true;
+    }
     try {
       this.sink.write(frame(text, this.bound));
       return true;
@@ -421,9 +370,4 @@ export class Connection {
 
 function where(fault: { readonly pointer: string; readonly reason: string }): JsonObject {
   return { pointer: fault.pointer, reason: fault.reason };
-}
-
-/** An error for the log, with its stack where it has one. */
-function describe(fault: unknown): string {
-  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
 }

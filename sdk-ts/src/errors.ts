@@ -3,6 +3,8 @@
  * extension (a call to the SDK, or a value it asked to send), *remote* is the host.
  */
 
+import type { JsonValue } from "./_generated/json.js";
+
 /** The extension broke a rule by calling the SDK so. */
 export class LocalProtocolError extends Error {
   override readonly name: string = "LocalProtocolError";
@@ -19,11 +21,86 @@ export class FrameFault extends RemoteProtocolError {
 }
 
 /**
- * The session does not carry this message: its API version has none, or the manifest does not declare it.
- * Thrown by `progress`, `output` and `notify`.
+ * The session does not carry this: its API version has none, the host did not offer it, the extension does not
+ * use it, or the manifest does not declare it. The message says which, and what to do.
  */
 export class NotNegotiated extends LocalProtocolError {
   override readonly name = "NotNegotiated";
+
+  /**
+   * @param message what is missing, and the remedy
+   * @param method the method on the wire that was asked for, where it is one
+   */
+  constructor(
+    message: string,
+    readonly method?: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The scope cannot give a service the request of the host that it must belong to. */
+export class NoParent extends LocalProtocolError {
+  override readonly name = "NoParent";
+
+  /**
+   * @param message what is missing, and the remedy
+   * @param method the method on the wire that was asked for
+   */
+  constructor(
+    message: string,
+    readonly method: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Parameters of a service break their model. Nothing was sent. */
+export class InvalidParams extends LocalProtocolError {
+  override readonly name = "InvalidParams";
+
+  /**
+   * @param method the method on the wire
+   * @param pointer where, as a JSON Pointer from the root of the parameters
+   * @param violation the way the value breaks the model
+   */
+  constructor(
+    readonly method: string,
+    readonly pointer: string,
+    readonly violation: string,
+    reason: string,
+    options?: ErrorOptions,
+  ) {
+    super(`${JSON.stringify(method)}: ${pointer === "" ? "value" : JSON.stringify(pointer)} ${reason}`, options);
+  }
+}
+
+/** A value is over a bound of the wire, or does not fit a frame. It was not sent. */
+export class TooLarge extends LocalProtocolError {
+  override readonly name = "TooLarge";
+}
+
+/** The host answered a service with an error. */
+export class HostError extends Error {
+  override readonly name = "HostError";
+  /** The first word of the message, which names the reason where it is one of the wire's tokens. */
+  readonly token: string;
+
+  /**
+   * @param method the method on the wire
+   * @param code of the error
+   * @param text message of the error
+   * @param data of the error; undefined where there is none
+   */
+  constructor(
+    readonly method: string,
+    readonly code: number,
+    readonly text: string,
+    readonly data: JsonValue | undefined,
+  ) {
+    super(`the host refused ${JSON.stringify(method)} with ${String(code)}: ${text}`);
+    this.token = text.split(" ", 1)[0] ?? "";
+  }
 }
 
 /** Arguments or structured content break their schema. */
@@ -47,7 +124,10 @@ export class ToolError extends Error {
   override readonly name = "ToolError";
 }
 
-/** The call was cancelled. Thrown by `throwIfCancelled`, and the reason of the call's signal. */
+/**
+ * The work was cancelled: by the host, by the end of the request it belongs to, or by shutdown. Thrown by
+ * `throwIfCancelled` and by services, and the reason of every signal.
+ */
 export class CancelledError extends Error {
   override readonly name = "CancelledError";
 

@@ -3,7 +3,7 @@
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import type { Codec } from "./_generated/wire.js";
 import { Violation } from "./_generated/wire.js";
-import { LocalProtocolError } from "./errors.js";
+import { LocalProtocolError, TooLarge } from "./errors.js";
 import { plain } from "./schema.js";
 
 /** Encodes a value of the extension. What breaks its model, or is no JSON, is the extension's own fault. */
@@ -11,6 +11,9 @@ export function encodeLocal<T>(codec: Codec<T>, value: T): string {
   try {
     return codec.encode(value);
   } catch (cause) {
+    if (cause instanceof Violation && (cause.violation === "bytes" || cause.violation === "items")) {
+      throw new TooLarge(`${codec.model}: ${cause.message}`, { cause });
+    }
     if (cause instanceof Violation || cause instanceof TypeError) {
       throw new LocalProtocolError(`${codec.model}: ${cause.message}`, { cause });
     }

@@ -1,13 +1,19 @@
 /** What a tool returns, before its wire has given it a shape. */
 
+import type { AudioPart, ImagePart } from "./_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import { LocalProtocolError, SchemaMismatch } from "./errors.js";
 import type { Schema } from "./schema.js";
+
+/** A part of a reply that shows or plays an artifact which was published before. API 0.2 and 0.4. */
+export type MediaPart = ImagePart | AudioPart;
 
 /** A reply of text parts. */
 export interface TextReply {
   /** The text the model reads; several texts become several parts. */
   readonly text: string | readonly string[];
+  /** Parts behind the texts. */
+  readonly media?: readonly MediaPart[];
   /** The tool failed; the text says why. */
   readonly isError?: boolean;
   /** Detail for the host, never shown to the model. */
@@ -22,6 +28,8 @@ export interface StructuredReply<O> {
   readonly structured: O;
   /** The text the model reads; the structured content as JSON where it is left out. */
   readonly text?: string | readonly string[];
+  /** Parts behind the texts. */
+  readonly media?: readonly MediaPart[];
   readonly isError?: false;
   readonly metadata?: JsonObject;
 }
@@ -37,6 +45,7 @@ export type Reply<O = undefined> = [O] extends [undefined] ? string | TextReply 
 /** A reply in one form. */
 export interface Outcome {
   readonly texts: readonly string[];
+  readonly media: readonly MediaPart[];
   readonly isError: boolean;
   readonly metadata: JsonObject | undefined;
   /** Undefined where the tool has no output schema or failed. */
@@ -45,7 +54,7 @@ export interface Outcome {
 
 /** Makes the outcome of a failure. */
 export function failure(text: string): Outcome {
-  return { texts: [text], isError: true, metadata: undefined, structured: undefined };
+  return { texts: [text], media: [], isError: true, metadata: undefined, structured: undefined };
 }
 
 /**
@@ -69,7 +78,11 @@ export function outcome(reply: unknown, output: Schema<unknown> | undefined): Ou
   if (structured === undefined && given.text === undefined) {
     throw new LocalProtocolError("a tool returned neither text nor structured content: return one of them");
   }
-  return { texts, isError, metadata: given.metadata, structured };
+  const media = given.media ?? [];
+  if (!Array.isArray(media)) {
+    throw new LocalProtocolError("a tool returned media that is no array: return an array of parts");
+  }
+  return { texts, media, isError, metadata: given.metadata, structured };
 }
 
 function structuredOf(value: JsonValue | undefined, output: Schema<unknown> | undefined): JsonValue | undefined {

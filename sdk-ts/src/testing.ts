@@ -1,11 +1,12 @@
 /**
  * A host in memory, for tests of an extension: no process, no clock, no environment. It speaks the
- * extension's API, and refuses what a real host would refuse.
+ * extension's API, refuses what a real host would refuse, and answers services as the test says.
  *
  * ```ts
  * const host = await TestHost.start(extension);
  * const result = await host.call("count", { text: "two words" });
  * assert.equal(result.text, "2 words");
+ * host.on("composer.get", () => ({ text: "draft" }));
  * await host.shutdown();
  * ```
  */
@@ -14,6 +15,7 @@ import * as canonical from "./_generated/canonical-wire.js";
 import * as feature from "./_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import { decodeUtf8, isObject, readJson, writeJson } from "./_generated/json.js";
+import type { ServiceName } from "./_generated/services.js";
 import type { RpcId } from "./_generated/wire.js";
 import { decode } from "./canonical.js";
 import { Connection } from "./connection.js";
@@ -22,7 +24,15 @@ import { classify } from "./envelope.js";
 import { LocalProtocolError } from "./errors.js";
 import type { Api, ExtensionDefinition } from "./extension.js";
 import { frame, FrameReader } from "./frames.js";
-import { initializeParams, judgeInitialize, judgeNotification, readResult } from "./testing/host-side.js";
+import type { Owner } from "./owner.js";
+import { ErrorAnswer } from "./testing/error-answer.js";
+import { HostServices } from "./testing/host-services.js";
+import type { ServiceHandler } from "./testing/host-services.js";
+import { contributesOf, initializeParams, judgeInitialize, judgeOutgoing, namedMethod, readResult } from "./testing/host-side.js";
+import type { Outgoing } from "./testing/host-side.js";
+
+export { ErrorAnswer };
+export type { Outgoing, ServiceHandler };
 
 /** What a host of a test offers. */
 export interface HostOptions {
@@ -30,11 +40,15 @@ export interface HostOptions {
   readonly workspace?: string;
   /** Command-line flags by name. */
   readonly flags?: Readonly<Record<string, boolean | string | number>>;
-  /** Optional features offered on API 0.2 and 0.4; progress where it is left out. */
+  /** Optional features, on API 0.3 capabilities, that are offered; all of them where it is left out. */
   readonly features?: readonly string[];
+  /** What the manifest declares beside tools; what the extension registered where it is left out. */
+  readonly contributes?: Partial<feature.Contributes>;
+  /** What the host says about itself at the start; nothing where it is left out. */
+  readonly host?: feature.HostState;
   /** Whether the manifest declares notifications; true where it is left out. */
   readonly notifications?: boolean;
-  /** Whether the manifest declares the session hooks, on API 0.3; false where it is left out. */
+  /** Whether the manifest declares the session hooks, on API 0.3; whether one is registered where it is left out. */
   readonly sessionHooks?: boolean;
   /** Offered number of calls at one time; 64 where it is left out. */
   readonly maxConcurrent?: number;
@@ -42,12 +56,25 @@ export interface HostOptions {
   readonly maxFrameBytes?: number;
 }
 
-/** Options of one call. */
-export interface CallOptions {
-  /** Cancels the call when it is aborted. The reason, where it is a string, travels with it. */
+/** Who owns what a test asks, where it says nothing else. */
+export const OWNER: Owner = { session_id: "owner", extension_instance_id: "instance", process_generation: 1 };
+
+/** Options of one request. */
+export interface RequestOptions {
+  /** Owner of the session; {@link OWNER} where it is left out, null for none. API 0.1 has none. */
+  readonly owner?: Owner | null;
+  /** What the host says about itself; nothing where it is left out. */
+  readonly host?: feature.HostState;
+  /** Cancels the request when it is aborted. The reason, where it is a string, travels with it. */
   readonly signal?: AbortSignal;
-  /** Gets the progress events of the call as they arrive. */
+  /** Gets the progress events of the request as they arrive. */
   readonly onProgress?: (event: feature.ProgressEvent) => void;
+}
+
+/** Options of one call. */
+export interface CallOptions extends RequestOptions {
+  /** The catalog epoch the model saw; not sent where it is left out. */
+  readonly revision?: number;
 }
 
 /** The result of a call. */
@@ -61,19 +88,6 @@ export interface CallResult {
   readonly metadata: JsonValue | undefined;
 }
 
-/** The extension answered with an error. */
-export class ErrorAnswer extends Error {
-  override readonly name = "ErrorAnswer";
-
-  constructor(
-    readonly code: number,
-    message: string,
-    readonly data: JsonValue | undefined,
-  ) {
-    super(message);
-  }
-}
-
 interface Waiting {
   readonly resolve: (result: JsonValue) => void;
   readonly reject: (reason: Error) => void;
@@ -84,7 +98,9 @@ interface Waiting {
 export class TestHost {
   /** Everything the extension sent, in order. */
   readonly frames: JsonObject[] = [];
-  /** The notifications the extension sent, in order. */
+  /** What the extension asked and told the host, in order. */
+  readonly sent: Outgoing[] = [];
+  /** The notifications the extension showed, in order. */
   readonly notifications: feature.Notification[] = [];
   /** The lines the extension logged. */
   readonly logs: string[] = [];
@@ -92,8 +108,10 @@ export class TestHost {
   readonly ended: Promise<number>;
 
   private readonly api: Api;
+  private readonly strict: boolean;
   private readonly connection: Connection;
   private readonly reader: FrameReader;
+  private readonly services: HostServices;
   private readonly waiting = new Map<RpcId | null, Waiting>();
   private readonly watchers: { readonly wants: (frame: JsonObject) => boolean; readonly found: (frame: JsonObject) => void }[] = [];
   private nextId = 1;
@@ -101,7 +119,11 @@ export class TestHost {
 
   private constructor(private readonly extension: ExtensionDefinition) {
     this.api = extension.api;
+    this.strict = this.api === canonical.VERSIONS[0];
     this.reader = new FrameReader({ bound: Math.max(feature.MAX_LINE_BYTES, canonical.MAX_FRAME_BYTES), strict: true });
+    this.services = new HostServices((message) => {
+      this.send(message);
+    }, this.strict);
     let end: (status: number) => void = () => undefined;
     this.ended = new Promise((resolve) => {
       end = resolve;
@@ -133,25 +155,86 @@ export class TestHost {
 
   /** Sends initialize and judges its answer, which it returns. */
   async initialize(options: HostOptions = {}): Promise<JsonValue> {
-    const tools = [...this.extension.service().tools.keys()];
-    const params = initializeParams(this.api, tools, options);
+    const { registry } = this.extension.service();
+    const tools = [...registry.tools.keys()];
+    this.services.begin(tools);
+    const contributes = { ...contributesOf(registry, this.api), ...options.contributes };
+    const params = initializeParams(this.api, tools, { sessionHooks: registry.hooks.size > 0, ...options, contributes });
     const result = await this.request(feature.METHOD_INITIALIZE, params);
     judgeInitialize(this.api, params, result);
     return result;
   }
 
+  /**
+   * Answers a service, `composer.get`, from now on. Services without a handler are refused; shortcuts, changes of
+   * the tools and completions are taken unless a handler says otherwise.
+   */
+  on(service: ServiceName, handler: ServiceHandler): this {
+    namedMethod(this.api, service);
+    this.services.on(service, handler);
+    return this;
+  }
+
   /** Calls a tool. Rejects with ErrorAnswer for an error answer. */
   async call(tool: string, args: JsonObject = {}, options: CallOptions = {}): Promise<CallResult> {
+    const revision = options.revision === undefined ? {} : { catalog_revision: options.revision };
+    return readResult(this.api, await this.ask(feature.METHOD_TOOL_CALL, { name: tool, arguments: args, ...revision }, options));
+  }
+
+  /** Runs a command. */
+  async command(name: string, args: readonly string[] = [], options: RequestOptions = {}): Promise<feature.CommandExecuteResult> {
+    const result = await this.ask(feature.METHOD_COMMAND_EXECUTE, { name, arguments: args }, options);
+    return feature.MODELS.CommandExecuteResult.read(result);
+  }
+
+  /** Asks a hook of API 0.1, 0.2 or 0.4, and returns its answer. */
+  async hook(name: string, payload: JsonObject, options: RequestOptions = {}): Promise<JsonObject> {
+    return (await this.ask(feature.METHOD_HOOK_RUN, { hook: name, payload }, options)) as JsonObject;
+  }
+
+  /** Asks for context. */
+  async collectContext(prompt: string | null, options: RequestOptions = {}): Promise<readonly feature.ContextContribution[]> {
+    return (await this.ask(feature.METHOD_CONTEXT_COLLECT, { prompt }, options)) as never;
+  }
+
+  /** Asks what a surface shows. */
+  async collectStatus(surface: feature.UiSurface, options: RequestOptions = {}): Promise<feature.StatusContribution | null> {
+    return (await this.ask(feature.METHOD_STATUS_COLLECT, { surface }, options)) as never;
+  }
+
+  /** Asks for the menu. */
+  async collectMenu(options: RequestOptions = {}): Promise<feature.MenuCollectResult> {
+    return feature.MODELS.MenuCollectResult.read(await this.ask(feature.METHOD_MENU_COLLECT, {}, options));
+  }
+
+  /** Asks how a call of a tool is shown. */
+  async render(name: string, args: JsonObject, output: string, options: RequestOptions & { readonly isError?: boolean } = {}): Promise<readonly feature.ToolRenderSegment[]> {
+    const params = { name, arguments: args, output, is_error: options.isError ?? false };
+    return feature.MODELS.ToolRenderResult.read(await this.ask(feature.METHOD_TOOL_RENDER, params, options)).segments;
+  }
+
+  /** Tells the extension of an event, named as it is registered on the wire: `turn_started`. */
+  event(name: string, params: JsonObject): void {
+    this.notify(namedMethod(this.api, `events.${name}`).name, params);
+  }
+
+  /** Sends a request with a context, and cancels it when the signal says so. Rejects with ErrorAnswer. */
+  async ask(method: string, params: JsonObject, options: RequestOptions = {}): Promise<JsonValue> {
     const id = this.nextId;
-    const context: JsonObject = { workspace: "/workspace", execution_scope: null, host: {} };
+    const owner = options.owner === undefined ? OWNER : options.owner;
+    const context: JsonObject = {
+      workspace: "/workspace",
+      execution_scope: null,
+      ...(owner === null || this.api === "0.1" ? {} : { resource_owner: { ...owner } }),
+      host: { ...(options.host as JsonObject | undefined) },
+    };
     const cancel = (): void => {
       const reason: unknown = options.signal?.reason;
       this.notify(feature.METHOD_CANCEL_REQUEST, { id, ...(typeof reason === "string" ? { reason } : {}) });
     };
     options.signal?.addEventListener("abort", cancel, { once: true });
     try {
-      const params = { name: tool, arguments: args, context };
-      return readResult(this.api, await this.request(feature.METHOD_TOOL_CALL, params, options.onProgress));
+      return await this.request(method, { ...params, context }, options.onProgress);
     } finally {
       options.signal?.removeEventListener("abort", cancel);
     }
@@ -222,9 +305,8 @@ export class TestHost {
   }
 
   private message(bytes: Uint8Array): void {
-    const strict = this.api === canonical.VERSIONS[0];
-    const value = strict ? decode(bytes) : readJson(decodeUtf8(bytes), { maxDepth: feature.MAX_JSON_DEPTH });
-    const message = classify(strict ? "extension-canonical" : "extension-feature", value);
+    const value = this.strict ? decode(bytes) : readJson(decodeUtf8(bytes), { maxDepth: feature.MAX_JSON_DEPTH });
+    const message = classify(this.strict ? "extension-canonical" : "extension-feature", value);
     if (isObject(value)) {
       this.frames.push(value);
       for (const watcher of this.watchers.filter(({ wants }) => wants(value))) {
@@ -235,10 +317,14 @@ export class TestHost {
     switch (message.kind) {
       case "invalid":
         throw new LocalProtocolError(`the extension sent no JSON-RPC message: ${message.reason}`);
-      case "request":
-        throw new LocalProtocolError(`the extension sent a request of its own: ${message.method}`);
+      case "request": {
+        const request = judgeOutgoing(this.api, message.method, message.params, false);
+        this.sent.push(request);
+        void this.services.answer(message.id, request);
+        return;
+      }
       case "notification":
-        this.notification(message.method, message.params);
+        this.notification(judgeOutgoing(this.api, message.method, message.params, true));
         return;
       case "result":
       case "error":
@@ -247,17 +333,24 @@ export class TestHost {
     }
   }
 
-  private notification(method: string, params: JsonValue | undefined): void {
-    const event = judgeNotification(this.api, method, params);
-    if (event.kind === "notification") {
-      this.notifications.push(event.params);
-      return;
+  private notification(told: Outgoing): void {
+    switch (told.method) {
+      case feature.METHOD_CANCEL_REQUEST:
+        this.services.cancel(told.params["id"] as RpcId);
+        return;
+      case feature.METHOD_PROGRESS: {
+        const { request_id: id, event } = told.params as unknown as feature.ProgressParams;
+        const call = this.waiting.get(id);
+        if (call === undefined) {
+          throw new LocalProtocolError(`the extension sent progress for ${JSON.stringify(id)}, which is not running`);
+        }
+        call.onProgress?.(event);
+        return;
+      }
+      case feature.METHOD_NOTIFICATION:
+        this.notifications.push(told.params as unknown as feature.Notification);
     }
-    const call = this.waiting.get(event.params.request_id);
-    if (call === undefined) {
-      throw new LocalProtocolError(`the extension sent progress for ${JSON.stringify(event.params.request_id)}, which is not running`);
-    }
-    call.onProgress?.(event.params.event);
+    this.sent.push(told);
   }
 
   private settle(message: Extract<Message, { kind: "result" | "error" }>): void {

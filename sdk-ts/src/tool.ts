@@ -1,59 +1,12 @@
-/** Tools as an author declares them, and the call a handler gets. */
+/** Tools as an author declares them. */
 
-import type { JsonValue } from "./_generated/json.js";
+import type { ToolComposition } from "./_generated/feature-wire.js";
+import type { JsonObject, JsonValue } from "./_generated/json.js";
+import { LocalProtocolError } from "./errors.js";
 import type { Reply } from "./reply.js";
 import type { Schema } from "./schema.js";
-
-/** How far a call is, beside the message. Whole numbers from 0. */
-export interface ProgressOptions {
-  readonly current?: number;
-  readonly total?: number;
-  readonly unit?: string;
-}
-
-/** Where output comes from; stdout where it is left out. */
-export interface OutputOptions {
-  readonly stream?: "stdout" | "stderr";
-}
-
-/** How a notification is shown; level info where it is left out. */
-export interface NotifyOptions {
-  readonly level?: "info" | "success" | "warning" | "error";
-  readonly title?: string;
-}
-
-/** One running call of a tool. */
-export interface ToolCall {
-  /** Name of the tool. */
-  readonly name: string;
-  /** Aborted when the host cancels the call or the session ends. The reason is a CancelledError. */
-  readonly signal: AbortSignal;
-  /** Root of the active workspace. */
-  readonly workspace: string;
-  /** The execution context as the host sent it. */
-  readonly context: JsonValue;
-  /** The extension's command-line flags by name. */
-  readonly flags: Readonly<Record<string, JsonValue>>;
-
-  /**
-   * Shows where the work stands. Nothing is sent when the host did not offer progress or the call has its
-   * answer. The promise never rejects; it resolves when the host takes more, so awaiting it paces a loop.
-   * Throws NotNegotiated where the API has no progress, and LocalProtocolError for illegal numbers.
-   */
-  progress(message: string, options?: ProgressOptions): Promise<void>;
-
-  /** Shows output of the work as it appears, under the same rules as {@link progress}. */
-  output(text: string, options?: OutputOptions): Promise<void>;
-
-  /**
-   * Shows a message to the person. Control characters other than line feed and tab are left out. Throws
-   * NotNegotiated where the API has no notifications or the manifest does not declare them.
-   */
-  notify(message: string, options?: NotifyOptions): Promise<void>;
-
-  /** Throws CancelledError once the call is cancelled. */
-  throwIfCancelled(): void;
-}
+import { s } from "./schema.js";
+import type { ToolCall } from "./scope.js";
 
 /** What a tool is. */
 export interface ToolSpec<A, O> {
@@ -63,6 +16,16 @@ export interface ToolSpec<A, O> {
   readonly args?: Schema<A>;
   /** Schema of the structured content. Not carried by API 0.1. */
   readonly output?: Schema<O>;
+  /** One line about the tool for the prompt. API 0.4. */
+  readonly promptSnippet?: string;
+  /** How the model should use the tool, for the prompt. API 0.4. */
+  readonly promptGuidelines?: readonly string[];
+  /** How tools are called from inside this one. API 0.4. */
+  readonly composition?: ToolComposition;
+  /** Which native resources the tool takes and gives. API 0.4. */
+  readonly operation?: JsonObject;
+  /** A grammar for the arguments, as the provider wants it. API 0.2 and 0.4. */
+  readonly constrainedSampling?: JsonValue;
 }
 
 /** Runs a tool. What it throws becomes a result that says the tool failed. */
@@ -74,5 +37,37 @@ export interface Tool {
   readonly description: string;
   readonly args: Schema<unknown>;
   readonly output: Schema<unknown> | undefined;
+  /** What else the definition carries: members by their names on the wire. */
+  readonly extras: Readonly<Record<string, JsonValue>>;
   readonly run: (call: ToolCall, args: unknown) => unknown;
+}
+
+/**
+ * Makes a tool without registering it, for `dynamicTools.register`. Throws LocalProtocolError where the arguments
+ * are not described as an object.
+ */
+export function defineTool<A = Readonly<Record<string, never>>, O = undefined>(name: string, spec: ToolSpec<A, O>, handler: ToolHandler<A, NoInfer<O>>): Tool {
+  const tool: Tool = {
+    name,
+    description: spec.description,
+    args: spec.args ?? s.object({}),
+    output: spec.output,
+    extras: extrasOf(spec),
+    run: (call, args) => handler(call, args as A),
+  };
+  if (tool.args.json["type"] !== "object") {
+    throw new LocalProtocolError(`tool ${JSON.stringify(name)}: args must describe an object, make it with s.object`);
+  }
+  return tool;
+}
+
+function extrasOf(spec: Omit<ToolSpec<unknown, unknown>, "args" | "output">): Readonly<Record<string, JsonValue>> {
+  const { promptSnippet, promptGuidelines, composition, operation, constrainedSampling } = spec;
+  return {
+    ...(promptSnippet === undefined ? {} : { prompt_snippet: promptSnippet }),
+    ...(promptGuidelines === undefined ? {} : { prompt_guidelines: promptGuidelines }),
+    ...(composition === undefined ? {} : { composition: { ...composition } }),
+    ...(operation === undefined ? {} : { operation }),
+    ...(constrainedSampling === undefined ? {} : { constrained_sampling: constrainedSampling }),
+  };
 }

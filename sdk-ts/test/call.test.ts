@@ -7,12 +7,12 @@ import fc from "fast-check";
 
 import type { ProgressEvent } from "../src/_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "../src/_generated/json.js";
-import { pieces } from "../src/call.js";
+import { pieces } from "../src/running.js";
 import { CancelledError, LocalProtocolError, NotNegotiated, ToolError } from "../src/errors.js";
 import { ExtensionDefinition } from "../src/extension.js";
 import { s } from "../src/schema.js";
 import { ErrorAnswer, TestHost } from "../src/testing.js";
-import type { ToolCall } from "../src/tool.js";
+import type { ToolCall } from "../src/scope.js";
 import { deferred } from "./session.js";
 
 /** An extension with one tool. */
@@ -180,12 +180,18 @@ test("structured content is judged by its schema", async () => {
   const bad: readonly [string, JsonValue][] = [
     ["reply", "text alone"], ["reply", { structured: { n: "x" } }], ["reply", { text: "x" }], ["bare", { text: "x", structured: {} }],
     ["bare", {}], ["bare", null], ["bare", 7], ["bare", { text: "x", isError: "no" }], ["bare", { text: 7 }], ["bare", { text: "x", metadata: [] }],
+  ];
+  for (const [tool, reply] of bad) {
+    await assert.rejects(host.call(tool, { reply }), (fault) => fault instanceof ErrorAnswer && fault.code === -32603, JSON.stringify(reply).slice(0, 60));
+  }
+  const large: readonly [string, JsonValue][] = [
     ["bare", { text: Array.from({ length: 257 }, () => "x") }], ["bare", { text: "x", metadata: { ["k".repeat(257)]: 1 } }],
     ["bare", { text: "x", metadata: { much: "x".repeat(65_536) } }], ["bare", { text: "x", metadata: nested(31) }],
     ["bare", { text: "x", metadata: { many: Array.from({ length: 16_384 }, () => 0) } }],
   ];
-  for (const [tool, reply] of bad) {
-    await assert.rejects(host.call(tool, { reply }), (fault) => fault instanceof ErrorAnswer && fault.code === -32603, JSON.stringify(reply).slice(0, 60));
+  for (const [tool, reply] of large) {
+    const result = await host.call(tool, { reply });
+    assert.deepEqual([result.isError, result.text.startsWith("the result is too large: ")], [true, true], JSON.stringify(reply).slice(0, 60));
   }
   assert.equal((await host.call("bare", { reply: { text: "x", metadata: nested(30) } })).text, "x");
 });

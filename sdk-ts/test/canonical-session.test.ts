@@ -7,7 +7,7 @@ import type { JsonObject, JsonValue } from "../src/_generated/json.js";
 import { ExtensionDefinition } from "../src/extension.js";
 import { NotNegotiated } from "../src/errors.js";
 import { s } from "../src/schema.js";
-import type { ToolCall } from "../src/tool.js";
+import type { ToolCall } from "../src/scope.js";
 import { ErrorAnswer, TestHost } from "../src/testing.js";
 import { answers, callRequest, deferred, fixture, initializeRequest, refused, sent } from "./session.js";
 
@@ -263,15 +263,17 @@ test("EXT03-CONTRACT-009 to -011, -014 session hooks are selected as a pair, whe
   assert.ok((selected["methods"] as string[]).includes("hook/run"));
   const binding = { session_id: "s", extension_instance_id: "i", process_generation: 1 };
   const run = (id: number, hook: string, payload: JsonObject): JsonObject => ({ id, jsonrpc: "2.0", method: "hook/run", params: { hook, payload } });
-  assert.equal(JSON.stringify(sent(host, run(1, "session_start", { binding }))), '[{"id":1,"jsonrpc":"2.0","result":{"disposition":{"kind":"continue"}}}]');
+  host.send(run(1, "session_start", { binding }));
   await started.promise;
+  assert.equal(JSON.stringify(await host.frame(answers(1))), '{"error":{"code":-32603,"message":"internal error"},"id":1,"jsonrpc":"2.0"}');
   assert.deepEqual(refused(host, run(2, "session_middle", { binding })), { id: 2, code: -32602 });
-  assert.equal(sent(host, run(3, "session_end", { binding, outcome: "completed", reason: "shutdown", duration_ms: 5 })).length, 1);
+  host.send(run(3, "session_end", { binding, outcome: "completed", reason: "shutdown", duration_ms: 5 }));
+  assert.equal(JSON.stringify(await host.frame(answers(3))), '{"id":3,"jsonrpc":"2.0","result":{"disposition":{"kind":"continue"}}}');
   assert.deepEqual(seen, [
     { hook: "session_start", sessionId: "s" },
     { hook: "session_end", sessionId: "s", outcome: "completed", reason: "shutdown", durationMs: 5 },
   ]);
-  assert.match(host.logs.join("\n"), /session hook failed: Error: a hook that fails/u);
+  assert.match(host.logs.join("\n"), /hook "session_start": Error: a hook that fails/u);
 
   const declined = TestHost.connect(fixture(API).extension);
   const [plain] = sent(declined, initializeRequest(API, { sessionHooks: true }, (params) => {

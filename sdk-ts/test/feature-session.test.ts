@@ -190,11 +190,12 @@ for (const api of VERSIONS) {
     await assert.rejects(host.call("none"), (fault) => fault instanceof ErrorAnswer && fault.code === -32603);
   });
 
-  test(`${api}: EXT04-FRAME-004 a result over the bound becomes an error`, async () => {
+  test(`${api}: EXT04-FRAME-004 a result over the bound becomes a failure of the tool`, async () => {
     const extension = new ExtensionDefinition({ api });
     extension.tool("big", { description: "Returns a lot." }, () => "x".repeat(1_048_576));
     const host = await TestHost.start(extension);
-    await assert.rejects(host.call("big"), (fault) => fault instanceof ErrorAnswer && fault.code === -32603);
+    const result = await host.call("big");
+    assert.deepEqual([result.isError, result.text], [true, "the result does not fit a frame of 1048576 bytes"]);
   });
 }
 

@@ -29,15 +29,15 @@ class Faulty extends ExtensionDefinition {
 function initializedWith(protocol: object): Partial<Dialect> {
   const sound = new ExtensionDefinition().service().dialect;
   return {
-    initialize: (params, tools, maxConcurrent) => ({
-      ...sound.initialize(params, tools, maxConcurrent),
+    initialize: (params, registry) => ({
+      ...sound.initialize(params, registry),
       result: JSON.stringify({ api_version: "0.4", commands: [], tools: [], protocol }),
     }),
   };
 }
 
 test("an initialize result that breaks the offer is refused", async () => {
-  const features = ["request_cancellation", "content_parts", "artifacts"];
+  const features = ["request_cancellation", "content_parts", "time_travel"];
   const limits = { max_concurrent_requests: 1 };
   await assert.rejects(TestHost.start(new Faulty(initializedWith({ version: "0.4", features, limits }))), LocalProtocolError);
   await assert.rejects(TestHost.start(new Faulty(initializedWith({ version: "0.4", features }))), { name: "Violation", pointer: "/protocol/limits" });

@@ -240,8 +240,8 @@ export class AgentsService {
    *
    * The parent is a tool/call or command/execute; with agent_session_lifetime_v1 it may have settled if an owner is named. API 0.2, 0.4. (feature 12.1)
    */
-  list(params: Given<featureWire.AgentListParams, "parent_request_id" | "resource_owner"> = {}, options?: ServiceOptions): Promise<featureWire.AgentListResult> {
-    return this.caller.request("agents.list", params, options) as Promise<featureWire.AgentListResult>;
+  list(options?: ServiceOptions): Promise<featureWire.AgentListResult> {
+    return this.caller.request("agents.list", {}, options) as Promise<featureWire.AgentListResult>;
   }
 
   /**
@@ -295,8 +295,8 @@ export class ComposerService {
   constructor(private readonly caller: Caller) {}
 
   /** Reads the composer. API 0.2, 0.4. (feature 12.2) */
-  get(params: Given<featureWire.ComposerGetParams, "parent_request_id" | "resource_owner"> = {}, options?: ServiceOptions): Promise<featureWire.ComposerGetResult> {
-    return this.caller.request("composer.get", params, options) as Promise<featureWire.ComposerGetResult>;
+  get(options?: ServiceOptions): Promise<featureWire.ComposerGetResult> {
+    return this.caller.request("composer.get", {}, options) as Promise<featureWire.ComposerGetResult>;
   }
 
   /** Replaces the text of the composer. API 0.2, 0.4. (feature 12.2, op 29) */
@@ -402,13 +402,13 @@ export class TerminalService {
   constructor(private readonly caller: Caller) {}
 
   /** Borrows the terminal; one grant at a time. API 0.2, 0.4. (feature 12.6) */
-  acquire(params: Given<featureWire.TerminalAcquireParams, "parent_request_id"> = {}, options?: ServiceOptions): Promise<featureWire.TerminalAcquireResult> {
-    return this.caller.request("terminal.acquire", params, options) as Promise<featureWire.TerminalAcquireResult>;
+  acquire(options?: ServiceOptions): Promise<featureWire.TerminalAcquireResult> {
+    return this.caller.request("terminal.acquire", {}, options) as Promise<featureWire.TerminalAcquireResult>;
   }
 
   /** Gives the terminal back. API 0.2, 0.4. (feature 12.6) */
-  release(params: Given<featureWire.TerminalReleaseParams, "parent_request_id"> = {}, options?: ServiceOptions): Promise<void> {
-    return this.caller.request("terminal.release", params, options) as Promise<void>;
+  release(options?: ServiceOptions): Promise<void> {
+    return this.caller.request("terminal.release", {}, options) as Promise<void>;
   }
 }
 
