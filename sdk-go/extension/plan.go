@@ -105,14 +105,46 @@ func (e *Extension) closure(wanted []string) []string {
 	for _, name := range wanted {
 		take(name)
 	}
+	if e.options.UsesAll {
+		asked := askedFeatures()
+		if taken[featurewire.FeatureAutocomplete] {
+			take(featurewire.FeatureAutocompleteEditV1)
+		}
+		for i := range featurewire.Features {
+			if name := featurewire.Features[i].Name; !asked[name] {
+				take(name)
+			}
+		}
+	}
 	var list []string
 	for i := range featurewire.Features {
 		f := &featurewire.Features[i]
-		if slices.Contains(f.Versions, string(e.api)) && (e.options.UsesAll || taken[f.Name]) {
+		if slices.Contains(f.Versions, string(e.api)) && taken[f.Name] {
 			list = append(list, f.Name)
 		}
 	}
 	return list
+}
+
+// askedFeatures returns the features under which the host asks, so that they are of no use to an extension
+// that has registered nothing for them.
+func askedFeatures() map[string]bool {
+	asked := map[string]bool{featurewire.FeatureAutocompleteEditV1: true}
+	for i := range featurewire.Hooks {
+		if f := featurewire.LookupFeature(featurewire.Hooks[i].Feature); f != nil && !gatesService(f.Name) {
+			asked[f.Name] = true
+		}
+	}
+	asked[featurewire.FeatureAutocomplete] = true
+	asked[featurewire.FeatureTerminalInputInterceptV1] = true
+	return asked
+}
+
+// gatesService reports whether a feature opens something that an extension sends.
+func gatesService(feature string) bool {
+	return slices.ContainsFunc(featurewire.Methods, func(m wirejson.Method) bool {
+		return m.Direction == wirejson.ExtensionToHost && negotiation.GateFeature(m.Gate) == feature
+	})
 }
 
 // lifecycleEvents returns the events to subscribe to, nil for all of them: also where the author listens to
@@ -153,7 +185,8 @@ func (e *Extension) capabilities(p *plan, sessionHooks bool) []string {
 	}
 	var list []string
 	for _, c := range canonicalwire.Capabilities {
-		want := slices.Contains(wanted, c.Name) || e.options.UsesAll
+		served := c.Name == canonicalwire.CapabilityMigrationAdapterV1 || c.Name == canonicalwire.CapabilityProviderStream
+		want := slices.Contains(wanted, c.Name) || e.options.UsesAll && !served
 		if c.Name == canonicalwire.CapabilityLifecycleEvents {
 			want = sessionHooks
 		}

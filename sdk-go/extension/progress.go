@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -79,7 +80,7 @@ func pieceLength(text string) int {
 // It returns ErrNotNegotiated where the host takes none, and a *wirejson.Violation for a text out of bounds.
 func (s *Scope) Decorate(label, detail string) error {
 	if !s.session.has(featurewire.FeatureProgressDecoration) {
-		return ErrNotNegotiated
+		return noFeature(featurewire.MethodProgress, featurewire.FeatureProgressDecoration)
 	}
 	decoration := featurewire.ProgressDecoration{Label: label}
 	if detail != "" {
@@ -93,7 +94,7 @@ func (s *Scope) Decorate(label, detail string) error {
 
 func (s *Scope) progress(event featurewire.ProgressEvent) error {
 	if !s.session.progress {
-		return ErrNotNegotiated
+		return noFeature(featurewire.MethodProgress, featurewire.FeatureRequestProgress)
 	}
 	if s.request == nil || s.settled {
 		return ErrCallOver
@@ -113,7 +114,7 @@ func (s *Scope) Notify(level Level, title, message string) error {
 		return err
 	}
 	if !s.session.notifications {
-		return ErrNotNegotiated
+		return s.may(featurewire.LookupMethod(featurewire.MethodNotification))
 	}
 	if s.request == nil || s.settled {
 		return s.Notifications().Show(s.ctx, params)
@@ -133,6 +134,10 @@ func notification(level Level, title, message string) (featurewire.Notification,
 		params.Title = wirejson.Some(plain(title))
 	}
 	return params, nil
+}
+
+func noFeature(method, feature string) error {
+	return &NotNegotiatedError{method, "the feature " + strconv.Quote(feature), "run under a host that offers it"}
 }
 
 // send sends a notification in front of the answer, or not at all.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -260,12 +261,21 @@ func (s *server) compareManifest(agreed *session) {
 	if !agreed.has(runtimeCommandsFeature) {
 		s.compare(agreed.declared, commandsMember, commandNames(s.plan.commands))
 	}
-	for name, h := range s.plan.hooks {
-		if !agreed.declared.lists(hooksMember, name) {
-			s.ext.log.printf("the manifest does not declare the hook %q, for which there is a handler: it will not come", name)
-		} else if feature := negotiation.GateFeature(h.row.Feature); feature != "" && !agreed.has(feature) {
-			s.ext.log.printf("the hook %q will not come: this host does not offer %s", name, feature)
+	var undeclared, unopened []string
+	for _, name := range slices.Sorted(maps.Keys(s.plan.hooks)) {
+		feature := negotiation.GateFeature(s.plan.hooks[name].row.Feature)
+		switch {
+		case !agreed.declared.lists(hooksMember, name):
+			undeclared = append(undeclared, name)
+		case feature != "" && !agreed.has(feature):
+			unopened = append(unopened, name)
 		}
+	}
+	if len(undeclared) > 0 {
+		s.ext.log.printf("the manifest does not declare the hooks [%s], which have handlers: they will not come", strings.Join(undeclared, ", "))
+	}
+	if len(unopened) > 0 {
+		s.ext.log.printf("the hooks [%s] will not come: this host does not offer their features", strings.Join(unopened, ", "))
 	}
 }
 

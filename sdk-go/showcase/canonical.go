@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/sdk-go/extension"
+)
+
+// addCanonical adds what only API 0.3 has.
+func (s *showcase) addCanonical() {
+	s.ext.OnSessionStart(func(_ context.Context, session extension.SessionStart) {
+		s.record.add(canonicalwire.MethodHookRun, canonicalwire.SessionStartHook{Payload: canonicalwire.SessionStart{Binding: binding(session.Owner)}})
+	})
+	s.ext.OnSessionEnd(func(_ context.Context, session extension.SessionEnd) {
+		s.record.add(canonicalwire.MethodHookRun, canonicalwire.SessionEndHook{Payload: canonicalwire.SessionEnd{
+			Binding: binding(session.Owner), Outcome: canonicalwire.SessionOutcome(session.Outcome),
+			Reason: canonicalwire.SessionEndReason(session.Reason), DurationMs: session.Duration.Milliseconds(),
+		}})
+	})
+	s.ext.SetMigration(extension.Migration{Detect: detect, Import: importAll})
+	s.ext.OnProviderStream(nil, stream)
+	events := s.ext.EventsV03()
+	events.BusEvent(heard[canonicalwire.BusEventParams](s, canonicalwire.MethodBusEvent))
+	events.BusLifecycle(heard[canonicalwire.BusLifecycleParams](s, canonicalwire.MethodBusLifecycle))
+	events.ProviderCancel(heard[canonicalwire.ProviderStreamCancelParams](s, canonicalwire.MethodProviderCancel))
+}
+
+func binding(o extension.Owner) canonicalwire.SessionBinding {
+	return canonicalwire.SessionBinding{SessionID: o.SessionID, ExtensionInstanceID: o.ExtensionInstanceID, ProcessGeneration: o.ProcessGeneration}
+}
+
+func detect(context.Context, *extension.Scope, canonicalwire.MigrationDetectParams) (canonicalwire.MigrationDetectResult, error) {
+	return canonicalwire.MigrationDetectResult{Detected: true, ConfigPaths: []string{"settings.json"}}, nil
+}
+
+func importAll(context.Context, *extension.Scope, canonicalwire.MigrationImportParams) (canonicalwire.MigrationImportResult, error) {
+	return canonicalwire.MigrationImportResult{}, nil
+}
+
+func stream(ctx context.Context, stream *extension.Inference) error {
+	for _, event := range []struct {
+		kind    canonicalwire.ProviderStreamEventKind
+		payload string
+	}{
+		{canonicalwire.ProviderStreamEventKindStarted, `{"response_id":"r-1"}`},
+		{canonicalwire.ProviderStreamEventKindTextDelta, `{"text":"hello"}`},
+		{canonicalwire.ProviderStreamEventKindFinished, `{}`},
+	} {
+		if err := stream.Send(ctx, event.kind, json.RawMessage(event.payload)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
