@@ -46,6 +46,7 @@ type actor struct {
 func play(tk *talk, api string, f fault, at int) *actor {
 	a := &actor{talk: tk, api: api, fault: f, at: at, killed: make(chan struct{}), ended: make(chan struct{})}
 	a.bound = bindings{"api": api, "owner": owner(), "context": usualContext(api), "scratch": a.Scratch(), anything: "something"}
+	a.bound["schema"] = dialect.Object{"type": "object", "properties": dialect.Object{}}
 	in, stdin := io.Pipe()
 	a.stdin = stdin
 	a.stdout, a.out = io.Pipe()
@@ -190,7 +191,7 @@ func (a *actor) misplay(frame dialect.Object) error {
 	return a.put(frame)
 }
 
-// bend changes the first fixed value in a frame's result, params or error, or else the frame's id.
+// bend changes the first fixed value in a frame's result, params or error, or else its method or id.
 func bend(frame dialect.Object) dialect.Object {
 	bent := maps.Clone(frame)
 	for _, part := range []string{"result", "params", "error"} {
@@ -199,7 +200,11 @@ func bend(frame dialect.Object) dialect.Object {
 			return bent
 		}
 	}
-	bent["id"] = "another"
+	if _, isCall := frame["method"]; isCall {
+		bent["method"] = "talk/none"
+	} else {
+		bent["id"] = "another"
+	}
 	return bent
 }
 

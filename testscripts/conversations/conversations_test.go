@@ -3,6 +3,7 @@
 package conversations
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -11,9 +12,12 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
+// pattern names other talks than those of this directory, such as one that is being written.
+var pattern = flag.String("talks", "*.talk", "the files of the talks to hold")
+
 func allTalks(t *testing.T) []*talk {
 	t.Helper()
-	talks, err := readTalks("*.talk")
+	talks, err := readTalks(*pattern)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -121,10 +121,23 @@ func (b bindings) match(want, got any, at string) string {
 	if err != nil {
 		return at + ": " + err.Error()
 	}
+	if pattern, ok := filled.(string); ok && strings.Contains(pattern, "«"+anything+"»") {
+		if text, ok := got.(string); !ok || !matchText(pattern, text) {
+			return fmt.Sprintf("%s: want a text like %s, got %s", at, show(filled), show(got))
+		}
+		return ""
+	}
 	if show(filled) != show(got) {
 		return fmt.Sprintf("%s: want %s, got %s", at, show(filled), show(got))
 	}
 	return ""
+}
+
+// matchText compares a text with one that has «*» for a part that may be anything.
+func matchText(pattern, text string) bool {
+	head, tail, _ := strings.Cut(pattern, "«"+anything+"»")
+	rest, begins := strings.CutPrefix(text, head)
+	return begins && strings.HasSuffix(rest, tail)
 }
 
 func (b bindings) matchObject(want, got dialect.Object, at string) string {

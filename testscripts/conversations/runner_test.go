@@ -36,7 +36,7 @@ raw "\"method\":\"no/such\",\"params\":{}}\n"
 // rehearsals are the talk above with each of its endings, and all talks there are.
 func rehearsals(t *testing.T) []*talk {
 	t.Helper()
-	talks, err := readTalks("*.talk")
+	talks, err := readTalks(*pattern)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestRunner_refusesEveryFault(t *testing.T) {
 		t.Run(tk.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				frames := framesOf(t, tk, api)
-				for at := 0; at < frames; at += 1 + frames/16 {
+				for at := 0; at < frames; at += 1 + frames/12 {
 					for _, f := range []fault{wrongValue, missing, extra, earlyExit, hang} {
 						if _, err := hold(tk, api, play(tk, api, f, at)); err == nil {
 							t.Errorf("%s at frame %d of %d went unnoticed", f, at+1, frames)

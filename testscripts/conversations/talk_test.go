@@ -53,11 +53,12 @@ type line struct {
 //	grants {"secrets":[]}  members of capabilities
 //	flags [{"name":...}]   flag_values
 //	< {"id":1, ...}        frames; the member jsonrpc is left out
-//	call 5 use {...}       a tool/call with the usual context
+//	call 5 use {...}       a tool/call with the usual context; call@3 with catalog_revision 3
 //	for i 1..9: LINE       LINE nine times, with the number in place of «i»
 //
 // Between « and » stands a name: the first frame that carries it in place of a whole value binds it, later
-// ones must agree, and frames that are sent have its value. «*» is anything, «?» anything or nothing; «owner»
+// ones must agree, and frames that are sent have its value. «*» is anything, also as a part of a text, «?»
+// anything or nothing; «owner»
 // and «context» are those of every call, «api» is the version, «scratch» the directory of the process.
 type talk struct {
 	name    string
@@ -148,8 +149,9 @@ func (t *talk) read(number int, raw string) error {
 		return parse(rest, &t.grants)
 	case "flags":
 		return parse(rest, &t.flags)
-	case "call":
-		return t.call(number, rest)
+	}
+	if word, epoch, _ := strings.Cut(word, "@"); word == "call" {
+		return t.call(number, rest, epoch)
 	}
 	return t.act(line{number: number, action: action(word)}, rest)
 }
@@ -183,7 +185,7 @@ func (t *talk) act(l line, rest string) error {
 }
 
 // call ID TOOL {ARGUMENTS} is short for a tool/call with the usual context.
-func (t *talk) call(number int, rest string) error {
+func (t *talk) call(number int, rest, epoch string) error {
 	parts := strings.SplitN(rest, " ", 3)
 	if len(parts) != 3 {
 		return fmt.Errorf("want call ID TOOL {ARGUMENTS}, got %q", rest)
@@ -196,7 +198,11 @@ func (t *talk) call(number int, rest string) error {
 	if err := parse(parts[2], &arguments); err != nil {
 		return fmt.Errorf("the arguments are no JSON object: %w", err)
 	}
-	t.lines = append(t.lines, line{number: number, action: send, frame: callFrame(id, parts[1], arguments)})
+	frame := callFrame(id, parts[1], arguments)
+	if epoch != "" {
+		frame["params"].(dialect.Object)["catalog_revision"] = json.Number(epoch)
+	}
+	t.lines = append(t.lines, line{number: number, action: send, frame: frame})
 	return nil
 }
 
