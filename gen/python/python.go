@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/octet-dev/octet/gen/emit"
 	"github.com/octet-dev/octet/gen/model"
@@ -58,6 +59,23 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 	return files, nil
 }
 
+// versionVariable is what an extension must know before it knows its wire.
+func versionVariable(spec *model.Spec) string {
+	for _, wire := range spec.Wires {
+		for _, t := range wire.Tables {
+			if t.Name != "wire_environment" {
+				continue
+			}
+			for _, row := range t.Rows {
+				if strings.HasSuffix(row[0], "_API_VERSION") {
+					return row[0]
+				}
+			}
+		}
+	}
+	return ""
+}
+
 // packageFile returns the file that names the wires and their versions without loading their modules.
 func packageFile(spec *model.Spec) []byte {
 	var w writer
@@ -75,5 +93,7 @@ func packageFile(spec *model.Spec) []byte {
 	}
 	w.line("}")
 	w.doc("", "API versions of each wire, by the module of its bindings.")
+	w.line("VERSION_VARIABLE: Final = %s", quoted(versionVariable(spec)))
+	w.doc("", "Environment variable that tells an extension its API version; empty where no wire has one.")
 	return []byte(w.b.String())
 }

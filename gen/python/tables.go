@@ -147,7 +147,7 @@ func serviceName(s model.Service) string {
 }
 
 func hooks(w *writer, wire *model.Wire) ([]string, error) {
-	if len(wire.Hooks) == 0 {
+	if len(wire.Methods) == 0 {
 		return nil, nil
 	}
 	w.blank(1)

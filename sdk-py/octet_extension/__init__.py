@@ -16,12 +16,17 @@ An extension is a set of tools. Declare one with type hints, and run it:
 octet_extension.testing runs an extension in memory; octet_extension.api_v03 holds the models of API 0.3.
 """
 
-from octet_extension._call import Call
+from octet_extension._ambient import audio_content, current_cancellation, image_content, text_content, tool_result
+from octet_extension._cancellation import Cancellation
+from octet_extension._dynamic_tools import Catalog, DynamicTools
 from octet_extension._errors import (
     CallCancelled,
     CallFailed,
     ExtensionError,
+    HostError,
+    InvalidParams,
     LocalProtocolError,
+    NoParent,
     NotNegotiated,
     ProtocolError,
     RemoteProtocolError,
@@ -30,6 +35,8 @@ from octet_extension._errors import (
 from octet_extension._extension import API_VERSIONS, CURRENT_API, Extension
 from octet_extension._hints import Field
 from octet_extension._results import ToolResult
+from octet_extension._scope import Call, CommandCall, HookCall, Scope, Session
+from octet_extension._tools import Tool, make_tool
 
 __all__ = [
     "API_VERSIONS",
@@ -37,15 +44,32 @@ __all__ = [
     "Call",
     "CallCancelled",
     "CallFailed",
+    "Cancellation",
+    "Catalog",
+    "CommandCall",
+    "DynamicTools",
     "Extension",
     "ExtensionError",
     "Field",
+    "HookCall",
+    "HostError",
+    "InvalidParams",
     "LocalProtocolError",
+    "NoParent",
     "NotNegotiated",
     "ProtocolError",
     "RemoteProtocolError",
+    "Scope",
+    "Session",
+    "Tool",
     "ToolError",
     "ToolResult",
+    "audio_content",
+    "current_cancellation",
+    "image_content",
+    "make_tool",
+    "text_content",
+    "tool_result",
 ]
 
 # Tracebacks and documents show where people find a class. A dataclass keeps its module, which its type hints need.
@@ -53,12 +77,21 @@ for _thing in (
     Call,
     CallCancelled,
     CallFailed,
+    Cancellation,
+    CommandCall,
+    DynamicTools,
     Extension,
     ExtensionError,
+    HookCall,
+    HostError,
+    InvalidParams,
     LocalProtocolError,
+    NoParent,
     NotNegotiated,
     ProtocolError,
     RemoteProtocolError,
+    Scope,
+    Session,
     ToolError,
 ):
     _thing.__module__ = __name__

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NoReturn, cast
+from typing import ClassVar, Final, NoReturn, cast
 
 from octet_extension import _canonical, _canonical_envelope, _contract
-from octet_extension._dialect import Dialect, Invocation, Opening, Refusal, Session, ToolSpec, check_structured
+from octet_extension._dialect import (
+    Agreement,
+    Dialect,
+    Invocation,
+    Opening,
+    Refusal,
+    ToolSpec,
+    Wishes,
+    check_structured,
+)
+from octet_extension._endpoints import Endpoints
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated import canonical_wire as wire
 from octet_extension._generated._json import Violation
-from octet_extension._generated._rows import ErrorCode
+from octet_extension._generated._models import Decoded, Model
+from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
-from octet_extension._negotiation import Mismatch
+from octet_extension._mismatch import Mismatch
 from octet_extension._results import ToolResult, plain, text_of
 
 __all__ = ["CanonicalDialect"]
+
+
+_VERSION: Final = wire.JsonRpcNotification(method="-", params={}).jsonrpc
 
 
 def _invalid(found: Violation) -> Refusal:
@@ -25,6 +39,8 @@ def _invalid(found: Violation) -> Refusal:
 
 
 def _detailed(row: ErrorCode, detail: str) -> Refusal:
+    if not detail:
+        return Refusal(row, row.message)
     return Refusal(row, detail, {"detail": detail[:400]})
 
 
@@ -36,9 +52,22 @@ class CanonicalDialect(Dialect):
     initialize_method: ClassVar[str] = wire.METHOD_INITIALIZE
     shutdown_method: ClassVar[str] = wire.METHOD_SHUTDOWN
     call_method: ClassVar[str] = wire.METHOD_TOOL_CALL
+    max_children: ClassVar[int] = 2 * wire.MAX_CONCURRENT_REQUESTS  # this wire leaves both bounds to us
+    max_child_ids: ClassVar[int] = 1 << 16
+    methods: ClassVar[Mapping[str, Method]] = wire.METHODS
+    models: ClassVar[Mapping[str, type[Decoded]]] = wire.MODELS
+    errors: ClassVar[Mapping[str, ErrorCode]] = wire.ERRORS
+    hooks: ClassVar[Mapping[str, Hook]] = wire.HOOKS
+    hook_method: ClassVar[str] = wire.METHOD_HOOK_RUN
+    collectors: ClassVar[Mapping[str, str]] = {
+        "migration_detect": wire.METHOD_MIGRATION_DETECT,
+        "migration_import": wire.METHOD_MIGRATION_IMPORT,
+        "provider_stream": wire.METHOD_PROVIDER_STREAM,
+    }
+    declared_by: ClassVar[Mapping[str, str]] = {"hooks": wire.METHOD_HOOK_RUN}
 
     def __init__(self, api: str) -> None:
-        super().__init__(api, wire.METHODS, wire.METHOD_CANCEL_REQUEST)
+        super().__init__(api, wire.METHOD_CANCEL_REQUEST)
 
     def parse(self, payload: bytes) -> object:
         return _canonical.check(payload)
@@ -55,8 +84,21 @@ class CanonicalDialect(Dialect):
         response = "method" not in value and ("result" in value or "error" in value)
         return not response, cast(Id, value["id"])
 
-    def response(self, request: Id, result: Mapping[str, object]) -> dict[str, object]:
-        return wire.JsonRpcSuccessResponse(id=request, result=result).to_json()
+    def response(self, request: Id, result: object) -> dict[str, object]:
+        return {"jsonrpc": _VERSION, "id": request, "result": result}
+
+    def request(self, request: Id, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        return {"jsonrpc": _VERSION, "id": request, "method": method, "params": params}
+
+    def notification(self, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        return {"jsonrpc": _VERSION, "method": method, "params": params}
+
+    def cancel_params(self, request: Id, reason: str) -> dict[str, object]:
+        return wire.CancelRequestParams(id=request, reason=reason).to_json()
+
+    def failure(self, error: object) -> tuple[int, str, object]:
+        found = wire.ErrorObject.from_json(error)
+        return found.code, found.message, None if found.data is ABSENT else found.data
 
     def error(self, request: Id | None, refusal: Refusal) -> dict[str, object]:
         if request is None:
@@ -91,6 +133,9 @@ class CanonicalDialect(Dialect):
     def too_large(self, size: int, bound: int) -> Refusal:
         return _detailed(wire.ERROR_RESOURCE_EXHAUSTED, f"the answer has {size} bytes and a frame at most {bound}")
 
+    def over_bound(self, detail: str) -> Refusal:
+        return _detailed(wire.ERROR_RESOURCE_EXHAUSTED, detail)
+
     def internal(self, detail: str) -> Refusal:
         return _detailed(wire.ERROR_INTERNAL_ERROR, detail)
 
@@ -106,6 +151,8 @@ class CanonicalDialect(Dialect):
     # --- messages
 
     def check_tool(self, tool: ToolSpec) -> None:
+        for name in tool.extras:
+            raise LocalProtocolError(f"tool {tool.name!r}: API {self.api} knows no {name}: leave it out")
         try:
             _canonical.encode(self._definition(tool).to_json())
             self._definition(tool).encode()
@@ -113,6 +160,38 @@ class CanonicalDialect(Dialect):
             raise LocalProtocolError(f"tool {tool.name!r}: {found}") from None
         if not tool.name:
             raise LocalProtocolError("a tool needs a name")
+
+    def features(self, *, hooks: bool) -> tuple[str, ...]:
+        # The hooks of the session come with a declaration in the manifest or not at all. Source: settled S05.
+        hidden = "" if hooks else wire.CAPABILITY_LIFECYCLE_EVENTS
+        optional = (row.name for row in wire.CAPABILITIES.values() if row.offer == "optional")
+        return tuple(name for name in optional if name != hidden)
+
+    def own_hook(self, hook: Hook, value: object) -> object:
+        if value == {}:
+            value = {"disposition": {"kind": wire.DispositionKind.CONTINUE}}
+        return super().own_hook(hook, value)
+
+    def gate_feature(self, row: Method) -> str:
+        return row.gate if row.gate in wire.CAPABILITIES else ""
+
+    def closed_gate(self, row: Method, agreement: Agreement) -> str:
+        if row.gate not in agreement.features:
+            return f"the capability {row.gate!r}, which was not agreed: list it in uses, and the host must offer it"
+        if agreement.methods is not None and row.name not in agreement.methods:
+            return f"the method {row.name!r} in the contract, which the host did not offer"
+        return ""
+
+    def tool_features(self, tool: ToolSpec) -> list[str]:
+        del tool
+        return []
+
+    def definition(self, tool: ToolSpec, features: frozenset[str]) -> dict[str, object]:
+        del features
+        return self._definition(tool).to_json()
+
+    def unknown_revision(self, revision: int) -> Refusal:
+        return _detailed(wire.ERROR_INVALID_PARAMS, f"the catalog has no epoch {revision}")
 
     def _definition(self, tool: ToolSpec) -> wire.ToolDefinition:
         return wire.ToolDefinition(
@@ -122,7 +201,8 @@ class CanonicalDialect(Dialect):
             output_schema=ABSENT if tool.output_schema is None else tool.output_schema,
         )
 
-    def open(self, params: object, tools: Sequence[ToolSpec], *, concurrency: int | None) -> Opening:
+    def open(self, params: object, wishes: Wishes) -> Opening:
+        tools = wishes.tools
         asked = params.get("api_version") if isinstance(params, dict) else None
         if isinstance(asked, str) and asked != self.api:
             data = {"expected": self.api, "received": asked[:400]}
@@ -134,7 +214,7 @@ class CanonicalDialect(Dialect):
             raise _invalid(found) from None
         except Mismatch as found:
             self._mismatch(found, opened.contract)
-        selection = _contract.select_contract(opened.contract, concurrency=concurrency)
+        selection = _contract.select_contract(opened.contract, wanted=wishes.features, concurrency=wishes.concurrency)
         if len(tools) > selection.limits.max_tools:
             detail = f"the catalog has {len(tools)} tools, the host takes {selection.limits.max_tools}"
             raise _detailed(wire.ERROR_RESOURCE_EXHAUSTED, detail)
@@ -143,17 +223,19 @@ class CanonicalDialect(Dialect):
             tools=[self._definition(tool) for tool in tools],
             contract=selection,
         ).to_json()
-        session = Session(
+        agreement = Agreement(
             api=self.api,
             features=frozenset(selection.capabilities),
+            methods=frozenset(selection.methods),
             concurrency=selection.limits.max_concurrent_requests,
             frame_bound=selection.limits.max_frame_bytes,
             workspace=opened.workspace,
             flags={flag.name: flag.value for flag in opened.flag_values},
-            may_notify=False,
+            host=_object(opened.host),
+            declared=_object(opened.contributes),
             may_progress=False,
         )
-        return Opening(result, session)
+        return Opening(result, agreement, _remarks(agreement, wishes))
 
     def _mismatch(self, found: Mismatch, offer: wire.ContractOffer) -> NoReturn:
         row = wire.ERRORS[found.error]
@@ -162,14 +244,34 @@ class CanonicalDialect(Dialect):
             raise Refusal(row, found.detail, data) from None
         raise _detailed(row, found.detail) from None
 
-    def invocation(self, params: object) -> Invocation:
+    def invocation(self, params: object, agreement: Agreement) -> Invocation:
+        del agreement
         try:
             call = wire.ToolCallParams.from_json(params)
         except Violation as found:
             raise _invalid(found) from None
         if not isinstance(call.arguments, dict):
             raise self.bad_arguments("", "the arguments must be an object")
-        return Invocation(call.name, call.arguments, call.context if isinstance(call.context, dict) else {})
+        return Invocation(call.name, call.arguments, _object(call.context))
+
+    def admit(self, row: Method, params: object, endpoints: Endpoints, agreement: Agreement) -> Invocation:
+        served = endpoints.get(row.name)
+        if served is None or self.closed_gate(row, agreement):
+            raise self.unknown_method(row.name)
+        try:
+            model = self.params_model(row).from_json(params)
+        except Violation as found:
+            raise _invalid(found) from None
+        members = cast("dict[str, object]", params)
+        payload: object = members
+        name = ""
+        if row.name == wire.METHOD_HOOK_RUN:
+            name, payload = cast(str, members["hook"]), members["payload"]
+            model = cast("Model", getattr(model, "payload"))  # noqa: B009 - the variants of the union share it
+        endpoint = served.get(name)
+        if endpoint is None:
+            raise _detailed(wire.ERROR_INVALID_PARAMS, f"the hook {name[:80]!r} is not declared")
+        return Invocation("", members, {}, None, endpoint, payload, model)
 
     def cancellation(self, params: object) -> tuple[Id, str | None]:
         cancel = wire.CancelRequestParams.from_json(params)
@@ -189,10 +291,28 @@ class CanonicalDialect(Dialect):
         if structured is not ABSENT and (not parts or parts == [""]):
             parts = [text_of(structured)]
         value = wire.ToolCallResult(
-            content=[wire.TextPart(text=part) for part in parts],
+            content=[wire.TextPart(text=_text(part)) for part in parts],
             is_error=result.is_error,
             metadata=None if result.metadata is None else plain(result.metadata),
             structured_content=structured,
         ).to_json()
         wire.ToolCallResult.from_json(value)
         return value
+
+
+def _text(part: object) -> str:
+    if not isinstance(part, str):
+        raise LocalProtocolError("results of API 0.3 have text alone: leave the media out")
+    return part
+
+
+def _object(value: object) -> Mapping[str, object]:
+    """Returns what this wire leaves open where it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def _remarks(agreement: Agreement, wishes: Wishes) -> list[str]:
+    """Says which hooks were registered and will not be asked for."""
+    if agreement.methods is None or wire.METHOD_HOOK_RUN in agreement.methods:
+        return []
+    return [f"the hook {name!r} will not run: the host does not offer it" for name in wishes.declared.get("hooks", ())]

@@ -1,10 +1,11 @@
 """The protocol of an extension without any input or output: bytes in, events out; outcomes in, bytes out.
 
-    new --initialize answered--> ready --shutdown answered, or a fault that ends the stream--> closed
-     |                             |
-     +--refused, or a fault--------+--end of input--> ending: live calls may still be answered --> closed
+    new --initialize--> opening --shortcuts answered--> ready --shutdown answered, or a fault--> closed
+     |                     |                              |
+     +--refused, or fault--+------------------------------+--end of input--> ending: live requests --> closed
+                                                                             may still be answered
 
-Every message that needs no tool is answered here: initialize, shutdown, faults, unknown methods and tools.
+Every message that needs no handler is answered here: initialize, shutdown, faults, unknown methods and tools.
 A connection is not thread safe; its owner holds a lock around each call.
 """
 
@@ -13,22 +14,38 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Final, TypeAlias, cast
 
-from octet_extension import _envelope
-from octet_extension._dialect import Dialect, Invocation, Refusal, Session, ToolSpec
+from octet_extension import _children, _envelope
+from octet_extension._catalogs import Catalogs
+from octet_extension._children import Child, Children
+from octet_extension._dialect import Agreement, Dialect, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._endpoints import Endpoints
 from octet_extension._envelope import EnvelopeFault, Id, Message
-from octet_extension._errors import LocalProtocolError, NotNegotiated
-from octet_extension._feature_dialect import notification_message, progress_message
+from octet_extension._errors import CallCancelled, LocalProtocolError
 from octet_extension._frames import FrameFault, FrameReader
-from octet_extension._generated import feature_wire
 from octet_extension._generated._json import JsonSyntaxError, Violation
-from octet_extension._results import ToolResult
+from octet_extension._generated._models import Model
+from octet_extension._generated._rows import Method
+from octet_extension._results import OverBound, ToolResult
 
-__all__ = ["Call", "CallEnded", "CallStarted", "Closed", "Connection", "Event", "InputEnded", "Remark", "State"]
+__all__ = [
+    "Closed",
+    "Connection",
+    "Event",
+    "InputEnded",
+    "Noticed",
+    "Opened",
+    "Remark",
+    "Request",
+    "RequestEnded",
+    "RequestStarted",
+    "State",
+]
 
 _LF: Final = b"\n"
+_MAX_REASON: Final = 1000  # bytes of a cancellation's reason, far below every bound
 _MAX_REMARK: Final = 1000  # characters; a peer's own words may be part of it
 
 
@@ -36,35 +53,54 @@ class State(enum.Enum):
     """Where the session stands."""
 
     NEW = "new"
+    OPENING = "opening"
     READY = "ready"
     ENDING = "ending"
     CLOSED = "closed"
 
 
 @dataclasses.dataclass(eq=False, slots=True)
-class Call:
-    """A tool call that has no answer yet. Two calls are the same only if they are one object."""
+class Request:
+    """A request of the host that has no answer yet. Two are the same only if they are one object."""
 
     id: Id
-    tool: ToolSpec
+    row: Method
+    tool: ToolSpec | None
+    """The tool of a tool call."""
     invocation: Invocation
-    session: Session
+    agreement: Agreement
     sequence: int = 0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class CallStarted:
-    """A tool has to run."""
+class Opened:
+    """The session is agreed and initialize is answered."""
 
-    call: Call
+    agreement: Agreement
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class CallEnded:
-    """A call was answered for its tool, by a cancellation or the end of the session: the tool may stop."""
+class RequestStarted:
+    """A handler has to run."""
 
-    call: Call
+    request: Request
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class RequestEnded:
+    """A request was answered for its handler, by a cancellation or the end of the session: the handler may stop."""
+
+    request: Request
     reason: str
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Noticed:
+    """The host told something."""
+
+    row: Method
+    params: Model
+    members: Mapping[str, object]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -76,7 +112,7 @@ class Remark:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class InputEnded:
-    """No further message will come; live calls may still be answered."""
+    """No further message will come; live requests may still be answered."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -86,21 +122,26 @@ class Closed:
     orderly: bool
 
 
-Event: TypeAlias = CallStarted | CallEnded | Remark | InputEnded | Closed
+Event: TypeAlias = Opened | RequestStarted | RequestEnded | Noticed | Remark | InputEnded | Closed
 
 
 class Connection:
     """One session of an extension."""
 
-    def __init__(self, dialect: Dialect, tools: Sequence[ToolSpec], *, concurrency: int | None = None) -> None:
+    def __init__(self, dialect: Dialect, wishes: Wishes, endpoints: Endpoints | None = None) -> None:
         self.state = State.NEW
-        self.session: Session | None = None
-        self._dialect = dialect
-        self._tools = {tool.name: tool for tool in tools}
-        self._concurrency = concurrency
+        self.agreement: Agreement | None = None
+        self.dialect = dialect
+        self.catalogs = Catalogs(wishes.tools)
+        self.shortcuts: set[str] = set()
+        """Ids of the shortcuts that the host admitted."""
+        self._wishes = wishes
+        self._endpoints = endpoints or {}
+        self._children = Children(dialect.max_children, dialect.max_child_ids)
+        self._opening: tuple[Id, Opening, dict[Child, str]] | None = None
         self._frames = FrameReader(dialect.first_frame_bound, forgiving=not dialect.strict)
         self._bound = dialect.first_frame_bound
-        self._live: dict[Id, Call] = {}
+        self._live: dict[Id, Request] = {}
         self._events: deque[Event] = deque()
         self._out: list[bytes] = []
 
@@ -128,22 +169,22 @@ class Connection:
 
     @property
     def live(self) -> int:
-        """How many calls have no answer yet."""
+        """How many requests have no answer yet."""
         return len(self._live)
 
     def _take(self, payload: bytes) -> None:
         try:
-            value = self._dialect.parse(payload)
+            value = self.dialect.parse(payload)
         except JsonSyntaxError as fault:
-            if self._dialect.strict:
+            if self.dialect.strict:
                 self._close(f"a frame cannot be read: {fault}")
             else:
                 self._remark(f"a line cannot be read: {fault}")
                 if self.state is not State.NEW:
-                    self._answer_error(None, self._dialect.unreadable())
+                    self._answer_error(None, self.dialect.unreadable())
             return
         try:
-            message = self._dialect.classify(value)
+            message = self.dialect.classify(value)
         except EnvelopeFault as fault:
             self._faulty(value, fault)
             return
@@ -152,118 +193,238 @@ class Connection:
         elif message.kind == _envelope.NOTIFICATION:
             self._notification(message)
         else:
-            self._response()
+            self._response(message)
 
     def _faulty(self, value: object, fault: EnvelopeFault) -> None:
         self._remark(f"a message is wrong: {fault.reason}")
-        answered, request = self._dialect.answerable(value)
+        answered, request = self.dialect.answerable(value)
         if not answered or (request is None and self.state is State.NEW):
             return
-        self._answer_error(request, self._dialect.bad_request(fault.reason))
-        if self.state is State.NEW and self._dialect.strict:
+        self._answer_error(request, self.dialect.bad_request(fault.reason))
+        if self.state is State.NEW and self.dialect.strict:
             self._close("the first message was wrong")
 
-    def _response(self) -> None:
-        text = "a response came to a request that was never sent"
-        if self._dialect.strict:
-            self._close(text)
-        else:
-            self._remark(text)
+    def _response(self, message: Message) -> None:
+        child = self._children.waiting(message.id)
+        if child is None:
+            issued = self._children.issued(message.id)
+            text = "an answer came late" if issued else "a response came to a request that was never sent"
+            if self.dialect.strict and not issued:
+                self._close(text)
+            else:
+                self._remark(text)
+            return
+        answered = message.kind == _envelope.RESULT
+        self._settle_child(child, _children.ANSWERED if answered else _children.FAILED, message.body)
+
+    def _settle_child(self, child: Child, ending: str, value: object) -> None:
+        if not self._children.settle(child, ending, value):
+            return
+        if self._opening is not None and child in self._opening[2]:
+            self._admit_shortcut(child)
 
     def _request(self, request: Id, message: Message) -> None:
-        if self.state is State.NEW:
-            if message.method == self._dialect.initialize_method:
+        if self.state is State.OPENING:
+            self._answer_error(request, self.dialect.bad_request("the first request has no answer yet"))
+        elif self.state is State.NEW:
+            if message.method == self.dialect.initialize_method:
                 self._initialize(request, message.body)
                 return
-            self._answer_error(request, self._dialect.not_yet(message.method))
-            if self._dialect.strict:
-                self._close(f"{message.method} came before {self._dialect.initialize_method}")
+            self._answer_error(request, self.dialect.not_yet(message.method))
+            if self.dialect.strict:
+                self._close(f"{message.method} came before {self.dialect.initialize_method}")
         elif request in self._live:
-            self._answer_error(request, self._dialect.bad_request("a request with this id is still running"))
-        elif message.method == self._dialect.call_method:
+            self._answer_error(request, self.dialect.bad_request("a request with this id is still running"))
+        elif message.method == self.dialect.call_method:
             self._tool_call(request, message.body)
-        elif message.method == self._dialect.shutdown_method:
+        elif message.method == self.dialect.shutdown_method:
             self._shutdown(request, message.body)
-        elif message.method == self._dialect.initialize_method:
-            self._answer_error(request, self._dialect.bad_request(f"{message.method} came a second time"))
-            if self._dialect.strict:
+        elif message.method == self.dialect.initialize_method:
+            self._answer_error(request, self.dialect.bad_request(f"{message.method} came a second time"))
+            if self.dialect.strict:
                 self._close(f"{message.method} came a second time")
         else:
-            self._answer_error(request, self._dialect.unknown_method(message.method))
+            self._other_request(request, message)
 
     def _initialize(self, request: Id, params: object) -> None:
         try:
-            opening = self._dialect.open(params, tuple(self._tools.values()), concurrency=self._concurrency)
-            frame = self._spell(self._dialect.response(request, opening.result))
-            bound = min(self._bound, opening.session.frame_bound)
+            opening = self.dialect.open(params, self._wishes)
+            frame = self._spell(self.dialect.response(request, opening.result))
+            bound = min(self._bound, opening.agreement.frame_bound)
             if len(frame) > bound:
-                raise self._dialect.too_large(len(frame), bound)
+                raise self.dialect.too_large(len(frame), bound)
         except Violation as found:
-            self._refuse_start(request, self._dialect.internal(str(found)))
+            self._refuse_start(request, self.dialect.internal(str(found)))
             return
         except Refusal as refusal:
             self._refuse_start(request, refusal)
             return
-        self._out.append(frame + _LF)
-        self.session = opening.session
+        self.agreement = opening.agreement
+        self.state = State.OPENING
+        self._opening = (request, opening, {})
+        self._register_shortcuts(request, opening)
+        if not self._opening[2]:
+            self._open()
+
+    def _register_shortcuts(self, request: Id, opening: Opening) -> None:
+        """Asks for the keys before initialize is answered: the host takes none later."""
+        row = self.dialect.service("shortcuts.register")
+        if self._opening is None or row is None or self.dialect.closed_gate(row, opening.agreement):
+            return
+        for shortcut in self._wishes.shortcuts:
+            params = {
+                "parent_request_id": request,
+                "id": shortcut.id,
+                "key": shortcut.key,
+                "description": shortcut.description,
+            }
+            try:
+                self.dialect.params_model(row).from_json(params)
+            except Violation as found:
+                self._remark(f"the shortcut {shortcut.id!r} cannot be registered: {found}")
+                continue
+            child = self._children.open(row, None)
+            self._opening[2][child] = shortcut.id
+            self._out.append(self._spell(self.dialect.request(child.id, row.name, params)) + _LF)
+
+    def _admit_shortcut(self, child: Child) -> None:
+        if self._opening is None:
+            return
+        name = self._opening[2].pop(child)
+        if child.ending == _children.ANSWERED:
+            self.shortcuts.add(name)
+        else:
+            self._remark(f"the host refused the shortcut {name!r}: {str(child.value)[:400]}")
+        if not self._opening[2]:
+            self._open()
+
+    def _open(self) -> None:
+        if self._opening is None or self.state is not State.OPENING:
+            return
+        request, opening, _ = self._opening
+        self._opening = None
+        self._out.append(self._spell(self.dialect.response(request, opening.result)) + _LF)
         self.state = State.READY
-        self._bound = self._frames.bound = opening.session.frame_bound
+        self._bound = self._frames.bound = opening.agreement.frame_bound
         for text in opening.remarks:
             self._remark(text)
+        self._events.append(Opened(opening.agreement))
 
     def _refuse_start(self, request: Id, refusal: Refusal) -> None:
         self._answer_error(request, refusal)
-        self._close(f"{self._dialect.initialize_method} is refused: {refusal.detail}")
+        self._close(f"{self.dialect.initialize_method} is refused: {refusal.detail}")
 
     def _tool_call(self, request: Id, params: object) -> None:
-        session = self.session
-        if session is None:
-            raise LocalProtocolError("a call needs a session")
+        agreement = self._agreed()
         try:
-            invocation = self._dialect.invocation(params)
-            tool = self._tools.get(invocation.tool)
+            invocation = self.dialect.invocation(params, agreement)
+            tools = self.catalogs.at(invocation.revision)
+            if tools is None:
+                raise self.dialect.unknown_revision(invocation.revision or 0)
+            tool = tools.get(invocation.tool)
             if tool is None:
-                raise self._dialect.unknown_tool(invocation.tool)
-            if len(self._live) >= session.concurrency:
-                raise self._dialect.too_many(session.concurrency)
+                raise self.dialect.unknown_tool(invocation.tool)
+            self._check_room(agreement)
         except Refusal as refusal:
             self._answer_error(request, refusal)
             return
-        call = Call(request, tool, invocation, session)
-        self._live[request] = call
-        self._events.append(CallStarted(call))
+        self._start(Request(request, self.dialect.methods[self.dialect.call_method], tool, invocation, agreement))
+
+    def _other_request(self, request: Id, message: Message) -> None:
+        agreement = self._agreed()
+        try:
+            row = self.dialect.methods.get(message.method)
+            if row is None or row.notification or not self.dialect.has(message.method):
+                raise self.dialect.unknown_method(message.method)
+            invocation = self.dialect.admit(row, message.body, self._endpoints, agreement)
+            self._check_room(agreement)
+        except Refusal as refusal:
+            self._answer_error(request, refusal)
+            return
+        self._start(Request(request, row, None, invocation, agreement))
+
+    def _agreed(self) -> Agreement:
+        if self.agreement is None:
+            raise LocalProtocolError("a request needs a session")
+        return self.agreement
+
+    def _check_room(self, agreement: Agreement) -> None:
+        if len(self._live) >= agreement.concurrency:
+            raise self.dialect.too_many(agreement.concurrency)
+
+    def _start(self, request: Request) -> None:
+        self._live[request.id] = request
+        self._events.append(RequestStarted(request))
 
     def _notification(self, message: Message) -> None:
-        if message.method != self._dialect.cancel_method or self.state is State.NEW:
-            self._remark(f"the notification {message.method[:80]!r} is not served")
-            return
+        if self.state in {State.NEW, State.OPENING}:
+            self._remark(f"the notification {message.method[:80]!r} came before the session was open")
+        elif message.method == self.dialect.cancel_method:
+            self._cancelled(message)
+        else:
+            self._notice(message)
+
+    def _cancelled(self, message: Message) -> None:
         try:
-            request, reason = self._dialect.cancellation(message.body)
+            request, reason = self.dialect.cancellation(message.body)
         except Violation as found:
             self._remark(f"{message.method}: {found}")
             return
-        call = self._live.get(request)
-        if call is not None:
-            self._end_call(call, self._dialect.cancelled(reason), reason or "cancelled")
+        live = self._live.get(request)
+        child = self._children.waiting(request)
+        if live is not None:
+            self._end_request(live, self.dialect.cancelled(reason), reason or "cancelled", tell=True)
+        elif child is not None:
+            self._settle_child(child, _children.CANCELLED, reason or "the host cancelled it")
 
-    def _end_call(self, call: Call, refusal: Refusal, reason: str) -> None:
-        if self.fail(call, refusal):
-            self._events.append(CallEnded(call, reason))
+    def _notice(self, message: Message) -> None:
+        """Judges what the host tells. What is malformed or was not agreed is dropped."""
+        row = self.dialect.methods.get(message.method)
+        if row is None or not row.notification or not row.service or not self.dialect.has(message.method):
+            self._remark(f"the notification {message.method[:80]!r} is not served")
+            return
+        missing = self.dialect.closed_gate(row, self._agreed())
+        if missing:
+            self._remark(f"{row.name} came and needs {missing}")
+            return
+        try:
+            params = self.dialect.params_model(row).from_json(message.body)
+        except Violation as found:
+            self._remark(f"{row.name} is malformed: {found}")
+            return
+        self._events.append(Noticed(row, params, cast("Mapping[str, object]", message.body)))
+
+    def _end_request(self, request: Request, refusal: Refusal, reason: str, *, tell: bool) -> None:
+        """Answers a request for its handler. tell says whether the host hears of the requests that waited for it."""
+        if self._live.get(request.id) is not request:
+            return
+        if tell:
+            for child in self._children.of(request):
+                self.give_up(child, reason)
+        self.fail(request, refusal, reason)
+        self._events.append(RequestEnded(request, reason))
 
     def _shutdown(self, request: Id, params: object) -> None:
         try:
-            result = self._dialect.shutdown(params)
+            result = self.dialect.shutdown(params)
         except Refusal as refusal:
             self._answer_error(request, refusal)
             return
-        self._interrupt(self._dialect.shutdown_method)
-        self._send(self._dialect.response(request, result), request)
+        self._interrupt(self.dialect.shutdown_method)
+        self._send(self.dialect.response(request, result), request)
         self.state = State.CLOSED
         self._events.append(Closed(orderly=True))
 
     def _interrupt(self, reason: str) -> None:
-        for call in list(self._live.values()):
-            self._end_call(call, self._dialect.interrupted(reason), reason)
+        """Answers what is live, and ends every request of this side without a word: the host is leaving."""
+        for request in list(self._live.values()):
+            self._end_request(request, self.dialect.interrupted(reason), reason, tell=False)
+        self._end_children(reason)
+
+    def _end_children(self, reason: str) -> None:
+        self._opening = None
+        for child in self._children.all():
+            self._settle_child(child, _children.CANCELLED, reason)
 
     # --- what goes out
 
@@ -280,75 +441,136 @@ class Connection:
         self._out.clear()
         return data
 
-    def succeed(self, call: Call, result: ToolResult) -> bool:
-        """Answers a call with what its tool returned. Reports whether the call was still open.
+    def is_open(self, request: Request) -> bool:
+        """Reports whether a request has no answer yet."""
+        return self._live.get(request.id) is request
+
+    def succeed_tool(self, request: Request, result: ToolResult) -> bool:
+        """Answers a tool call with what its tool returned. Reports whether the call was still open.
 
         Raises LocalProtocolError for a result that the wire does not carry; the call stays open.
         """
-        if self._live.get(call.id) is not call:
+        if self._live.get(request.id) is not request or request.tool is None:
             return False
         try:
-            value = self._dialect.tool_result(call.tool, result)
-            frame = self._spell(self._dialect.response(call.id, value))
+            value = self.dialect.tool_result(request.tool, result)
         except Violation as found:
-            raise LocalProtocolError(f"the result of tool {call.tool.name!r}: {found}") from None
-        del self._live[call.id]
-        self._queue(frame, call.id)
-        return True
+            kind = OverBound if found.violation in {"bytes", "items"} else LocalProtocolError
+            raise kind(f"the result of tool {request.tool.name!r}: {found}") from None
+        return self.succeed(request, value)
 
-    def fail(self, call: Call, refusal: Refusal) -> bool:
-        """Answers a call with an error. Reports whether the call was still open."""
-        if self._live.get(call.id) is not call:
-            return False
-        del self._live[call.id]
-        self._answer_error(call.id, refusal)
-        return True
+    def succeed(self, request: Request, value: object) -> bool:
+        """Answers a request with a judged result. Reports whether it was still open.
 
-    def refuse_arguments(self, call: Call, pointer: str, detail: str) -> bool:
-        """Answers a call whose arguments do not fit its tool."""
-        return self.fail(call, self._dialect.bad_arguments(pointer, detail))
-
-    def fail_internally(self, call: Call, detail: str) -> bool:
-        """Answers a call that this side failed to serve."""
-        return self.fail(call, self._dialect.internal(detail))
-
-    def refuse_busy(self, call: Call) -> bool:
-        """Answers a call that cannot start because cancelled tools are still running."""
-        return self.fail(call, self._dialect.too_many(call.session.concurrency))
-
-    def progress(self, call: Call, event: feature_wire.ProgressEvent) -> bool:
-        """Reports progress of a call. Reports whether the call was still open; nothing is sent otherwise.
-
-        A host that did not take the feature gets nothing, and that is no fault. Raises NotNegotiated on an API
-        version without progress, LocalProtocolError for a bad event.
+        Raises LocalProtocolError for a result that no frame can carry; the request stays open.
         """
-        if call.session.api not in feature_wire.METHODS[feature_wire.METHOD_PROGRESS].versions:
-            raise NotNegotiated(f"API {call.session.api} has no progress: leave it out, or use another API version")
-        if self._live.get(call.id) is not call or not call.session.may_progress:
+        if self._live.get(request.id) is not request:
             return False
         try:
-            self._notify(progress_message(call.id, call.sequence + 1, event))
+            frame = self._spell(self.dialect.response(request.id, value))
+        except Violation as found:
+            raise LocalProtocolError(f"the result: {found}") from None
+        if len(frame) > self._bound:
+            raise OverBound(f"the answer has {len(frame)} bytes and a frame at most {self._bound}")
+        self._leave(request, "answered")
+        self._out.append(frame + _LF)
+        return True
+
+    def fail(self, request: Request, refusal: Refusal, reason: str = "answered") -> bool:
+        """Answers a request with an error. Reports whether it was still open."""
+        if self._live.get(request.id) is not request:
+            return False
+        self._leave(request, reason)
+        self._answer_error(request.id, refusal)
+        return True
+
+    def _leave(self, request: Request, reason: str) -> None:
+        """Takes a request off the list. What still waits on its behalf is over."""
+        del self._live[request.id]
+        for child in self._children.of(request):
+            self._settle_child(child, _children.CANCELLED, reason)
+
+    def refuse_arguments(self, request: Request, pointer: str, detail: str) -> bool:
+        """Answers a tool call whose arguments do not fit its tool."""
+        return self.fail(request, self.dialect.bad_arguments(pointer, detail))
+
+    def fail_internally(self, request: Request, detail: str) -> bool:
+        """Answers a request that this side failed to serve; detail goes to the host, and may be empty."""
+        return self.fail(request, self.dialect.internal(detail))
+
+    def fail_over_bound(self, request: Request, detail: str) -> bool:
+        """Answers a request whose result is too large to send."""
+        return self.fail(request, self.dialect.over_bound(detail))
+
+    def refuse_busy(self, request: Request) -> bool:
+        """Answers a request that cannot start because cancelled handlers are still running."""
+        return self.fail(request, self.dialect.too_many(request.agreement.concurrency))
+
+    def progress(self, request: Request, event: Mapping[str, object]) -> bool:
+        """Reports progress of a request. Reports whether it was still open; nothing is sent otherwise.
+
+        A host that did not take the feature gets nothing, and that is no fault. Raises LocalProtocolError for a bad
+        event.
+        """
+        if self._live.get(request.id) is not request:
+            return False
+        if self.dialect.event_feature(event) not in request.agreement.features:
+            return False
+        try:
+            method, params = self.dialect.progress(request.id, request.sequence + 1, event)
         except Violation as found:
             raise LocalProtocolError(f"progress: {found}") from None
-        call.sequence += 1
+        self._out.append(self._fitting(self.dialect.methods[method], self.dialect.notification(method, params)) + _LF)
+        request.sequence += 1
         return True
 
-    def notify(self, level: feature_wire.NotificationLevelValue, title: str | None, message: str) -> bool:
-        """Sends a message to the person. Reports whether the session was still open.
+    # --- requests and notifications of this side
 
-        Raises NotNegotiated when the manifest does not declare notifications, or the wire has none.
-        """
-        if self._dialect.api not in feature_wire.METHODS[feature_wire.METHOD_NOTIFICATION].versions:
-            raise NotNegotiated(f"API {self._dialect.api} has no notifications: leave them out, or use another version")
-        if self.session is None or not self.session.may_notify:
-            raise NotNegotiated("notifications are closed: set contributes.notifications = true in the manifest")
-        if self.state is not State.READY:
-            return False
+    def ask(
+        self,
+        row: Method,
+        params: Mapping[str, object],
+        parent: Request | None,
+        done: Callable[[], object] | None = None,
+    ) -> Child:
+        """Sends a request. Raises LocalProtocolError for what cannot be sent, CallCancelled once nobody listens."""
+        self._check_sending(row)
+        child = self._children.open(row, parent, done)
         try:
-            self._notify(notification_message(level, title, message))
+            self._out.append(self._fitting(row, self.dialect.request(child.id, row.name, params)) + _LF)
+        except LocalProtocolError:
+            self._children.settle(child, _children.CANCELLED, "never sent")
+            raise
+        return child
+
+    def tell(self, row: Method, params: Mapping[str, object]) -> None:
+        """Sends a notification. Raises like ask."""
+        self._check_sending(row)
+        self._out.append(self._fitting(row, self.dialect.notification(row.name, params)) + _LF)
+
+    def give_up(self, child: Child, reason: str) -> None:
+        """Cancels a request of this side: the host is told once, and it is over here at once."""
+        if self._children.waiting(child.id) is not child:
+            return
+        if self.dialect.cancel_method is not None and self.state is State.READY:
+            params = self.dialect.cancel_params(child.id, reason[:_MAX_REASON])
+            self._out.append(self._spell(self.dialect.notification(self.dialect.cancel_method, params)) + _LF)
+        self._settle_child(child, _children.CANCELLED, reason)
+
+    def _check_sending(self, row: Method) -> None:
+        if self.state in {State.ENDING, State.CLOSED}:
+            raise CallCancelled("the session is over")
+        if self.state is not State.READY:
+            raise LocalProtocolError(f"{row.name}: the session is not open yet: wait for on_ready")
+
+    def _fitting(self, row: Method, message: Mapping[str, object]) -> bytes:
+        try:
+            frame = self._spell(message)
         except Violation as found:
-            raise LocalProtocolError(f"notification: {found}") from None
-        return True
+            raise LocalProtocolError(f"{row.name}: {found}") from None
+        if len(frame) > self._bound:
+            raise LocalProtocolError(f"{row.name} has {len(frame)} bytes and a frame at most {self._bound}: send less")
+        return frame
 
     def end(self, reason: str) -> None:
         """Ends a session whose input has ended: live calls are answered, nothing else is sent."""
@@ -360,37 +582,32 @@ class Connection:
     def lose_output(self) -> None:
         """Ends a session whose host reads no more: nothing can be answered."""
         if self.state is not State.CLOSED:
-            self._events.extend(CallEnded(call, "output lost") for call in self._live.values())
+            self._events.extend(RequestEnded(request, "output lost") for request in self._live.values())
             self._live.clear()
+            self._end_children("output lost")
             self._out.clear()
             self._close("the host reads no more")
 
     def _spell(self, message: Mapping[str, object]) -> bytes:
-        return self._dialect.spell(message)
-
-    def _notify(self, message: Mapping[str, object]) -> None:
-        frame = self._spell(message)
-        if len(frame) > self._bound:
-            raise LocalProtocolError(f"the message has {len(frame)} bytes and a frame at most {self._bound}")
-        self._out.append(frame + _LF)
+        return self.dialect.spell(message)
 
     def _send(self, message: Mapping[str, object], request: Id) -> None:
         self._queue(self._spell(message), request)
 
     def _queue(self, frame: bytes, request: Id) -> None:
         if len(frame) > self._bound:
-            self._answer_error(request, self._dialect.too_large(len(frame), self._bound))
+            self._answer_error(request, self.dialect.too_large(len(frame), self._bound))
         else:
             self._out.append(frame + _LF)
 
     def _answer_error(self, request: Id | None, refusal: Refusal) -> None:
         bare = Refusal(refusal.row, refusal.row.message)
         try:
-            frame = self._spell(self._dialect.error(request, refusal))
+            frame = self._spell(self.dialect.error(request, refusal))
         except Violation:  # a text of the author's tool that no frame can carry
-            frame = self._spell(self._dialect.error(request, bare))
+            frame = self._spell(self.dialect.error(request, bare))
         if len(frame) > self._bound:
-            frame = self._spell(self._dialect.error(request, bare))
+            frame = self._spell(self.dialect.error(request, bare))
         if len(frame) <= self._bound:
             self._out.append(frame + _LF)
         else:
@@ -402,7 +619,8 @@ class Connection:
     def _close(self, reason: str) -> None:
         """Ends the stream for a fault. Calls still running are told, not answered."""
         self._remark(reason)
-        self._events.extend(CallEnded(call, reason) for call in self._live.values())
+        self._events.extend(RequestEnded(request, reason) for request in self._live.values())
         self._live.clear()
+        self._end_children(reason)
         self.state = State.CLOSED
         self._events.append(Closed(orderly=False))

@@ -23,7 +23,7 @@ from octet_extension._generated.canonical_wire import (
     ContractSelection,
     ProtocolLimits,
 )
-from octet_extension._negotiation import Mismatch
+from octet_extension._mismatch import Mismatch
 
 __all__ = [
     "CONTRACT_ENCODING",
@@ -187,19 +187,34 @@ def negotiate_contract(offer: object, selection: object) -> ContractSelection:
     return selected
 
 
-def select_contract(offer: ContractOffer, *, concurrency: int | None) -> ContractSelection:
-    """Returns the minimal contract within a checked offer: what is required, and the offered limits.
+def select_contract(
+    offer: ContractOffer, *, wanted: Iterable[str] = (), concurrency: int | None = None
+) -> ContractSelection:
+    """Returns a contract within a checked offer: what is required, what is wanted and offered, the offered limits.
 
-    concurrency lowers the number of requests in flight and never raises it.
+    A capability comes with every method of it that is offered, and only with the methods it needs. concurrency lowers the number of requests in flight and never raises it.
     """
     limits = offer.limits
     in_flight = limits.max_concurrent_requests
+    chosen = {
+        name
+        for name in wanted
+        if name in offer.optional_capabilities and set(offer.optional_methods).issuperset(_needs(name))
+    }
+    capabilities = _CAPABILITY_NAMES.required | chosen
+    methods = {name for name in offer.optional_methods if METHODS[name].gate in chosen}
     return ContractSelection(
         schema=CONTRACT_SCHEMA,
         encoding=CONTRACT_ENCODING,
-        capabilities=sorted(_CAPABILITY_NAMES.required),
-        methods=sorted(_METHOD_NAMES.required),
+        capabilities=sorted(capabilities),
+        methods=sorted(_METHOD_NAMES.required | methods),
         limits=limits.replace(
             max_concurrent_requests=in_flight if concurrency is None else min(concurrency, in_flight)
         ),
     )
+
+
+def _needs(capability: str) -> tuple[str, ...]:
+    """Returns the methods without which a capability cannot be selected: those it names, or its only one."""
+    own = [row.name for row in METHODS.values() if row.gate == capability and row.offer == _OPTIONAL]
+    return CAPABILITIES[capability].needs or (tuple(own) if len(own) == 1 else ())

@@ -9,17 +9,31 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, cast
 
+from octet_extension._endpoints import Endpoint, Endpoints, Shortcut
 from octet_extension._envelope import Id, Message
-from octet_extension._errors import LocalProtocolError
-from octet_extension._generated._rows import ErrorCode, Method
+from octet_extension._errors import InvalidParams, LocalProtocolError, NotNegotiated
+from octet_extension._generated._json import Violation
+from octet_extension._generated._models import Decoded, Model
+from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._results import ToolResult
 from octet_extension._schema import Misfit, validate
 
-__all__ = ["Dialect", "Invocation", "Opening", "Refusal", "Session", "ToolSpec", "check_structured"]
+__all__ = [
+    "Agreement",
+    "CommandSpec",
+    "Dialect",
+    "Invocation",
+    "Opening",
+    "Refusal",
+    "ToolSpec",
+    "Wishes",
+    "check_structured",
+]
 
+_DEFERRED: Final = "deferred"
 _MAX_DETAIL: Final = 1000  # characters of an error text; a peer's own words may be part of it
 
 
@@ -31,19 +45,52 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, object]
     output_schema: Mapping[str, object] | None = None
+    extras: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    """Members that need a feature each, as JSON."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Session:
+class CommandSpec:
+    """One command as the catalog shows it."""
+
+    name: str
+    description: str
+    usage: str | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What an extension brings to initialize."""
+
+    tools: Sequence[ToolSpec] = ()
+    commands: Sequence[CommandSpec] = ()
+    features: Sequence[str] = ()
+    """Features or capabilities to select where they are offered."""
+    events: frozenset[str] = frozenset()
+    """Methods of the notifications that have a handler."""
+    shortcuts: Sequence[Shortcut] = ()
+    runtime_commands: bool = False
+    declared: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    """Names that the manifest should list, by the key of its contributions."""
+    concurrency: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Agreement:
     """What was agreed at initialize."""
 
     api: str
     features: frozenset[str]
+    methods: frozenset[str] | None
+    """Selected methods; None on a wire that selects features alone."""
     concurrency: int
     frame_bound: int
     workspace: str
     flags: Mapping[str, object]
-    may_notify: bool
+    host: Mapping[str, object]
+    """State of the host at initialize."""
+    declared: Mapping[str, object]
+    """Contributions of the manifest, as the host read them."""
     may_progress: bool
 
 
@@ -52,17 +99,27 @@ class Opening:
     """The answer to initialize, the session it opens, and remarks for people."""
 
     result: dict[str, object]
-    session: Session
+    agreement: Agreement
     remarks: Sequence[str] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Invocation:
-    """The parameters of a tool call."""
+    """The parameters of a request for an author's handler."""
 
     tool: str
+    """Name of the tool; empty for other requests."""
     arguments: Mapping[str, object]
+    """Arguments of a tool, else all parameters."""
     context: Mapping[str, object]
+    revision: int | None = None
+    """Epoch of the catalog that a tool call belongs to."""
+    endpoint: Endpoint | None = None
+    """Handler of a request that is no tool call."""
+    payload: object = None
+    """What the handler of the endpoint is given, as JSON."""
+    model: Model | None = None
+    """The same as its model."""
 
 
 class Refusal(Exception):
@@ -87,10 +144,100 @@ class Dialect(abc.ABC):
     call_method: ClassVar[str]
     cancel_method: str | None
     """None where the API version cannot cancel."""
+    max_children: ClassVar[int]
+    max_child_ids: ClassVar[int]
+    methods: ClassVar[Mapping[str, Method]]
+    models: ClassVar[Mapping[str, type[Decoded]]]
+    errors: ClassVar[Mapping[str, ErrorCode]]
+    hooks: ClassVar[Mapping[str, Hook]]
+    command_method: ClassVar[str | None] = None
+    hook_method: ClassVar[str]
+    collectors: ClassVar[Mapping[str, str]]
+    """Methods of the other requests that an author may serve, by our names for them."""
+    declared_by: ClassVar[Mapping[str, str]] = {}
+    """Methods whose handlers the manifest lists, by its key."""
 
-    def __init__(self, api: str, methods: Mapping[str, Method], cancel_method: str) -> None:
+    def __init__(self, api: str, cancel_method: str) -> None:
         self.api = api
-        self.cancel_method = cancel_method if api in methods[cancel_method].versions else None
+        self.cancel_method = cancel_method if api in self.methods[cancel_method].versions else None
+        self._services: dict[str, Method] = {}
+
+    # --- tables
+
+    def has(self, method: str) -> bool:
+        """Reports whether the API version has a method that is served."""
+        row = self.methods.get(method)
+        return row is not None and self.api in row.versions and row.status != _DEFERRED
+
+    def service(self, name: str) -> Method | None:
+        """Returns the method behind the name of a service or an event, whatever the API version."""
+        if not self._services:
+            self._services = {row.service: row for row in self.methods.values() if row.service}
+        return self._services.get(name)
+
+    def params_model(self, row: Method) -> type[Model]:
+        """Returns the model of the parameters of a method."""
+        return cast("type[Model]", self.models[row.shape(self.api).params])
+
+    def result_model(self, row: Method) -> tuple[type[Decoded], bool, bool]:
+        """Returns the model of the result of a request, whether it is an array of that, whether null is legal."""
+        shape = row.shape(self.api)
+        return self.models[shape.result.removesuffix("[]")], shape.result.endswith("[]"), shape.nullable
+
+    def judge_result(self, row: Method, value: object) -> object:
+        """Reads the result of a request. Raises Violation."""
+        model, array, nullable = self.result_model(row)
+        if value is None and nullable:
+            return None
+        if not array:
+            return model.read(value)
+        if not isinstance(value, list):
+            raise Violation("type", "", "must be an array")
+        out = []
+        for index, element in enumerate(value):
+            try:
+                out.append(model.read(element))
+            except Violation as found:
+                found.under(index)
+                raise
+        return out
+
+    def own_hook(self, hook: Hook, value: object) -> object:
+        """Judges the answer of a hook and returns it. Raises InvalidParams."""
+        try:
+            self.models[hook.result].read(value)
+        except Violation as found:
+            where = f"the answer of hook {hook.name!r}"
+            raise InvalidParams(where, found.pointer, found.violation, found.detail) from None
+        return value
+
+    @abc.abstractmethod
+    def features(self, *, hooks: bool) -> tuple[str, ...]:
+        """Returns what this API version may select; hooks says whether the extension has any."""
+
+    def own_features(self) -> tuple[str, ...]:
+        """Returns what the methods of Extension itself need."""
+        return ()
+
+    def runtime_command_features(self) -> tuple[str, ...]:
+        """Returns what commands need that the manifest does not list."""
+        return ()
+
+    def served_without_handler(self) -> Sequence[tuple[Method, Endpoint]]:
+        """Returns requests that are answered where the author registers nothing."""
+        return ()
+
+    def own_result(self, row: Method, value: object) -> object:
+        """Judges a result that this side is about to send and returns it. Raises InvalidParams."""
+        try:
+            self.judge_result(row, value)
+        except Violation as found:
+            raise InvalidParams(f"the answer to {row.name}", found.pointer, found.violation, found.detail) from None
+        return value
+
+    def error_name(self, code: int) -> str:
+        """Returns the row of the error table with a code, or an empty name."""
+        return next((row.name for row in self.errors.values() if row.code == code), "")
 
     # --- frames and envelopes
 
@@ -111,8 +258,24 @@ class Dialect(abc.ABC):
         """Says whether a value with a faulty envelope is answered, and under which id."""
 
     @abc.abstractmethod
-    def response(self, request: Id, result: Mapping[str, object]) -> dict[str, object]:
+    def response(self, request: Id, result: object) -> dict[str, object]:
         """Returns the envelope of a result."""
+
+    @abc.abstractmethod
+    def request(self, request: Id, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        """Returns the envelope of a request of this side."""
+
+    @abc.abstractmethod
+    def notification(self, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        """Returns the envelope of a notification of this side."""
+
+    @abc.abstractmethod
+    def cancel_params(self, request: Id, reason: str) -> dict[str, object]:
+        """Returns the parameters of a cancellation of this side."""
+
+    @abc.abstractmethod
+    def failure(self, error: object) -> tuple[int, str, object]:
+        """Reads the error object of the host: code, message, data. Raises Violation."""
 
     @abc.abstractmethod
     def error(self, request: Id | None, refusal: Refusal) -> dict[str, object]:
@@ -152,6 +315,10 @@ class Dialect(abc.ABC):
     def too_large(self, size: int, bound: int) -> Refusal:
         """The answer does not fit a frame."""
 
+    def over_bound(self, detail: str) -> Refusal:
+        """The answer is too large, as detail says."""
+        return self.internal(detail)
+
     @abc.abstractmethod
     def internal(self, detail: str) -> Refusal:
         """A valid request that this side failed to serve."""
@@ -171,12 +338,66 @@ class Dialect(abc.ABC):
         """Judges a definition before it is offered. Raises LocalProtocolError."""
 
     @abc.abstractmethod
-    def open(self, params: object, tools: Sequence[ToolSpec], *, concurrency: int | None) -> Opening:
+    def open(self, params: object, wishes: Wishes) -> Opening:
         """Answers initialize. Raises Refusal."""
 
     @abc.abstractmethod
-    def invocation(self, params: object) -> Invocation:
+    def invocation(self, params: object, agreement: Agreement) -> Invocation:
         """Reads the parameters of a tool call. Raises Refusal."""
+
+    @abc.abstractmethod
+    def admit(self, row: Method, params: object, endpoints: Endpoints, agreement: Agreement) -> Invocation:
+        """Reads the parameters of any other request that an author may serve. Raises Refusal."""
+
+    @abc.abstractmethod
+    def closed_gate(self, row: Method, agreement: Agreement) -> str:
+        """Says what a method needs that was not agreed; empty where nothing is missing."""
+
+    @abc.abstractmethod
+    def gate_feature(self, row: Method) -> str:
+        """Returns the feature or capability that opens a method; empty where it is none of these."""
+
+    @abc.abstractmethod
+    def tool_features(self, tool: ToolSpec) -> list[str]:
+        """Returns the features that the members of a definition need."""
+
+    @abc.abstractmethod
+    def definition(self, tool: ToolSpec, features: frozenset[str]) -> dict[str, object]:
+        """Returns a tool as the catalog shows it, with what the features allow."""
+
+    def needs_owner(self, row: Method, agreement: Agreement) -> bool:
+        """Reports whether a message that belongs to a live request names the owner too."""
+        del row, agreement
+        return False
+
+    # --- progress
+
+    def status_event(self, message: str, numbers: Mapping[str, object]) -> dict[str, object]:
+        """Returns a progress event that says how far the work is."""
+        raise self._no_progress()
+
+    def output_events(self, data: str | bytes, stream: str | None) -> list[dict[str, object]]:
+        """Returns the progress events that carry output."""
+        raise self._no_progress()
+
+    def decoration_event(self, label: str, detail: str | None) -> dict[str, object]:
+        """Returns the progress event that sets a label."""
+        raise self._no_progress()
+
+    def progress(self, request: Id, sequence: int, event: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+        """Returns method and parameters of a progress notification. Raises Violation."""
+        raise self._no_progress()
+
+    def event_feature(self, event: Mapping[str, object]) -> str:
+        """Returns the feature that a progress event needs."""
+        raise self._no_progress()
+
+    def _no_progress(self) -> NotNegotiated:
+        return NotNegotiated(f"API {self.api} has no progress: leave it out, or use another API version")
+
+    @abc.abstractmethod
+    def unknown_revision(self, revision: int) -> Refusal:
+        """The epoch of the catalog was never there, or is gone."""
 
     @abc.abstractmethod
     def cancellation(self, params: object) -> tuple[Id, str | None]:

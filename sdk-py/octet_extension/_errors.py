@@ -4,8 +4,11 @@ ExtensionError
     ToolError            raised by a tool: the call ends with an error result that carries the text
     CallCancelled        raised inside a tool whose call was cancelled
     CallFailed           seen by a host: the call was answered with a protocol error
+    HostError            the host refused a service, with a code and a message
     ProtocolError        never raised itself; one of the two below says who broke a rule
         LocalProtocolError   we did: the author of the extension, or this package
+            InvalidParams    the arguments of a service or an answer of a handler break their model
+            NoParent         the message belongs to a request of the host, and there is none
             NotNegotiated    the host did not agree to what was asked for
         RemoteProtocolError  the peer did
 """
@@ -16,7 +19,10 @@ __all__ = [
     "CallCancelled",
     "CallFailed",
     "ExtensionError",
+    "HostError",
+    "InvalidParams",
     "LocalProtocolError",
+    "NoParent",
     "NotNegotiated",
     "ProtocolError",
     "RemoteProtocolError",
@@ -36,7 +42,7 @@ class ToolError(ExtensionError):
 
 
 class CallCancelled(ExtensionError):
-    """The call a tool is serving was cancelled; it has been answered already, so only clean up."""
+    """The call that is served was cancelled, or a service that it waited for; what is left is to clean up."""
 
 
 class CallFailed(ExtensionError):
@@ -50,6 +56,22 @@ class CallFailed(ExtensionError):
         self.data = data
 
 
+class HostError(ExtensionError):
+    """The host refused a service. name is the row of the error table, or empty; data is None where there is none."""
+
+    def __init__(self, name: str, code: int, message: str, data: object) -> None:
+        super().__init__(f"{message} ({code})")
+        self.name = name
+        self.code = code
+        self.message = message
+        self.data = data
+
+    @property
+    def token(self) -> str:
+        """The first word of the message, by which some services say what is wrong."""
+        return self.message.split(maxsplit=1)[0] if self.message.strip() else ""
+
+
 class ProtocolError(ExtensionError):
     """A rule of the protocol was broken. Catch this one; what is raised is local or remote."""
 
@@ -61,6 +83,19 @@ class ProtocolError(ExtensionError):
 
 class LocalProtocolError(ProtocolError):
     """This side broke a rule: the call that raised must not be made so."""
+
+
+class InvalidParams(LocalProtocolError):
+    """A message of this side breaks its model. pointer says where, violation how."""
+
+    def __init__(self, what: str, pointer: str, violation: str, detail: str) -> None:
+        super().__init__(f"{what}{pointer}: {detail}")
+        self.pointer = pointer
+        self.violation = violation
+
+
+class NoParent(LocalProtocolError):
+    """The message is tied to a request of the host, and none fits: send it from a handler, while it runs or after."""
 
 
 class NotNegotiated(LocalProtocolError):

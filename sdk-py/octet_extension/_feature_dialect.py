@@ -2,32 +2,70 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, cast
 
-from octet_extension import _envelope, _negotiation
-from octet_extension._dialect import Dialect, Invocation, Opening, Refusal, Session, ToolSpec, check_structured
+from octet_extension import _answers, _feature_envelope, _feature_progress, _negotiation
+from octet_extension._dialect import (
+    Agreement,
+    Dialect,
+    Invocation,
+    Opening,
+    Refusal,
+    ToolSpec,
+    Wishes,
+    check_structured,
+)
+from octet_extension._endpoints import Endpoint, Endpoints
 from octet_extension._envelope import EnvelopeFault, Id, Message
 from octet_extension._errors import LocalProtocolError
+from octet_extension._feature_catalog import (
+    EXTRA_VERSIONS,
+    EXTRAS,
+    LIFECYCLE,
+    MANIFEST,
+    command,
+    definition,
+    gate,
+    remarks,
+)
 from octet_extension._generated import _json
 from octet_extension._generated import feature_wire as wire
 from octet_extension._generated._json import Violation
-from octet_extension._generated._models import Model
+from octet_extension._generated._models import Decoded, Model
+from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
-from octet_extension._results import Measure, ToolResult, measure, plain, text_of
-from octet_extension._schema import check_output_schema
+from octet_extension._output_schema import check_output_schema
+from octet_extension._scope import Scope
+from octet_extension._signature import PAYLOAD
+from octet_extension._results import Measure, OverBound, ToolResult, measure, plain, text_of
 
-__all__ = ["FeatureDialect", "notification_message", "progress_message"]
+__all__ = ["FeatureDialect"]
 
-_SUPPORTED: Final = (wire.FEATURE_REQUEST_CANCELLATION, wire.FEATURE_CONTENT_PARTS, wire.FEATURE_REQUEST_PROGRESS)
-_WANTED: Final = (wire.FEATURE_REQUEST_PROGRESS,)
 _MAX_DEPTH: Final = wire.MAX_JSON_DEPTH
-
-
-def _params_model(method: str, api: str) -> type[Model]:
-    """Returns the model of a method's parameters in an API version."""
-    name = next(shape.params for shape in wire.METHODS[method].shapes if api in shape.versions)
-    return cast("type[Model]", wire.MODELS[name])
+_AGENT_CALLS: Final = frozenset(
+    row.name
+    for row in wire.METHODS.values()
+    if row.service.split(".")[0] == wire.METHODS[wire.METHOD_AGENT_STOP].service.split(".")[0]
+)
+_OWN_FEATURES: Final = (
+    wire.FEATURE_ARTIFACTS,
+    wire.FEATURE_POLICY_INTENTS,
+    wire.FEATURE_APPROVALS,
+    wire.FEATURE_SECRETS,
+    wire.FEATURE_DYNAMIC_TOOLS,
+    wire.FEATURE_AGENT_SESSIONS,
+    wire.FEATURE_AGENT_MODEL_SELECTION_V1,
+    wire.FEATURE_DELEGATION_TELEMETRY_V1,
+)
+# The member that names the handler, for requests that may have several.
+_KEYS: Final = {
+    wire.METHOD_COMMAND_EXECUTE: "name",
+    wire.METHOD_HOOK_RUN: "hook",
+    wire.METHOD_STATUS_COLLECT: "surface",
+    wire.METHOD_TOOL_RENDER: "name",
+}
 
 
 def _invalid(found: Violation) -> Refusal:
@@ -43,12 +81,37 @@ class FeatureDialect(Dialect):
     initialize_method: ClassVar[str] = wire.METHOD_INITIALIZE
     shutdown_method: ClassVar[str] = wire.METHOD_SHUTDOWN
     call_method: ClassVar[str] = wire.METHOD_TOOL_CALL
+    max_children: ClassVar[int] = wire.MAX_CHILD_REQUESTS
+    max_child_ids: ClassVar[int] = wire.MAX_CHILD_IDS
+    methods: ClassVar[Mapping[str, Method]] = wire.METHODS
+    models: ClassVar[Mapping[str, type[Decoded]]] = wire.MODELS
+    errors: ClassVar[Mapping[str, ErrorCode]] = wire.ERRORS
+    hooks: ClassVar[Mapping[str, Hook]] = wire.HOOKS
+    command_method: ClassVar[str | None] = wire.METHOD_COMMAND_EXECUTE
+    hook_method: ClassVar[str] = wire.METHOD_HOOK_RUN
+    collectors: ClassVar[Mapping[str, str]] = {
+        "context": wire.METHOD_CONTEXT_COLLECT,
+        "status": wire.METHOD_STATUS_COLLECT,
+        "menu": wire.METHOD_MENU_COLLECT,
+        "renderer": wire.METHOD_TOOL_RENDER,
+        "autocomplete": wire.METHOD_UI_AUTOCOMPLETE_COMPLETE,
+        "intercept": wire.METHOD_UI_TERMINAL_INPUT_INTERCEPT,
+        "dispose": wire.METHOD_RESOURCE_DISPOSE,
+    }
+    declared_by: ClassVar[Mapping[str, str]] = {
+        "hooks": wire.METHOD_HOOK_RUN,
+        "ui": wire.METHOD_STATUS_COLLECT,
+        "tool_renderers": wire.METHOD_TOOL_RENDER,
+        "context": wire.METHOD_CONTEXT_COLLECT,
+        "menu": wire.METHOD_MENU_COLLECT,
+    }
 
     def __init__(self, api: str) -> None:
-        super().__init__(api, wire.METHODS, wire.METHOD_CANCEL_REQUEST)
+        super().__init__(api, wire.METHOD_CANCEL_REQUEST)
+        self._has_progress = api in wire.METHODS[wire.METHOD_PROGRESS].versions
         self._negotiates = api in _negotiation.FEATURE_VERSIONS
-        self._call_model = _params_model(wire.METHOD_TOOL_CALL, api)
-        self._open_model = _params_model(wire.METHOD_INITIALIZE, api)
+        self._call_model = self.params_model(wire.METHODS[wire.METHOD_TOOL_CALL])
+        self._open_model = self.params_model(wire.METHODS[wire.METHOD_INITIALIZE])
 
     def parse(self, payload: bytes) -> object:
         return _json.parse(payload, max_depth=_MAX_DEPTH)
@@ -59,7 +122,7 @@ class FeatureDialect(Dialect):
     def classify(self, value: object) -> Message:
         if not isinstance(value, dict):
             raise EnvelopeFault("a message is an object")
-        return _envelope.scan(value)
+        return _feature_envelope.scan(value)
 
     def answerable(self, value: object) -> tuple[bool, Id | None]:
         if not isinstance(value, dict):
@@ -67,13 +130,26 @@ class FeatureDialect(Dialect):
         if "id" not in value:
             return False, None
         found = value["id"]
-        if _envelope.legal_id(found):
+        if _feature_envelope.legal_id(found):
             response = "method" not in value and ("result" in value or "error" in value)
             return not response, cast(Id, found)
         return True, None
 
-    def response(self, request: Id, result: Mapping[str, object]) -> dict[str, object]:
-        return wire.JsonRpcSuccessResponse(id=request, result=result).to_json()
+    def response(self, request: Id, result: object) -> dict[str, object]:
+        return {"jsonrpc": _feature_envelope.VERSION, "id": request, "result": result}
+
+    def request(self, request: Id, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        return {"jsonrpc": _feature_envelope.VERSION, "id": request, "method": method, "params": params}
+
+    def notification(self, method: str, params: Mapping[str, object]) -> dict[str, object]:
+        return {"jsonrpc": _feature_envelope.VERSION, "method": method, "params": params}
+
+    def cancel_params(self, request: Id, reason: str) -> dict[str, object]:
+        return wire.CancelRequestParams(id=request, reason=reason).to_json()
+
+    def failure(self, error: object) -> tuple[int, str, object]:
+        found = wire.ErrorObject.from_json(error)
+        return found.code, found.message, None if found.data is ABSENT else found.data
 
     def error(self, request: Id | None, refusal: Refusal) -> dict[str, object]:
         error = wire.ErrorObject(code=refusal.row.code, message=refusal.detail, data=refusal.data)
@@ -108,7 +184,8 @@ class FeatureDialect(Dialect):
         return Refusal(wire.ERROR_INTERNAL_ERROR, f"{wire.ERROR_INTERNAL_ERROR.message}: {detail}")
 
     def internal(self, detail: str) -> Refusal:
-        return Refusal(wire.ERROR_INTERNAL_ERROR, f"{wire.ERROR_INTERNAL_ERROR.message}: {detail}")
+        row = wire.ERROR_INTERNAL_ERROR
+        return Refusal(row, f"{row.message}: {detail}" if detail else row.message)
 
     def cancelled(self, reason: str | None) -> Refusal:
         row = wire.ERROR_REQUEST_CANCELLED
@@ -119,29 +196,72 @@ class FeatureDialect(Dialect):
             return self.cancelled(reason)
         return Refusal(wire.ERROR_SERVER_ERROR, f"the extension stops: {reason}")
 
-    # --- messages
+    # --- tools
 
     def check_tool(self, tool: ToolSpec) -> None:
+        for name in tool.extras:
+            if self.api not in EXTRA_VERSIONS:
+                raise LocalProtocolError(
+                    f"tool {tool.name!r}: API {self.api} knows no {name}: leave it out, or use API {EXTRA_VERSIONS[0]}"
+                )
+        if tool.output_schema is not None and not self._negotiates:
+            raise LocalProtocolError(f"tool {tool.name!r}: API {self.api} has no output schema: leave it out")
         try:
-            self._definition(tool).encode()
+            model = wire.ToolDefinition if self._negotiates else wire.ToolDefinitionV01
+            model.from_json(definition(tool, None))
+            _json.encode(definition(tool, None))
         except Violation as found:
             raise LocalProtocolError(f"tool {tool.name!r}: {found}") from None
         if tool.parameters.get("type") != "object":
             raise LocalProtocolError(f"tool {tool.name!r}: the parameters must be a schema of type 'object'")
-        if tool.output_schema is not None and self._negotiates:
+        if tool.output_schema is not None:
             check_output_schema(tool.output_schema)
 
-    def _definition(self, tool: ToolSpec) -> wire.ToolDefinition | wire.ToolDefinitionV01:
-        if not self._negotiates:
-            return wire.ToolDefinitionV01(name=tool.name, description=tool.description, parameters=tool.parameters)
-        return wire.ToolDefinition(
-            name=tool.name,
-            description=tool.description,
-            parameters=tool.parameters,
-            output_schema=ABSENT if tool.output_schema is None else tool.output_schema,
-        )
+    def definition(self, tool: ToolSpec, features: frozenset[str]) -> dict[str, object]:
+        return definition(tool, features)
 
-    def open(self, params: object, tools: Sequence[ToolSpec], *, concurrency: int | None) -> Opening:
+    def tool_features(self, tool: ToolSpec) -> list[str]:
+        return [name for extra in tool.extras for name in EXTRAS[extra]]
+
+    def needs_owner(self, row: Method, agreement: Agreement) -> bool:
+        return row.name in _AGENT_CALLS and wire.FEATURE_AGENT_SESSION_LIFETIME_V1 in agreement.features
+
+    def features(self, *, hooks: bool) -> tuple[str, ...]:
+        del hooks
+        return tuple(row.name for row in wire.FEATURES.values() if self.api in row.versions)
+
+    def own_features(self) -> tuple[str, ...]:
+        return _OWN_FEATURES
+
+    def runtime_command_features(self) -> tuple[str, ...]:
+        return (wire.FEATURE_RUNTIME_COMMANDS,)
+
+    def served_without_handler(self) -> Sequence[tuple[Method, Endpoint]]:
+        if not self.has(wire.METHOD_RESOURCE_DISPOSE):
+            return ()
+        row = wire.METHODS[wire.METHOD_RESOURCE_DISPOSE]
+        free_all = functools.partial(_answers.dispose, None)
+        return ((row, Endpoint(free_all, (PAYLOAD,), Scope, lambda value: self.own_result(row, value))),)
+
+    # --- gates
+
+    def gate_feature(self, row: Method) -> str:
+        word = gate(row)
+        return word if word in wire.FEATURES else ""
+
+    def closed_gate(self, row: Method, agreement: Agreement) -> str:
+        word = gate(row)
+        if word in wire.FEATURES and word not in agreement.features:
+            return f"the feature {word!r}, which was not agreed: list it in uses, and the host must offer it"
+        if word.startswith(MANIFEST):
+            key = word.removeprefix(MANIFEST)
+            if not agreement.declared.get(key):
+                return f"contributes.{key} in the manifest: declare it there"
+        return ""
+
+    # --- messages
+
+    def open(self, params: object, wishes: Wishes) -> Opening:
         asked = params.get("api_version") if isinstance(params, dict) else None
         if isinstance(asked, str) and asked != self.api:
             raise Refusal(wire.ERROR_SERVER_ERROR, f"unsupported API version: {asked[:80]} (this is {self.api})")
@@ -149,51 +269,49 @@ class FeatureDialect(Dialect):
             opened = self._open_model.from_json(params)
         except Violation as found:
             raise _invalid(found) from None
-        api = cast("wire.ApiVersionValue", self.api)
+        commands = [command(each.name, each.description, each.usage) for each in wishes.commands]
+        answer: dict[str, object] = {"api_version": self.api, "commands": commands}
         if isinstance(opened, wire.InitializeParams):
-            selection = self._select(opened, concurrency)
-            answer: wire.InitializeResult | wire.InitializeResultV01 = wire.InitializeResult(
-                api_version=api,
-                tools=[cast("wire.ToolDefinition", self._definition(tool)) for tool in tools],
-                commands=[],
-                protocol=selection,
-            )
+            selection = self._select(opened, wishes)
+            answer["protocol"] = selection.to_json()
             features = frozenset(selection.features)
             bound = selection.limits.max_concurrent_requests
             declared = opened.flag_values
             flags = {} if declared is ABSENT else {flag.name: flag.value for flag in declared}
         else:
             opened = cast("wire.InitializeParamsV01", opened)
-            definitions = [cast("wire.ToolDefinitionV01", self._definition(tool)) for tool in tools]
-            answer = wire.InitializeResultV01(api_version=api, tools=definitions, commands=[])
             features, flags = frozenset(), {}
-            bound = min(wire.MAX_CONCURRENT_REQUESTS, concurrency or wire.MAX_CONCURRENT_REQUESTS)
-        session = Session(
+            bound = min(wire.MAX_CONCURRENT_REQUESTS, wishes.concurrency or wire.MAX_CONCURRENT_REQUESTS)
+        answer["tools"] = [definition(tool, features) for tool in wishes.tools]
+        agreement = Agreement(
             api=self.api,
             features=features,
+            methods=None,
             concurrency=bound,
             frame_bound=wire.MAX_LINE_BYTES,
             workspace=opened.workspace,
             flags=flags,
-            may_notify=opened.contributes.notifications,
+            host=opened.host.to_json(),
+            declared=opened.contributes.to_json(),
             may_progress=wire.FEATURE_REQUEST_PROGRESS in features,
         )
         try:
-            type(answer).from_json(answer.to_json())
+            self.result_model(wire.METHODS[wire.METHOD_INITIALIZE])[0].read(answer)
         except Violation as found:
             raise self.internal(f"the answer to {wire.METHOD_INITIALIZE} breaks its model: {found}") from None
-        return Opening(answer.to_json(), session, _catalog_remarks(opened.contributes.tools, tools))
+        return Opening(answer, agreement, remarks(agreement, wishes))
 
-    def _select(self, opened: wire.InitializeParams, concurrency: int | None) -> wire.ProtocolSelection:
+    def _select(self, opened: wire.InitializeParams, wishes: Wishes) -> wire.ProtocolSelection:
         offer = opened.protocol
         if offer.version != self.api:
             raise Refusal(
                 wire.ERROR_INVALID_PARAMS,
                 f"{wire.ERROR_INVALID_PARAMS.message}: protocol version {offer.version[:80]!r} is not {self.api!r}",
             )
+        wanted = (wire.FEATURE_REQUEST_PROGRESS, wire.FEATURE_PROGRESS_DECORATION, *wishes.features)
         try:
-            return _negotiation.select_features(
-                self.api, offer, wanted=_WANTED, supported=_SUPPORTED, concurrency=concurrency
+            selection = _negotiation.select_features(
+                self.api, offer, wanted=wanted, supported=wire.FEATURES, concurrency=wishes.concurrency
             )
         except _negotiation.UnsupportedFeatures as found:
             raise Refusal(
@@ -201,21 +319,98 @@ class FeatureDialect(Dialect):
                 f"required API {self.api} features are not supported: {', '.join(found.names)[:400]}",
                 {"unsupported_features": found.names},
             ) from None
+        events = [name for name in wire.METHODS if name in wishes.events and name in LIFECYCLE]
+        if events and wire.FEATURE_LIFECYCLE_EVENTS in selection.features:
+            selection.lifecycle_events = cast("list[wire.LifecycleEventValue]", events)
+        return selection
 
-    def invocation(self, params: object) -> Invocation:
+    def invocation(self, params: object, agreement: Agreement) -> Invocation:
         try:
             call = self._call_model.from_json(params)
         except Violation as found:
             if found.pointer == "/name" and found.violation in {"bytes", "pattern"} and isinstance(params, dict):
                 raise self.unknown_tool(str(params["name"])) from None
             raise _invalid(found) from None
+        revision = None
         if isinstance(call, wire.ToolCallParams):
             if call.catalog_revision is not ABSENT:
-                detail = f"catalog_revision needs the feature {wire.FEATURE_DYNAMIC_TOOLS}"
-                raise Refusal(wire.ERROR_INVALID_PARAMS, f"{wire.ERROR_INVALID_PARAMS.message}: {detail}")
+                if wire.FEATURE_DYNAMIC_TOOLS not in agreement.features:
+                    detail = f"catalog_revision needs the feature {wire.FEATURE_DYNAMIC_TOOLS}"
+                    raise Refusal(wire.ERROR_INVALID_PARAMS, f"{wire.ERROR_INVALID_PARAMS.message}: {detail}")
+                revision = call.catalog_revision
         else:
             call = cast("wire.ToolCallParamsV01", call)
-        return Invocation(call.name, call.arguments, call.context.to_json())
+        context = cast("Mapping[str, object]", cast("Mapping[str, object]", params)["context"])
+        return Invocation(call.name, call.arguments, context, revision)
+
+    def unknown_revision(self, revision: int) -> Refusal:
+        return Refusal(wire.ERROR_INVALID_PARAMS, f"unknown or retired tool catalog revision: {revision}")
+
+    def admit(self, row: Method, params: object, endpoints: Endpoints, agreement: Agreement) -> Invocation:
+        served = endpoints.get(row.name)
+        if served is None or self.closed_feature(row, agreement):
+            raise self.unknown_method(row.name)
+        try:
+            model = self.params_model(row).from_json(params)
+        except Violation as found:
+            raise _invalid(found) from None
+        members = cast("dict[str, object]", params)
+        key = _KEYS.get(row.name)
+        name = "" if key is None else cast(str, members[key])
+        endpoint = served.get(name) or self._stand_in(row, name, served)
+        context = cast("Mapping[str, object]", members.get("context", {}))
+        payload: object = members
+        if row.name == wire.METHOD_HOOK_RUN:
+            payload = members["payload"]
+            try:
+                model = cast("type[Model]", wire.MODELS[wire.HOOKS[name].payload]).from_json(payload)
+            except Violation as found:
+                found.under("payload")
+                raise _invalid(found) from None
+        elif row.name == wire.METHOD_COMMAND_EXECUTE:
+            payload = members["arguments"]
+        return Invocation("", members, context, None, endpoint, payload, model)
+
+    def closed_feature(self, row: Method, agreement: Agreement) -> bool:
+        feature = self.gate_feature(row)
+        return bool(feature) and feature not in agreement.features
+
+    def _stand_in(self, row: Method, name: str, served: Mapping[str, Endpoint]) -> Endpoint:
+        """Serves a name without a handler where the wire has an answer for that. Raises Refusal elsewhere."""
+        if row.name == wire.METHOD_STATUS_COLLECT:
+            silent = next(iter(served.values()))
+            return Endpoint(_nothing, (), silent.scope, silent.answer)
+        if row.name == wire.METHOD_HOOK_RUN:
+            detail = f"the hook {name[:80]!r} is not declared"
+            raise Refusal(wire.ERROR_INVALID_PARAMS, f"{wire.ERROR_INVALID_PARAMS.message}: {detail}")
+        noun = "command" if row.name == wire.METHOD_COMMAND_EXECUTE else "renderer"
+        raise Refusal(wire.ERROR_UNKNOWN_METHOD, f"unknown {noun}: {name[:200]}")
+
+    # --- progress
+
+    def status_event(self, message: str, numbers: Mapping[str, object]) -> dict[str, object]:
+        self._need_progress()
+        return _feature_progress.status(message, numbers)
+
+    def output_events(self, data: str | bytes, stream: str | None) -> list[dict[str, object]]:
+        self._need_progress()
+        return _feature_progress.output(data, stream)
+
+    def decoration_event(self, label: str, detail: str | None) -> dict[str, object]:
+        self._need_progress()
+        return _feature_progress.decoration(label, detail)
+
+    def _need_progress(self) -> None:
+        if not self._has_progress:
+            raise self._no_progress()
+
+    def progress(self, request: Id, sequence: int, event: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+        return wire.METHOD_PROGRESS, _feature_progress.params(request, sequence, event)
+
+    def event_feature(self, event: Mapping[str, object]) -> str:
+        return _feature_progress.feature(event)
+
+    # --- messages
 
     def cancellation(self, params: object) -> tuple[Id, str | None]:
         cancel = wire.CancelRequestParams.from_json(params)
@@ -232,10 +427,12 @@ class FeatureDialect(Dialect):
         structured = result.structured if result.structured is ABSENT else plain(result.structured)
         check_structured(tool, structured, is_error=result.is_error)
         parts = result.parts
-        if not parts or (parts == [""] and structured is not ABSENT):
-            parts = ["" if structured is ABSENT else text_of(structured)]
+        if not any(isinstance(part, str) for part in parts) or (parts == [""] and structured is not ABSENT):
+            parts = ["" if structured is ABSENT else text_of(structured), *(part for part in parts if part != "")]
         if not self._negotiates:
-            return wire.ToolCallResultV01(content="\n".join(parts), is_error=result.is_error).to_json()
+            if not all(isinstance(part, str) for part in parts):
+                raise LocalProtocolError(f"API {self.api} results have text alone: leave the media out")
+            return wire.ToolCallResultV01(content="\n".join(map(str, parts)), is_error=result.is_error).to_json()
         metadata = ABSENT if result.metadata is None else cast("Mapping[str, object]", plain(result.metadata))
         if structured is not ABSENT:
             _check_size("structured content", measure(structured))
@@ -243,9 +440,9 @@ class FeatureDialect(Dialect):
             size = measure(metadata)
             _check_size("metadata", size)
             if size.key_bytes > wire.MAX_METADATA_KEY_BYTES:
-                raise LocalProtocolError(f"a key of the metadata has more than {wire.MAX_METADATA_KEY_BYTES} bytes")
+                raise OverBound(f"a key of the metadata has more than {wire.MAX_METADATA_KEY_BYTES} bytes")
         value = wire.ToolCallResult(
-            content=[wire.TextPart(text=part) for part in parts],
+            content=[_part(part) for part in parts],
             is_error=result.is_error,
             structured_content=structured,
             metadata=metadata,
@@ -254,38 +451,21 @@ class FeatureDialect(Dialect):
         return value
 
 
-def progress_message(request: Id, sequence: int, event: wire.ProgressEvent) -> dict[str, object]:
-    """Returns a progress notification. Raises Violation."""
-    params = wire.ProgressParams(request_id=request, sequence=sequence, event=event).to_json()
-    wire.ProgressParams.from_json(params)
-    return wire.JsonRpcNotification(method=wire.METHOD_PROGRESS, params=params).to_json()
+def _part(part: object) -> wire.ContentPart:
+    """Returns a part of a result: text, or media as the author made it."""
+    if isinstance(part, str):
+        return wire.TextPart(text=part)
+    if isinstance(part, wire.ContentPart):
+        return part
+    return wire.ContentPart.from_json(plain(part))
 
 
-def notification_message(level: wire.NotificationLevelValue, title: str | None, message: str) -> dict[str, object]:
-    """Returns a notification for people. Raises Violation."""
-    params = wire.Notification(level=level, title=ABSENT if title is None else title, message=message).to_json()
-    wire.Notification.from_json(params)
-    return wire.JsonRpcNotification(method=wire.METHOD_NOTIFICATION, params=params).to_json()
-
-
-def _catalog_remarks(declared: Sequence[str], tools: Sequence[ToolSpec]) -> list[str]:
-    """Says where the manifest and the code disagree about the tools: the host will refuse such a catalog."""
-    names = {tool.name for tool in tools}
-    remarks = [
-        f"the manifest does not declare the tool {name!r}: add it to contributes.tools"
-        for name in sorted(names - set(declared))
-    ]
-    remarks += [
-        f"the manifest declares the tool {name!r} and the code does not: register it or take it out"
-        for name in sorted(set(declared) - names)
-    ]
-    return remarks
+def _nothing() -> None:
+    """Serves a name that nobody registered."""
 
 
 def _check_size(what: str, size: Measure) -> None:
     if size.depth > wire.MAX_STRUCTURED_DEPTH:
-        raise LocalProtocolError(
-            f"the {what} is {size.depth} levels deep: at most {wire.MAX_STRUCTURED_DEPTH} are legal"
-        )
+        raise OverBound(f"the {what} is {size.depth} levels deep: at most {wire.MAX_STRUCTURED_DEPTH} are legal")
     if size.nodes > wire.MAX_STRUCTURED_NODES:
-        raise LocalProtocolError(f"the {what} has {size.nodes} values: at most {wire.MAX_STRUCTURED_NODES} are legal")
+        raise OverBound(f"the {what} has {size.nodes} values: at most {wire.MAX_STRUCTURED_NODES} are legal")

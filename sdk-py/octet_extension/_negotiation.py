@@ -17,6 +17,7 @@ from octet_extension._generated.feature_wire import (
     ProtocolSelection,
     ProtocolSelectionLimits,
 )
+from octet_extension._mismatch import Mismatch
 
 __all__ = [
     "FEATURE_VERSIONS",
@@ -26,19 +27,11 @@ __all__ = [
     "known_features",
     "negotiate_features",
     "select_features",
+    "with_needs",
 ]
 
 INVALID_NEGOTIATION: Final = "invalid_negotiation"
 """What a host calls every mismatch of the feature wire, whose selection is a result and has no error answer."""
-
-
-class Mismatch(Exception):
-    """Offer and selection do not fit. error names the wire error, detail says what and why."""
-
-    def __init__(self, error: str, detail: str) -> None:
-        super().__init__(f"{error}: {detail}")
-        self.error = error
-        self.detail = detail
 
 
 FEATURE_VERSIONS: Final = tuple(sorted({version for row in FEATURES.values() for version in row.versions}))
@@ -57,7 +50,7 @@ def _invalid(detail: str) -> Mismatch:
 def select_features(
     api: str, offer: ProtocolOffer, *, wanted: Iterable[str], supported: Iterable[str], concurrency: int | None
 ) -> ProtocolSelection:
-    """Returns the required features, those wanted that are offered, and a bound within the offer.
+    """Returns the required features, those wanted that are offered with what they need, and a bound within the offer.
 
     Raises UnsupportedFeatures for a required feature outside supported.
     """
@@ -65,7 +58,8 @@ def select_features(
     missing = [name for name in offer.required_features if name not in able]
     if missing:
         raise UnsupportedFeatures(missing)
-    optional = [name for name in wanted if name in offer.optional_features]
+    offered = able.intersection([*offer.required_features, *offer.optional_features])
+    optional = [name for first in wanted for name in with_needs(first) if offered.issuperset(with_needs(first))]
     chosen = list(dict.fromkeys([*offer.required_features, *optional]))
     in_flight = offer.limits.max_concurrent_requests
     return ProtocolSelection(
@@ -75,6 +69,12 @@ def select_features(
             max_concurrent_requests=in_flight if concurrency is None else min(concurrency, in_flight)
         ),
     )
+
+
+def with_needs(feature: str) -> list[str]:
+    """Returns a feature behind everything that it needs."""
+    needs = FEATURES[feature].depends_on if feature in FEATURES else ()
+    return [*(name for need in needs for name in with_needs(need)), feature]
 
 
 class UnsupportedFeatures(Exception):

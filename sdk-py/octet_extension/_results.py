@@ -5,32 +5,60 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated._json import Number, Violation, encode
+from octet_extension._generated._models import Model
 from octet_extension._generated._shapes import ABSENT
 
-__all__ = ["Measure", "ToolResult", "measure", "plain", "text_of"]
+__all__ = ["RESULT_MEMBERS", "Measure", "OverBound", "ToolResult", "measure", "plain", "result_of", "text_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ToolResult:
     """The outcome of a tool call.
 
-    text is what the model reads: one part, or several. structured is the value of the output type that the
+    text is what the model reads: one part, or several, among them images and sounds that were published (models
+    ImagePart and AudioPart of octet_extension.api_v04). structured is the value of the output type that the
     tool declares; leave it out where the tool declares none. metadata goes to the host and never to the model.
     """
 
-    text: str | Sequence[str] = ""
+    text: str | Sequence[object] = ""
     structured: object = ABSENT
     is_error: bool = False
     metadata: Mapping[str, object] | None = None
 
     @property
-    def parts(self) -> list[str]:
+    def parts(self) -> list[object]:
         """The text as a list of parts."""
         return [self.text] if isinstance(self.text, str) else list(self.text)
+
+
+RESULT_MEMBERS: Final = frozenset({"content", "is_error", "metadata", "structured_content"})
+"""Members of a result that is written as a dict."""
+
+
+def result_of(members: Mapping[str, object]) -> ToolResult:
+    """Reads a result that is written as a dict, its content a text or a list of parts. Raises LocalProtocolError."""
+    content = members.get("content")
+    metadata = members.get("metadata")
+    if isinstance(content, Mapping):
+        content = [content]
+    if not isinstance(content, (str, list, tuple)):
+        raise LocalProtocolError("the content of a result is a text or a list of parts")
+    if metadata is not None and not isinstance(metadata, Mapping):
+        raise LocalProtocolError("the metadata of a result is a dict")
+    parts = content if isinstance(content, str) else [_part_of(part) for part in content]
+    structured = members.get("structured_content", ABSENT)
+    return ToolResult(parts, structured, bool(members.get("is_error", False)), metadata)
+
+
+def _part_of(part: object) -> object:
+    """Returns a part of text as its text, any other as it is."""
+    if isinstance(part, Mapping) and set(part) == {"type", "text"} and isinstance(part["text"], str):
+        return part["text"]
+    return part
 
 
 def plain(value: object) -> object:
@@ -42,6 +70,8 @@ def plain(value: object) -> object:
         return plain(value.value)
     if value is None or isinstance(value, (bool, Number)):
         return value
+    if isinstance(value, Model):
+        return value.to_json()
     if isinstance(value, (str, int, float)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -69,6 +99,10 @@ def text_of(value: object) -> str:
         return encode(value).decode("utf-8")
     except Violation as found:
         raise LocalProtocolError(f"the structured result has no JSON spelling: {found}") from None
+
+
+class OverBound(LocalProtocolError):
+    """A result is larger than the host takes."""
 
 
 class Measure(NamedTuple):

@@ -3,29 +3,41 @@
     worker thread                                     another worker
     -------------                                     --------------
     take the lead (lock)
-    read bytes -> connection -> a call has to run
+    read bytes -> connection -> a request to serve
     give up the lead  ------------------------------> takes it, reads on
-    bind arguments, run the tool
-    outcome -> connection -> bytes -> write           sees a cancellation -> tells the call
+    bind arguments, run the handler
+    outcome -> connection -> bytes -> write           sees a cancellation -> tells the scope
 
-Whoever reads a call serves it, so a lone call never waits for a thread to wake. A new worker starts only when
+Whoever reads a request serves it, so a lone call never waits for a thread to wake. A new worker starts only when
 no other could take the lead. The main thread does none of this: it waits for the end, which nothing holds up.
+A handler that waits for the host is woken by whoever reads the answer.
 """
 
 from __future__ import annotations
 
+import inspect
 import threading
-import traceback
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeAlias
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from octet_extension._call import Call
-from octet_extension._connection import Call as LiveCall
-from octet_extension._connection import CallEnded, CallStarted, Closed, Connection, InputEnded, Remark
-from octet_extension._errors import CallCancelled, LocalProtocolError, ToolError
-from octet_extension._results import ToolResult
-from octet_extension._schema import Misfit
-from octet_extension._tools import Outcome, Tool
+from octet_extension._connection import (
+    Closed,
+    Connection,
+    InputEnded,
+    Noticed,
+    Opened,
+    Remark,
+    Request,
+    RequestEnded,
+    RequestStarted,
+)
+from octet_extension._courier import Courier, describe, start
+from octet_extension._endpoints import Endpoint, Listener, Shortcut
+from octet_extension._memory import Memory
+from octet_extension._notices import Notices
+from octet_extension._scope import Call, Scope, Session, current
+from octet_extension._serving import Answer, Raised, answer_of, bind
+from octet_extension._tools import Tool
 
 if TYPE_CHECKING:
     from octet_extension._coroutines import Loop
@@ -33,12 +45,11 @@ if TYPE_CHECKING:
 __all__ = ["DRAIN_SECONDS", "GRACE_SECONDS", "Runtime"]
 
 DRAIN_SECONDS: Final = 1.0
-"""How long calls may run on after the end of input before they are given up."""
+"""How long requests may run on after the end of input before they are given up."""
 GRACE_SECONDS: Final = 1.0
-"""How long tools may clean up after the session has closed."""
+"""How long handlers may clean up after the session has closed."""
 _AT_ONCE: Final = 0.0
 _FOREVER: Final = -1.0
-_MAX_FAILURE_TEXT: Final = 4000  # characters of an exception that reach the model
 
 _Read: TypeAlias = Callable[[], bytes]
 _Write: TypeAlias = Callable[[bytes], None]
@@ -52,24 +63,35 @@ class Runtime:
     """
 
     def __init__(
-        self, connection: Connection, tools: Mapping[str, Tool], read: _Read, write: _Write, log: Callable[[str], None]
+        self,
+        connection: Connection,
+        read: _Read,
+        write: _Write,
+        log: Callable[[str], None],
+        *,
+        listeners: Mapping[str, list[Listener]],
+        shortcuts: Mapping[str, Shortcut],
+        on_ready: tuple[Callable[[Session], object], ...],
     ) -> None:
-        self._tools = tools
         self._read = read
         self._write = write
         self._log = log
+        self._on_ready = on_ready
         self._leading = threading.Lock()  # held by the worker that reads
         self._writing = threading.Lock()  # held by the thread that writes; taken before _lock, never inside it
-        # _lock guards what follows; _changed is its condition: a call was answered or a tool returned.
+        # _lock guards what follows; _changed is its condition: a request was answered or a handler returned.
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._connection = connection
-        self._calls: dict[LiveCall, Call] = {}
+        self._scopes: dict[Request, Scope] = {}
         self._loop: Loop | None = None
         self._free_workers = 0
         self._running = 0
         self._orderly = False
         self._closed = threading.Event()
+        self.courier = Courier(connection, self._lock, lambda: self._flush(_FOREVER), log, Memory())
+        self.session = Session(self.courier)
+        self._notices = Notices(listeners, shortcuts, self._run_listener, log)
 
     def run(self) -> bool:
         """Serves until the session is over. Reports whether it ended as the host meant it to."""
@@ -77,6 +99,8 @@ class Runtime:
             self._free_workers += 1
         threading.Thread(target=self._work, name="octet-worker", daemon=True).start()
         self._closed.wait()
+        self._notices.close()
+        self.courier.close("the session ended")
         with self._lock:
             self._changed.wait_for(lambda: self._running == 0, GRACE_SECONDS)
         self._flush(GRACE_SECONDS)
@@ -89,13 +113,13 @@ class Runtime:
     def _work(self) -> None:
         while True:
             with self._leading:
-                call = self._next_call()
-            if call is None:
+                found = self._next_request()
+            if found is None:
                 return
-            self._serve(*call)
+            self._serve(*found)
 
-    def _next_call(self) -> tuple[LiveCall, Call] | None:
-        """Reads until a tool has to run, or returns None at the end. Only the leader calls this."""
+    def _next_request(self) -> tuple[Request, Scope] | None:
+        """Reads until a handler has to run, or returns None at the end. Only the leader calls this."""
         while not self._closed.is_set():
             with self._lock:
                 event = self._connection.next_event()
@@ -105,12 +129,16 @@ class Runtime:
                     data = self._read()
                     with self._lock:
                         self._connection.receive(data)
-                case CallStarted(live):
-                    call = self._admit(live)
-                    if call is not None:
-                        return live, call
-                case CallEnded(live, reason):
-                    self._tell(live, reason)
+                case RequestStarted(request):
+                    scope = self._admit(request)
+                    if scope is not None:
+                        return request, scope
+                case RequestEnded(request, reason):
+                    self._tell(request, reason)
+                case Noticed():
+                    self._notice(event)
+                case Opened():
+                    self._opened()
                 case Remark(text):
                     self._log(text)
                 case InputEnded():
@@ -119,35 +147,53 @@ class Runtime:
                     self._finish(orderly=orderly)
         return None
 
-    def _admit(self, live: LiveCall) -> Call | None:
-        """Makes room for a call and sees to it that somebody reads on."""
+    def _admit(self, request: Request) -> Scope | None:
+        """Makes room for a request and sees to it that somebody reads on."""
         with self._lock:
-            if self._running >= 2 * live.session.concurrency:
-                self._connection.refuse_busy(live)
+            if self._running >= 2 * request.agreement.concurrency:
+                self._connection.refuse_busy(request)
                 return None
-            call = Call(live, self._send)
-            self._calls[live] = call
+            endpoint = request.invocation.endpoint
+            kind = Call if endpoint is None else cast("type[Scope]", endpoint.scope)
+            scope = kind(request, self.courier)
+            self._scopes[request] = scope
             self._running += 1
             self._free_workers -= 1
             alone = self._free_workers == 0
             self._free_workers += alone
         if alone:
             self._start_worker()
-        return call
+        return scope
 
     def _start_worker(self) -> None:
         try:
             threading.Thread(target=self._work, name="octet-worker", daemon=True).start()
-        except RuntimeError as fault:  # no more threads: this worker reads on when its tool has returned
+        except RuntimeError as fault:  # no more threads: this worker reads on when its handler has returned
             with self._lock:
                 self._free_workers -= 1
-            self._log(f"calls wait for each other: {fault}")
+            self._log(f"requests wait for each other: {fault}")
 
-    def _tell(self, live: LiveCall, reason: str) -> None:
+    def _tell(self, request: Request, reason: str) -> None:
         with self._lock:
-            call = self._calls.get(live)
-        if call is not None:
-            call.end(reason)
+            scope = self._scopes.get(request)
+        if scope is not None:
+            scope.cancellation.end(reason)
+
+    def _notice(self, noticed: Noticed) -> None:
+        if noticed.row.service == "events.session_settled":
+            self.courier.memory.forget(str(noticed.members.get("session_id", "")))
+        self._notices.add(noticed, self._connection.shortcuts, self.session)
+
+    def _opened(self) -> None:
+        if self._on_ready:
+            start(self._ready, "octet-ready", self._log)
+
+    def _ready(self) -> None:
+        for function in self._on_ready:
+            try:
+                function(self.session)
+            except BaseException as fault:  # noqa: BLE001 - whatever the author's function raises ends it alone
+                self._log(describe(fault))
 
     def _drain(self) -> None:
         with self._lock:
@@ -161,78 +207,65 @@ class Runtime:
 
     # --- serving
 
-    def _serve(self, live: LiveCall, call: Call) -> None:
-        tool = self._tools[live.tool.name]
+    def _serve(self, request: Request, scope: Scope) -> None:
+        target = cast("Tool | Endpoint", request.tool if request.tool is not None else request.invocation.endpoint)
         try:
-            keywords = tool.bind(call, live.invocation.arguments)
+            arguments, keywords = bind(target, scope, request.invocation)
         except Exception as fault:  # noqa: BLE001 - a converter may be code of the author
-            self._settle(live, fault)
+            self._settle(request, scope, target, Raised(fault))
         else:
-            if tool.is_async:
-                self._start_coroutine(tool, live, call, keywords)
+            if target.is_async:
+                self._start_coroutine(request, scope, target, (arguments, keywords))
             else:
-                self._settle(live, _invoke(tool, keywords))
+                self._settle(request, scope, target, _invoke(scope, target, arguments, keywords))
         with self._lock:
             self._free_workers += 1
 
-    def _start_coroutine(self, tool: Tool, live: LiveCall, call: Call, keywords: dict[str, object]) -> None:
+    def _start_coroutine(
+        self, request: Request, scope: Scope, target: Tool | Endpoint, given: tuple[list[object], dict[str, object]]
+    ) -> None:
         # Loaded where it is needed: asyncio would take half of the time of a start.
-        from octet_extension._coroutines import Loop, invoke  # noqa: PLC0415
+        from octet_extension._coroutines import invoke  # noqa: PLC0415
+
+        arguments, keywords = given
+        work = invoke(scope, lambda: cast("Coroutine[Any, Any, object]", target.handler(*arguments, **keywords)))
+        cancel = self._the_loop().submit(work, lambda outcome: self._settle(request, scope, target, outcome))
+        scope.cancellation.when_ended(cancel)
+
+    def _the_loop(self) -> Loop:
+        from octet_extension._coroutines import Loop  # noqa: PLC0415
 
         with self._lock:
             if self._loop is None:
-                self._loop = Loop()
-            loop = self._loop
-        call.when_ended(loop.submit(invoke(tool, keywords), lambda outcome: self._settle(live, outcome)))
+                self._loop = Loop(self.courier.this_is_the_loop)
+            return self._loop
 
-    def _settle(self, live: LiveCall, outcome: Outcome) -> None:
+    def _run_listener(self, handler: Callable[..., object], arguments: list[object]) -> None:
+        """Runs the handler of a notification to its end."""
+        returned = handler(*arguments)
+        if inspect.iscoroutine(returned):
+            self._the_loop().wait(returned)
+
+    def _settle(self, request: Request, scope: Scope, target: Tool | Endpoint, outcome: object) -> None:
+        answer = answer_of(target, outcome)
         with self._lock:
-            remark = self._answer(live, outcome)
-            del self._calls[live]
+            well, remark = self._answer(request, answer)
+            del self._scopes[request]
             self._running -= 1
             self._changed.notify_all()
         if remark:
             self._log(remark)
         self._flush(_FOREVER)
+        self.courier.answered(scope, well=well)
 
-    def _answer(self, live: LiveCall, outcome: Outcome) -> str:
-        """Answers a call if it is still open. Returns a remark for people, or nothing."""
-        match outcome:
-            case ToolResult():
-                return self._succeed(live, outcome)
-            case ToolError():
-                return self._succeed(live, ToolResult(_shown(outcome), is_error=True))
-            case Misfit():
-                detail = f"arguments{outcome.pointer} {outcome.reason}"
-                self._connection.refuse_arguments(live, outcome.pointer, detail)
-                return ""
-            case LocalProtocolError():
-                self._connection.fail_internally(live, str(outcome))
-            case CallCancelled():
-                return self._succeed(live, ToolResult("the tool gave up", is_error=True))
-            case _:
-                kind, message = type(outcome).__name__, _shown(outcome)
-                self._succeed(live, ToolResult(f"{kind}: {message}" if message else kind, is_error=True))
-        return "".join(traceback.format_exception(outcome)).rstrip()
-
-    def _succeed(self, live: LiveCall, result: ToolResult) -> str:
+    def _answer(self, request: Request, answer: Answer) -> tuple[bool, str]:
+        """Answers a request if it is still open. Reports whether that was a result, and a remark for people."""
         try:
-            self._connection.succeed(live, result)
+            return answer.send(self._connection, request), answer.remark
         except Exception as fault:  # noqa: BLE001 - the result is data of the author, of any shape
-            detail = str(fault) if isinstance(fault, LocalProtocolError) else f"the result: {type(fault).__name__}"
-            self._connection.fail_internally(live, detail)
-            return detail
-        return ""
+            return answer.repair(self._connection, request, fault)
 
     # --- writing
-
-    def _send(self, act: Callable[[Connection], bool]) -> bool:
-        """Lets a tool put a message on the wire."""
-        with self._lock:
-            sent = act(self._connection)
-        if sent:
-            self._flush(_FOREVER)
-        return sent
 
     def _flush(self, patience: float) -> None:
         """Writes what waits to be written, or leaves it to the thread that is writing already.
@@ -258,25 +291,19 @@ class Runtime:
     def _lose_output(self) -> None:
         with self._lock:
             self._connection.lose_output()
-            calls = list(self._calls.values())
+            scopes = list(self._scopes.values())
             self._changed.notify_all()
-        for call in calls:
-            call.end("the host reads no more")
+        for scope in scopes:
+            scope.cancellation.end("the host reads no more")
         self._log("the host reads no more")
         self._finish(orderly=False)
 
 
-def _invoke(tool: Tool, keywords: dict[str, object]) -> Outcome:
+def _invoke(scope: Scope, target: Tool | Endpoint, arguments: list[object], keywords: dict[str, object]) -> object:
+    mark = current.set(scope)
     try:
-        return tool.result(tool.handler(**keywords))
-    except BaseException as fault:  # noqa: BLE001 - whatever an author's tool raises is the outcome of its call
-        return fault
-
-
-def _shown(fault: BaseException) -> str:
-    """Returns the message of an exception as text that can travel. The place in the code stays here."""
-    try:
-        message = str(fault)
-    except Exception:  # noqa: BLE001 - an exception of the author that cannot be shown
-        message = ""
-    return message[:_MAX_FAILURE_TEXT].encode("utf-8", "replace").decode("utf-8")
+        return target.handler(*arguments, **keywords)
+    except BaseException as fault:  # noqa: BLE001 - whatever an author's handler raises is the outcome of its request
+        return Raised(fault)
+    finally:
+        current.reset(mark)

@@ -8,16 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from octet_extension._errors import LocalProtocolError
 from octet_extension._generated._json import Number, encode
-from octet_extension._generated.feature_wire import (
-    MAX_OUTPUT_SCHEMA_DEPTH,
-    MAX_OUTPUT_SCHEMA_KEY_BYTES,
-    TABLE_OUTPUT_SCHEMA_KEYWORDS,
-)
-from octet_extension._results import measure
 
-__all__ = ["Misfit", "check_output_schema", "validate"]
+__all__ = ["Misfit", "below", "validate"]
 
 
 class Misfit(Exception):
@@ -60,7 +53,8 @@ def _same(left: object, right: object) -> bool:
     return left == right
 
 
-def _below(pointer: str, token: str | int) -> str:
+def below(pointer: str, token: str | int) -> str:
+    """Returns the JSON Pointer of a member or element."""
     return f"{pointer}/{str(token).replace('~', '~0').replace('/', '~1')}"
 
 
@@ -128,13 +122,13 @@ def _check_array(schema: _Schema, value: Sequence[object], pointer: str) -> None
     _check_count(schema, len(value), pointer, ("minItems", "maxItems", "elements"))
     if "items" in schema:
         for index, element in enumerate(value):
-            validate(schema["items"], element, _below(pointer, index))
+            validate(schema["items"], element, below(pointer, index))
     if schema.get("uniqueItems") is True:
         seen: set[object] = set()
         for index, element in enumerate(value):
             key = _key(element)
             if key in seen:
-                raise Misfit(_below(pointer, index), "must differ from the elements before it")
+                raise Misfit(below(pointer, index), "must differ from the elements before it")
             seen.add(key)
 
 
@@ -150,16 +144,16 @@ def _check_object(schema: _Schema, value: Mapping[str, object], pointer: str) ->
     required = schema.get("required")
     for name in required if isinstance(required, list) else ():
         if name not in value:
-            raise Misfit(_below(pointer, name), "is missing")
+            raise Misfit(below(pointer, name), "is missing")
     properties = schema.get("properties")
     known = properties if isinstance(properties, Mapping) else {}
     for name, member in value.items():
         if name in known:
-            validate(known[name], member, _below(pointer, name))
+            validate(known[name], member, below(pointer, name))
         elif "additionalProperties" in schema:
             if schema["additionalProperties"] is False:
-                raise Misfit(_below(pointer, name), "is not known here")
-            validate(schema["additionalProperties"], member, _below(pointer, name))
+                raise Misfit(below(pointer, name), "is not known here")
+            validate(schema["additionalProperties"], member, below(pointer, name))
 
 
 def _fits(schema: object, value: object) -> bool:
@@ -181,37 +175,3 @@ def _check_combined(schema: _Schema, value: object, pointer: str) -> None:
 
 
 # --- output schemas -------------------------------------------------------------------------------
-
-
-def check_output_schema(schema: object) -> None:
-    """Judges a schema against the rules for output schemas. Raises LocalProtocolError.
-
-    Source: feature 4.2. Only listed keywords, nodes that are objects, bounded depth and property names.
-    """
-    depth = measure(schema).depth
-    if depth > MAX_OUTPUT_SCHEMA_DEPTH:
-        raise LocalProtocolError(
-            f"the output schema is {depth} levels deep: at most {MAX_OUTPUT_SCHEMA_DEPTH} are legal"
-        )
-    _check_node(schema, "")
-
-
-def _check_node(node: object, pointer: str) -> None:
-    if not isinstance(node, Mapping):
-        raise LocalProtocolError(f"the output schema node {pointer or '/'} must be an object")
-    for keyword, value in node.items():
-        here = _below(pointer, str(keyword))
-        if keyword not in TABLE_OUTPUT_SCHEMA_KEYWORDS:
-            raise LocalProtocolError(f"the output schema may not use {here}: take one of the listed keywords")
-        if keyword == "properties" and isinstance(value, Mapping):
-            for name, child in value.items():
-                if len(str(name).encode()) > MAX_OUTPUT_SCHEMA_KEY_BYTES:
-                    raise LocalProtocolError(
-                        f"a property name below {here} has more than {MAX_OUTPUT_SCHEMA_KEY_BYTES} bytes"
-                    )
-                _check_node(child, _below(here, str(name)))
-        elif keyword == "items" or (keyword == "additionalProperties" and not isinstance(value, bool)):
-            _check_node(value, here)
-        elif keyword in {"allOf", "anyOf", "oneOf"} and isinstance(value, Sequence):
-            for index, child in enumerate(value):
-                _check_node(child, _below(here, index))

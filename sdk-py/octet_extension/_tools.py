@@ -9,12 +9,12 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from octet_extension._call import Call
 from octet_extension._dialect import ToolSpec
 from octet_extension._errors import LocalProtocolError
 from octet_extension._hints import Hint, hint_of, members_of, resolve
-from octet_extension._results import ToolResult, plain
+from octet_extension._results import RESULT_MEMBERS, ToolResult, plain, result_of
 from octet_extension._schema import validate
+from octet_extension._scope import Scope
 
 __all__ = ["Handler", "Outcome", "Tool", "make_tool"]
 
@@ -26,27 +26,30 @@ Outcome: TypeAlias = ToolResult | BaseException
 _TEXT: Final = (str, type(None), None)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Tool:
-    """One registered tool."""
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Tool(ToolSpec):
+    """A function as a tool."""
 
-    spec: ToolSpec
     handler: Handler
     call_parameter: str | None
     arguments: Hint | None
-    """None where the schema was given by hand: the function takes the arguments as one dict."""
-    raw_parameter: str
+    """None where the function takes the arguments as one dict."""
+    raw_parameter: str = ""
+    context_parameter: str = ""
+    """Parameter that takes the context of the call as a dict; empty for none."""
 
     @property
     def is_async(self) -> bool:
         """Whether the handler is a coroutine function."""
         return inspect.iscoroutinefunction(self.handler)
 
-    def bind(self, call: Call, arguments: Mapping[str, object]) -> dict[str, object]:
+    def bind(self, call: Scope, arguments: Mapping[str, object]) -> dict[str, object]:
         """Returns the keyword arguments of the handler. Raises Misfit."""
-        validate(self.spec.parameters, arguments)
+        validate(self.parameters, arguments)
         if self.arguments is None:
             keywords: dict[str, object] = {self.raw_parameter: arguments}
+            if self.context_parameter:
+                keywords[self.context_parameter] = call.context
         else:
             keywords = typing.cast("dict[str, object]", self.arguments.convert(arguments))
         if self.call_parameter is not None:
@@ -57,14 +60,16 @@ class Tool:
         """Turns what the handler returned into a result. Raises LocalProtocolError."""
         if isinstance(returned, ToolResult):
             return returned
-        if self.spec.output_schema is not None:
+        if isinstance(returned, Mapping) and set(returned) <= RESULT_MEMBERS and "content" in returned:
+            return result_of(returned)
+        if self.output_schema is not None:
             return ToolResult(structured=plain(returned))
         if returned is None:
             return ToolResult()
         if isinstance(returned, str):
             return ToolResult(returned)
         raise LocalProtocolError(
-            f"tool {self.spec.name!r} returned a {type(returned).__name__}: return str or ToolResult, or declare the "
+            f"tool {self.name!r} returned a {type(returned).__name__}: return str or ToolResult, or declare the "
             "output type"
         )
 
@@ -72,10 +77,11 @@ class Tool:
 def make_tool(
     handler: Handler,
     *,
-    name: str | None,
-    description: str | None,
-    parameters: Mapping[str, object] | None,
-    output: object,
+    name: str | None = None,
+    description: str | None = None,
+    parameters: Mapping[str, object] | None = None,
+    output: object = None,
+    extras: Mapping[str, object] | None = None,
 ) -> Tool:
     """Reads a function as a tool. Raises LocalProtocolError for what cannot be one."""
     tool_name = str(getattr(handler, "__name__", "")) if name is None else name
@@ -84,21 +90,58 @@ def make_tool(
     if not text:
         raise LocalProtocolError(f"{where} needs a description: give one to the decorator, or write a docstring")
     hints = resolve(handler, where)
-    call_parameter, names = _split(inspect.signature(handler), hints, where)
-    raw = ""
+    signature = inspect.signature(handler)
+    bare = _bare(signature, hints, given=parameters is not None)
+    call_parameter: str | None = None
     compiled = None
-    if parameters is not None:
-        if len(names) != 1:
-            raise LocalProtocolError(
-                f"{where} has a schema of its own, so it takes one parameter besides the call: a dict"
-            )
-        (raw,) = names
-        schema = dict(parameters)
+    if bare:
+        schema = dict(parameters) if parameters is not None else dict(_ANY_OBJECT)
     else:
-        compiled = members_of(names, where)
-        schema = compiled.schema
-    spec = ToolSpec(tool_name, text, schema, _output_schema(output, hints.get("return"), where))
-    return Tool(spec, handler, call_parameter, compiled, raw)
+        call_parameter, names = _split(signature, hints, where)
+        if parameters is not None:
+            if len(names) != 1:
+                raise LocalProtocolError(
+                    f"{where} has a schema of its own, so it takes one parameter besides the call: a dict"
+                )
+            bare = tuple(names)
+            schema = dict(parameters)
+        else:
+            compiled = members_of(names, where)
+            schema = compiled.schema
+    return Tool(
+        name=tool_name,
+        description=text,
+        parameters=schema,
+        output_schema=_output_schema(output, hints.get("return"), where, bare=bool(bare)),
+        extras={key: plain(value) for key, value in (extras or {}).items()},
+        handler=handler,
+        call_parameter=call_parameter,
+        arguments=compiled,
+        raw_parameter=bare[0] if bare else "",
+        context_parameter=bare[1] if len(bare) > 1 else "",
+    )
+
+
+_ANY_OBJECT: Final[Mapping[str, object]] = {"type": "object", "properties": {}}
+_ARGUMENTS: Final = ("args", "arguments")
+_CONTEXT: Final = "context"
+
+
+def _bare(signature: inspect.Signature, hints: Mapping[str, object], *, given: bool) -> tuple[str, ...]:
+    """Returns the parameters of a function that takes its arguments as one dict, and maybe the context as another.
+
+    Such a function has no hints but dict and Mapping: def f(args), def f(arguments, context); with a schema of its own
+    the first may have any name.
+    """
+    names = tuple(signature.parameters)
+    if not names or len(names) > 2 or any(_is_typed(hints.get(name)) for name in names):
+        return ()
+    first = given or names[0] in _ARGUMENTS
+    return names if first and (len(names) == 1 or names[1] == _CONTEXT) else ()
+
+
+def _is_typed(hint: object) -> bool:
+    return hint is not None and hint not in {Any, object} and (typing.get_origin(hint) or hint) not in {dict, Mapping}
 
 
 def _split(
@@ -111,7 +154,7 @@ def _split(
         if parameter.kind in {parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.POSITIONAL_ONLY}:
             raise LocalProtocolError(f"{where}: the parameter {parameter.name!r} must have a name that a call can give")
         hint = hints.get(parameter.name, dataclasses.MISSING)
-        if hint is Call:
+        if isinstance(hint, type) and issubclass(hint, Scope):
             call_parameter = parameter.name
         elif hint is dataclasses.MISSING:
             raise LocalProtocolError(f"{where}: the parameter {parameter.name!r} needs a type hint")
@@ -121,7 +164,7 @@ def _split(
     return call_parameter, names
 
 
-def _output_schema(output: object, returned: object, where: str) -> Mapping[str, object] | None:
+def _output_schema(output: object, returned: object, where: str, *, bare: bool) -> Mapping[str, object] | None:
     """Returns the schema of the structured result: what was declared, else what the return type says.
 
     str, None and ToolResult declare nothing, alone or together. None beside a structure is a part of it.
@@ -130,6 +173,8 @@ def _output_schema(output: object, returned: object, where: str) -> Mapping[str,
         return dict(output)
     if output is not None:
         return hint_of(output, f"{where} output").schema
+    if bare:  # its return type is loose: a text, or a dict with the parts of a result
+        return None
     options: tuple[Any, ...] = (returned,)
     if typing.get_origin(returned) in {typing.Union, types.UnionType}:
         options = typing.get_args(returned)

@@ -13,12 +13,13 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final, cast
 
-from octet_extension import _canonical, _canonical_envelope, _contract, _envelope, _negotiation
+from octet_extension import _canonical, _canonical_envelope, _contract, _feature_envelope, _negotiation
 from octet_extension._envelope import EnvelopeFault, Message
 from octet_extension._frames import FrameFault, FrameReader
 from octet_extension._generated import _json, canonical_wire, feature_wire, manifest_doc
 from octet_extension._generated._json import JsonSyntaxError, Violation
-from octet_extension._generated._models import Model, Scalar
+from octet_extension._generated._models import Decoded
+from octet_extension._mismatch import Mismatch
 
 __all__ = ["answer", "main"]
 
@@ -30,7 +31,7 @@ _Answer = dict[str, object]
 
 _FEATURE: Final = "extension-feature"
 _CANONICAL: Final = "extension-canonical"
-_MODELS: Final[Mapping[str, Mapping[str, type[Model | Scalar]]]] = {
+_MODELS: Final[Mapping[str, Mapping[str, type[Decoded]]]] = {
     _FEATURE: feature_wire.MODELS,
     _CANONICAL: canonical_wire.MODELS,
     "manifest": manifest_doc.MODELS,
@@ -93,7 +94,7 @@ def _model(request: _Request) -> _Answer:
 def _envelope_kind(request: _Request) -> _Answer:
     wire, text = request.get("wire"), request.get("text")
     classify: Callable[[object], Message] | None = {
-        _FEATURE: _envelope.classify,
+        _FEATURE: _feature_envelope.classify,
         _CANONICAL: _canonical_envelope.classify,
     }.get(cast(str, wire))
     if classify is None or not isinstance(text, str):
@@ -113,7 +114,7 @@ def _negotiate(request: _Request) -> _Answer:
             _negotiation.negotiate_features(api, offer, selection)
         else:
             return _UNSUPPORTED
-    except _negotiation.Mismatch as fault:
+    except Mismatch as fault:
         return {"verdict": "reject", "error": fault.error}
     return {"verdict": "accept"}
 

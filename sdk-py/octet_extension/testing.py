@@ -27,20 +27,39 @@ from typing import IO, Final
 from octet_extension._errors import RemoteProtocolError
 from octet_extension._extension import Extension
 from octet_extension._generated import canonical_wire, feature_wire
-from octet_extension._generated.feature_wire import Notification, ProgressOutput, ProgressStatus
+from octet_extension._generated.feature_wire import (
+    Notification,
+    ProgressDecoration,
+    ProgressOutput,
+    ProgressStatus,
+)
+from octet_extension._host_answers import HostRequest, Sent, ServiceHandler
 from octet_extension._host_session import PATIENCE, CallResult, HostSession, PendingCall
 from octet_extension._host_side import Setting
 
-__all__ = ["CallResult", "Notification", "PendingCall", "ProcessHost", "ProgressOutput", "ProgressStatus", "TestHost"]
+__all__ = [
+    "CallResult",
+    "HostRequest",
+    "Notification",
+    "PendingCall",
+    "ProcessHost",
+    "ProgressDecoration",
+    "ProgressOutput",
+    "ProgressStatus",
+    "Sent",
+    "TestHost",
+]
 
-_PROGRESS: Final = (feature_wire.FEATURE_REQUEST_PROGRESS,)
 _CHUNK: Final = 1 << 16
 
 
 class TestHost(HostSession):
     """Runs an extension in memory, in threads of its own, exactly as under a real host.
 
-    features are the optional features to offer, notifications and flags what the manifest declares.
+    features are the features or capabilities to offer, all that the API version knows unless told. notifications,
+    confirmations, presentation and flags are what the manifest declares; contributes replaces members of it, which
+    otherwise fit what the extension registered. services answer what the extension asks of its host, by their names,
+    {"composer.get": lambda params: {"text": "hello"}}; they may be added later with serve.
     """
 
     __test__ = False  # a class for tests, not of tests
@@ -49,8 +68,12 @@ class TestHost(HostSession):
         self,
         extension: Extension,
         *,
-        features: Iterable[str] = _PROGRESS,
+        features: Iterable[str] | None = None,
         notifications: bool = True,
+        confirmations: bool = True,
+        presentation: bool = True,
+        services: Mapping[str, ServiceHandler] | None = None,
+        contributes: Mapping[str, object] | None = None,
         flags: Mapping[str, object] | None = None,
         workspace: str = "/workspace",
         concurrency: int = feature_wire.MAX_CONCURRENT_REQUESTS,
@@ -59,14 +82,20 @@ class TestHost(HostSession):
         super().__init__(
             Setting(
                 api=extension.api,
-                tools=extension.tools,
-                features=tuple(features),
-                notifications=notifications,
+                contributes={
+                    **extension.contributes(),
+                    "notifications": notifications,
+                    "confirmations": confirmations,
+                    "presentation": presentation,
+                    **(contributes or {}),
+                },
+                features=None if features is None else tuple(features),
                 flags=flags or {},
                 workspace=workspace,
                 concurrency=concurrency,
                 max_frame_bytes=max_frame_bytes,
-            )
+            ),
+            services or {},
         )
         self.log: list[str] = []
         """What the extension said to people."""
@@ -99,7 +128,14 @@ class ProcessHost(HostSession):
     It checks no manifest and fences nothing: it is for a test of one's own extension.
     """
 
-    def __init__(self, directory: str | Path, *, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        directory: str | Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        features: Iterable[str] | None = None,
+        services: Mapping[str, ServiceHandler] | None = None,
+    ) -> None:
         self._directory = Path(directory).resolve()
         with (self._directory / "extension.toml").open("rb") as file:
             manifest = tomllib.load(file)
@@ -108,14 +144,14 @@ class ProcessHost(HostSession):
         super().__init__(
             Setting(
                 api=manifest["api_version"],
-                tools=tuple(contributes.get("tools", ())),
-                features=_PROGRESS,
-                notifications=contributes.get("notifications", False),
+                contributes=contributes,
+                features=None if features is None else tuple(features),
                 flags={flag["name"]: flag["default"] for flag in contributes.get("flags", ())},
                 workspace=str(self._directory),
                 concurrency=feature_wire.MAX_CONCURRENT_REQUESTS,
                 max_frame_bytes=canonical_wire.MAX_FRAME_BYTES,
-            )
+            ),
+            services or {},
         )
         self._command = [str(self._directory / entrypoint["command"]), *entrypoint.get("args", ())]
         self._environment = environment

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from octet_extension import Extension
-from octet_extension._connection import Call, CallStarted, Closed, Event, Remark
+from octet_extension._connection import Closed, Event, Remark, Request, RequestStarted
 from octet_extension._generated import canonical_wire, feature_wire
 from octet_extension._generated._json import encode
 from octet_extension.testing import TestHost
@@ -86,9 +86,11 @@ class Wire:
             assert encode(json.loads(frame)) == frame, "every frame is in the canonical spelling"
         return [json.loads(frame) for frame in frames]
 
-    def started(self, request: object) -> Call:
+    def started(self, request: object) -> Request:
         """The live call of a request."""
-        calls = [event.call for event in self.events if isinstance(event, CallStarted) and event.call.id == request]
+        calls = [
+            event.request for event in self.events if isinstance(event, RequestStarted) and event.request.id == request
+        ]
         return calls[-1]
 
     @property

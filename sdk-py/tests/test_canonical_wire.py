@@ -138,7 +138,7 @@ def test_what_cannot_be_answered_is_forgotten(message: object) -> None:
 def test_every_legal_id_is_served(request_id: object) -> None:
     wire = ready("0.3")
     wire.call(request_id, text="x")
-    wire.connection.succeed(wire.started(request_id), ToolResult(""))
+    wire.connection.succeed_tool(wire.started(request_id), ToolResult(""))
     (answer,) = wire.heard()
     assert answer["id"] == request_id
 
@@ -198,7 +198,7 @@ def test_opaque_members_may_be_anything_but_null(value: object) -> None:
         ({"contract": contract(optional_capabilities=["event_bus", "event_bus"])}, -32011),
         ({"contract": contract(optional_capabilities=["core"])}, -32011),
         ({"contract": contract(required_capabilities=["core"])}, -32011),
-        ({"contract": contract(optional_methods=["bus/event"])}, -32011),
+        ({"contract": contract(optional_capabilities=[], optional_methods=["bus/event"])}, -32011),
         ({"contract": limits(max_tools=0)}, -32602),
         ({"contract": limits(max_frame_bytes=1048577)}, -32012),
         ({"contract": limits(max_concurrent_requests=65)}, -32012),
@@ -291,7 +291,7 @@ def test_a_cancellation_without_reason_gives_none() -> None:
 def test_results_have_their_four_members_at_most() -> None:
     wire = ready("0.3")
     wire.call(1, text="x")
-    wire.connection.succeed(wire.started(1), ToolResult([]))
+    wire.connection.succeed_tool(wire.started(1), ToolResult([]))
     (answer,) = wire.heard()
     assert answer["result"] == {"content": [], "is_error": False, "metadata": None}
 

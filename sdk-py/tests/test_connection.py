@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from driver import ALL_APIS, CANCELLING_APIS, FEATURE_APIS, Wire, code, extension, ready
+from driver import ALL_APIS, CANCELLING_APIS, Wire, code, extension, ready
 
-from octet_extension import LocalProtocolError, NotNegotiated, ToolResult
-from octet_extension._connection import CallEnded, CallStarted, InputEnded, State
+from octet_extension import CallCancelled, LocalProtocolError, NotNegotiated, ToolResult
+from octet_extension._connection import InputEnded, RequestEnded, RequestStarted, State
+from octet_extension._generated._json import encode
 from octet_extension._generated.feature_wire import ProgressOutput, ProgressStatus
+from octet_extension._results import OverBound
 
 every_api = pytest.mark.parametrize("api", ALL_APIS)
 cancelling = pytest.mark.parametrize("api", CANCELLING_APIS)
@@ -34,12 +36,12 @@ def test_a_call_starts_and_is_answered_under_its_id(api: str) -> None:
         assert wire.call(request, text="hi") == []
         call = wire.started(request)
         assert call.invocation.arguments == {"text": "hi"}
-        assert wire.connection.succeed(call, ToolResult("hi"))
+        assert wire.connection.succeed_tool(call, ToolResult("hi"))
         (answer,) = wire.heard()
         assert answer["id"] == request
         assert type(answer["id"]) is type(request)
         assert answer["result"]["is_error"] is False
-        assert not wire.connection.succeed(call, ToolResult("again"))
+        assert not wire.connection.succeed_tool(call, ToolResult("again"))
         assert wire.heard() == []
 
 
@@ -48,8 +50,8 @@ def test_calls_may_be_answered_in_any_order(api: str) -> None:
     wire = ready(api)
     wire.call(1, text="a")
     wire.call(2, text="b")
-    wire.connection.succeed(wire.started(2), ToolResult("b"))
-    wire.connection.succeed(wire.started(1), ToolResult("a"))
+    wire.connection.succeed_tool(wire.started(2), ToolResult("b"))
+    wire.connection.succeed_tool(wire.started(1), ToolResult("a"))
     assert [answer["id"] for answer in wire.heard()] == [2, 1]
 
 
@@ -85,7 +87,7 @@ def test_a_live_id_is_refused_and_the_running_call_is_not_disturbed(api: str) ->
     wire.call(1, text="first")
     (answer,) = wire.call(1, text="second")
     assert (answer["id"], code(answer)) == (1, -32600)
-    wire.connection.succeed(wire.started(1), ToolResult("first"))
+    wire.connection.succeed_tool(wire.started(1), ToolResult("first"))
     (answer,) = wire.heard()
     assert "result" in answer
     assert wire.call(1, text="free again") == []
@@ -98,7 +100,7 @@ def test_more_calls_than_the_bound_are_refused(api: str) -> None:
     wire.call("1", text="b")
     (answer,) = wire.call(3, text="c")
     assert code(answer) == (-32012 if api == "0.3" else -32000)
-    wire.connection.succeed(wire.started(1), ToolResult(""))
+    wire.connection.succeed_tool(wire.started(1), ToolResult(""))
     wire.heard()
     assert wire.call(4, text="d") == []
 
@@ -112,9 +114,9 @@ def test_a_cancelled_call_is_answered_exactly_once(api: str) -> None:
     (answer,) = wire.cancel(1, reason="user")
     assert (answer["id"], code(answer), answer["error"]["message"]) == (1, -32800, "request cancelled")
     assert answer["error"]["data"]["reason"] == "user"
-    assert CallEnded(call, "user") in wire.events
+    assert RequestEnded(call, "user") in wire.events
     assert wire.cancel(1) == []
-    assert not wire.connection.succeed(call, ToolResult("late"))
+    assert not wire.connection.succeed_tool(call, ToolResult("late"))
     assert wire.heard() == []
     assert wire.connection.live == 1
 
@@ -126,12 +128,12 @@ def test_a_late_tool_cannot_answer_a_later_call_with_its_id(api: str) -> None:
     old = wire.started(1)
     wire.cancel(1)
     wire.call(1, text="new")
-    assert not wire.connection.succeed(old, ToolResult("late"))
+    assert not wire.connection.succeed_tool(old, ToolResult("late"))
     assert not wire.connection.fail_internally(old, "late")
     if api != "0.3":
-        assert not wire.connection.progress(old, ProgressStatus(message="late"))
+        assert not wire.connection.progress(old, ProgressStatus(message="late").to_json())
     assert wire.heard() == []
-    assert wire.connection.succeed(wire.started(1), ToolResult("new"))
+    assert wire.connection.succeed_tool(wire.started(1), ToolResult("new"))
 
 
 @cancelling
@@ -148,7 +150,7 @@ def test_a_cancellation_of_nothing_is_forgotten(api: str) -> None:
     assert wire.cancel(5) == []
     wire.call(5, text="a")
     assert wire.connection.live == 1
-    wire.connection.succeed(wire.started(5), ToolResult(""))
+    wire.connection.succeed_tool(wire.started(5), ToolResult(""))
     wire.heard()
     assert wire.cancel(5) == []
 
@@ -193,8 +195,8 @@ def test_shutdown_answers_what_is_owed_and_then_itself(api: str) -> None:
     assert answers[2]["result"] == ({"terminal": "shutdown"} if api == "0.3" else {})
     assert wire.closed is not None
     assert wire.closed.orderly
-    assert [event.call for event in wire.events if isinstance(event, CallEnded)] == calls
-    assert not wire.connection.succeed(calls[0], ToolResult("late"))
+    assert [event.request for event in wire.events if isinstance(event, RequestEnded)] == calls
+    assert not wire.connection.succeed_tool(calls[0], ToolResult("late"))
     assert wire.call(3, text="too late") == []
 
 
@@ -205,9 +207,10 @@ def test_nothing_is_sent_behind_the_answer_to_shutdown(api: str) -> None:
     call = wire.started(1)
     wire.request(2, "shutdown", {})
     if api in {"0.2", "0.4"}:
-        assert not wire.connection.progress(call, ProgressStatus(message="late"))
+        assert not wire.connection.progress(call, ProgressStatus(message="late").to_json())
     if api != "0.3":
-        assert not wire.connection.notify("info", None, "late")
+        with pytest.raises(CallCancelled, match="over"):
+            wire.connection.tell(wire.connection.dialect.methods["notification"], {"message": "late"})
     wire.connection.end("late")
     assert wire.heard() == []
 
@@ -220,7 +223,7 @@ def test_the_end_of_input_lets_calls_finish_and_then_ends_them(api: str) -> None
     assert wire.bytes(b"") == []
     assert isinstance(wire.events[-1], InputEnded)
     assert wire.events.count(InputEnded()) == 1
-    assert wire.connection.succeed(wire.started(1), ToolResult("done"))
+    assert wire.connection.succeed_tool(wire.started(1), ToolResult("done"))
     wire.connection.end("gone")
     answers = wire.bytes(b"")
     assert [answer["id"] for answer in answers] == [1, 2]
@@ -245,7 +248,7 @@ def test_lost_output_ends_everything_unanswered(api: str) -> None:
     assert wire.bytes(b"") == []
     assert wire.closed is not None
     assert not wire.closed.orderly
-    assert [event.call for event in wire.events if isinstance(event, CallEnded)] == [call]
+    assert [event.request for event in wire.events if isinstance(event, RequestEnded)] == [call]
 
 
 @every_api
@@ -269,7 +272,10 @@ def test_a_result_over_the_bound_becomes_an_error(api: str) -> None:
     wire = ready(api, max_frame_bytes=4096)
     bound = 4096 if api == "0.3" else 1 << 20
     wire.call(1, text="a")
-    wire.connection.succeed(wire.started(1), ToolResult("x" * bound))
+    with pytest.raises(OverBound, match=str(bound)):
+        wire.connection.succeed_tool(wire.started(1), ToolResult("x" * bound))
+    assert wire.heard() == []
+    assert wire.connection.fail_over_bound(wire.started(1), f"over {bound}")
     (too_large,) = wire.heard()
     assert code(too_large) == (-32012 if api == "0.3" else -32603)
     assert str(bound) in str(too_large["error"])
@@ -280,13 +286,17 @@ def test_the_greatest_result_that_fits_is_sent(api: str) -> None:
     wire = ready(api, max_frame_bytes=4096)
     bound = 4096 if api == "0.3" else 1 << 20
     wire.call(1, text="a")
-    wire.connection.succeed(wire.started(1), ToolResult(""))
+    wire.connection.succeed_tool(wire.started(1), ToolResult(""))
     overhead = len(wire.connection.take_output()) - 1
     for request, size in ((2, bound - overhead), (3, bound - overhead + 1)):
         wire.call(request, text="a")
-        wire.connection.succeed(wire.started(request), ToolResult("x" * size))
+        if size > bound - overhead:
+            with pytest.raises(OverBound):
+                wire.connection.succeed_tool(wire.started(request), ToolResult("x" * size))
+            continue
+        wire.connection.succeed_tool(wire.started(request), ToolResult("x" * size))
         (answer,) = wire.heard()
-        assert ("result" in answer) is (size == bound - overhead)
+        assert len(encode(answer)) == bound
 
 
 @every_api
@@ -302,7 +312,7 @@ def test_structured_content_is_held_to_the_declaration(api: str) -> None:
         wire.call(request, tool, text="a")
         call = wire.started(request)
         with pytest.raises(LocalProtocolError, match=reason):
-            wire.connection.succeed(call, result)
+            wire.connection.succeed_tool(call, result)
         assert wire.heard() == []
         assert wire.connection.fail_internally(call, reason)
         (answer,) = wire.heard()
@@ -313,12 +323,12 @@ def test_structured_content_is_held_to_the_declaration(api: str) -> None:
 def test_structured_content_comes_with_text_of_its_own(api: str) -> None:
     wire = ready(api)
     wire.call(1, "measure", text="a")
-    wire.connection.succeed(wire.started(1), ToolResult(structured={"n": 1}))
+    wire.connection.succeed_tool(wire.started(1), ToolResult(structured={"n": 1}))
     (answer,) = wire.heard()
     assert answer["result"]["structured_content"] == {"n": 1}
     assert answer["result"]["content"] == [{"type": "text", "text": '{"n":1}'}]
     wire.call(2, "measure", text="a")
-    wire.connection.succeed(wire.started(2), ToolResult("failed", is_error=True))
+    wire.connection.succeed_tool(wire.started(2), ToolResult("failed", is_error=True))
     (answer,) = wire.heard()
     assert "structured_content" not in answer["result"]
 
@@ -327,7 +337,7 @@ def test_structured_content_comes_with_text_of_its_own(api: str) -> None:
 def test_metadata_travels_where_the_wire_keeps_it(api: str) -> None:
     wire = ready(api)
     wire.call(1, text="a")
-    wire.connection.succeed(wire.started(1), ToolResult(["a", "b"], metadata={"k": (1, None)}))
+    wire.connection.succeed_tool(wire.started(1), ToolResult(["a", "b"], metadata={"k": (1, None)}))
     (answer,) = wire.heard()
     if api == "0.1":
         assert answer["result"] == {"content": "a\nb", "is_error": False}
@@ -345,7 +355,7 @@ def test_a_result_that_cannot_travel_is_refused_here(api: str) -> None:
         if api == "0.1" and result.text != "\ud800":
             continue
         with pytest.raises(LocalProtocolError):
-            wire.connection.succeed(call, result)
+            wire.connection.succeed_tool(call, result)
     assert wire.heard() == []
     assert wire.connection.live == 1
 
@@ -365,7 +375,7 @@ def test_progress_counts_from_one_for_each_call() -> None:
     wire.call(2, text="b")
     for request in (1, 1, 2):
         assert wire.connection.progress(
-            wire.started(request), ProgressStatus(message="m", current=1, total=2, unit="u")
+            wire.started(request), ProgressStatus(message="m", current=1, total=2, unit="u").to_json()
         )
     frames = wire.heard()
     assert [(frame["params"]["request_id"], frame["params"]["sequence"]) for frame in frames] == [
@@ -382,20 +392,20 @@ def test_progress_stops_with_the_answer() -> None:
     wire.call(1, text="a")
     call = wire.started(1)
     wire.cancel(1)
-    assert not wire.connection.progress(call, ProgressStatus(message="late"))
+    assert not wire.connection.progress(call, ProgressStatus(message="late").to_json())
     assert wire.heard() == []
 
 
 def test_progress_needs_the_feature_and_an_api_that_has_it() -> None:
     wire = ready("0.4", features=())
     wire.call(1, text="a")
-    assert not wire.connection.progress(wire.started(1), ProgressStatus(message="m"))
+    assert not wire.connection.progress(wire.started(1), ProgressStatus(message="m").to_json())
     assert wire.heard() == []
     for api in ("0.1", "0.3"):
         wire = ready(api)
         wire.call(1, text="a")
         with pytest.raises(NotNegotiated, match=api):
-            wire.connection.progress(wire.started(1), ProgressStatus(message="m"))
+            wire.connection.dialect.status_event("m", {})
 
 
 @pytest.mark.parametrize(
@@ -411,30 +421,10 @@ def test_a_bad_progress_is_the_fault_of_this_side(event: Any) -> None:
     wire = ready("0.4")
     wire.call(1, text="a")
     with pytest.raises(LocalProtocolError):
-        wire.connection.progress(wire.started(1), event)
-    assert wire.connection.progress(wire.started(1), ProgressStatus(message="m"))
+        wire.connection.progress(wire.started(1), event.to_json())
+    assert wire.connection.progress(wire.started(1), ProgressStatus(message="m").to_json())
     (frame,) = wire.heard()
     assert frame["params"]["sequence"] == 1
-
-
-def test_notifications_need_the_declaration() -> None:
-    for api in FEATURE_APIS:
-        wire = ready(api)
-        assert wire.connection.notify("warning", "title", "text")
-        assert wire.connection.notify("info", None, "text")
-        first, second = wire.heard()
-        assert first["params"] == {"level": "warning", "title": "title", "message": "text"}
-        assert "title" not in second["params"]
-        assert "id" not in first
-        wire = ready(api, notifications=False)
-        with pytest.raises(NotNegotiated, match=r"contributes\.notifications"):
-            wire.connection.notify("info", None, "text")
-    with pytest.raises(NotNegotiated, match=r"0\.3"):
-        ready("0.3").connection.notify("info", None, "text")
-    with pytest.raises(NotNegotiated):
-        Wire(extension("0.4")).connection.notify("info", None, "too early")
-    with pytest.raises(LocalProtocolError, match="level"):
-        ready("0.4").connection.notify("loud", None, "text")  # type: ignore[arg-type]
 
 
 @every_api
@@ -444,4 +434,4 @@ def test_a_call_event_comes_before_anything_that_ends_it(api: str) -> None:
     frames = [side.request(1, "tool/call", side.call_params("echo", {"text": "a"})), side.request(2, "shutdown", {})]
     wire.bytes(b"".join(spell(frame) + b"\n" for frame in frames))
     kinds = [type(event) for event in wire.events]
-    assert kinds.index(CallStarted) < kinds.index(CallEnded)
+    assert kinds.index(RequestStarted) < kinds.index(RequestEnded)

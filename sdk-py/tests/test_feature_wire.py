@@ -53,7 +53,7 @@ def test_the_greatest_line_is_served_and_one_byte_more_ends_the_session(api: str
         )
         if extra == 0:
             assert wire.connection.live == 1
-            wire.connection.succeed(wire.started(1), ToolResult(""))
+            wire.connection.succeed_tool(wire.started(1), ToolResult(""))
             wire.heard()
     assert wire.connection.live == 0
     assert wire.closed is not None
@@ -205,7 +205,7 @@ def test_a_required_feature_that_is_not_supported_is_named(api: str) -> None:
     assert isinstance(offer, dict)
     answer = wire.initialize(protocol={**offer, "required_features": ["request_cancellation", "artifacts", "magic"]})
     assert code(answer) == -32000
-    assert answer["error"]["data"] == {"unsupported_features": ["artifacts", "magic"]}
+    assert answer["error"]["data"] == {"unsupported_features": ["magic"]}
     assert wire.closed is not None
 
 
@@ -290,7 +290,7 @@ def test_the_bounds_of_results(api: str, field: str, value: Any, reason: str) ->
     wire.call(1, "anything")
     given: dict[str, Any] = {"structured": 1, field: value}
     with pytest.raises(LocalProtocolError, match=reason):
-        wire.connection.succeed(wire.started(1), ToolResult("", **given))
+        wire.connection.succeed_tool(wire.started(1), ToolResult("", **given))
 
 
 @negotiating
@@ -304,8 +304,8 @@ def test_the_deepest_result(api: str) -> None:
         value = [value]
     wire.call(1, "anything")
     with pytest.raises(LocalProtocolError, match="33 levels"):
-        wire.connection.succeed(wire.started(1), ToolResult("", structured=[value]))
-    assert wire.connection.succeed(wire.started(1), ToolResult("", structured=value, metadata={"k": value[0]}))
+        wire.connection.succeed_tool(wire.started(1), ToolResult("", structured=[value]))
+    assert wire.connection.succeed_tool(wire.started(1), ToolResult("", structured=value, metadata={"k": value[0]}))
 
 
 def anything() -> ToolResult:

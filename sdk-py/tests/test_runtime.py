@@ -460,7 +460,7 @@ def test_everything_a_call_can_say() -> None:
     with TestHost(ext, workspace="/here", flags={"deep": True}) as host:
         result = host.call("talk")
     assert result.text == (
-        "talk 0.4 /here {'deep': True} ['content_parts', 'request_cancellation', 'request_progress'] /here"
+        "talk 0.4 /here {'deep': True} ['content_parts', 'progress_decoration', 'request_cancellation', 'request_progress'] /here"
     )
     assert result.progress == (
         ProgressStatus(message="half", current=1, total=2, unit="halves"),
@@ -520,12 +520,15 @@ def test_one_hook_per_call() -> None:
         host.begin("gate")
         gate.wait_running()
         heard: list[str] = []
-        gate.calls[0].when_ended(lambda: heard.append("end"))
+        token = gate.calls[0].cancellation
+        token.when_ended(lambda: heard.append("end"))
         with pytest.raises(LocalProtocolError):
-            gate.calls[0].when_ended(lambda: None)
+            token.when_ended(lambda: None)
         gate.open.set()
-        gate.calls[0].end("twice")
-    assert heard[0] == "end"
+        token.end("once")
+        token.end("twice")
+    assert heard == ["end"]
+    assert token.reason == "once"
 
 
 @every_api

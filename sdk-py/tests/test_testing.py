@@ -40,7 +40,7 @@ async def waiting() -> None:
         (b'{"jsonrpc":"2.0","id":77,"result":{}}\n', "77"),
         (b'{"jsonrpc":"2.0","id":1,"result":{}}\n', "1, which is not open"),
         (b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"m"}}\n', "None"),
-        (b'{"jsonrpc":"2.0","id":"x","method":"tools/register","params":{}}\n', "not negotiated"),
+        (b'{"jsonrpc":"2.0","id":"x","method":"tools/register","params":{}}\n', "tools"),
         (b'{"jsonrpc":"2.0","method":"notification","params":{"level":"loud","message":"m"}}\n', "level"),
         (CALL % (77, 1), "77"),
         (CALL % (2, 2), "sequence 2"),

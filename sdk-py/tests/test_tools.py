@@ -11,7 +11,8 @@ import pytest
 
 from octet_extension import Call, CallFailed, Extension, Field, LocalProtocolError, ToolResult
 from octet_extension._hints import hint_of
-from octet_extension._schema import Misfit, check_output_schema, validate
+from octet_extension._output_schema import check_output_schema
+from octet_extension._schema import Misfit, validate
 from octet_extension.testing import TestHost
 
 
@@ -155,7 +156,7 @@ def test_a_hint_without_a_schema_is_refused(hint: Any, reason: str) -> None:
 def schema_of(function: Callable[..., object], **options: Any) -> Mapping[str, Any]:
     ext = Extension()
     ext.tool("Does something", **options)(function)
-    return ext.connect()._tools[ext.tools[0]].parameters
+    return ext._tools[ext.tools[0]].parameters
 
 
 def test_parameters_become_the_schema() -> None:
@@ -321,7 +322,7 @@ def test_descriptions_and_names() -> None:
     with pytest.raises(LocalProtocolError, match="is there already"):
         ext.tool("Again", name="documented")(lambda: "")
     assert ext.tools == ("documented",)
-    assert ext.connect()._tools["documented"].description == "Says what it does."
+    assert ext._tools["documented"].description == "Says what it does."
 
 
 def test_api_03_has_no_fractions_in_schemas() -> None:

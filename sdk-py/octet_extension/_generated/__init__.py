@@ -10,3 +10,5 @@ WIRE_VERSIONS: Final[Mapping[str, tuple[str, ...]]] = {
     "manifest_doc": ("0.1", "0.2", "0.3", "0.4"),
 }
 """API versions of each wire, by the module of its bindings."""
+VERSION_VARIABLE: Final = "OCTET_EXTENSION_API_VERSION"
+"""Environment variable that tells an extension its API version; empty where no wire has one."""

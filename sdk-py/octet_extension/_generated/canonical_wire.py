@@ -68,6 +68,7 @@ __all__ = [
     "ERROR_UNKNOWN_METHOD",
     "ERROR_VERSION_MISMATCH",
     "ErrorObject",
+    "HOOKS",
     "ImagePart",
     "InitializeFlagValue",
     "InitializeRequest",
@@ -3434,6 +3435,10 @@ CAPABILITIES: Final[Mapping[str, _rows.Capability]] = _rows.by_name(
     )
 )
 """The capability table."""
+
+
+HOOKS: Final[Mapping[str, _rows.Hook]] = {}
+"""The hook table."""
 
 TABLE_CONTRACT_IDENTITY: Final[tuple[tuple[str, str], ...]] = (
     ("schema", "octet.extension.api/0.3"),
