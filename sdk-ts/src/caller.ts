@@ -52,6 +52,12 @@ export class ScopeServices extends Services {
   }
 }
 
+/** Asks for changes of the tools, which only the SDK may. */
+export function catalogCaller(link: Link, origin: Origin): (service: ServiceName, params: object) => Promise<unknown> {
+  const caller = new ScopeCaller(link, origin);
+  return (service, params) => caller.ask(caller.method(service), params, {});
+}
+
 class ScopeCaller implements Caller {
   constructor(
     private readonly link: Link,
@@ -72,6 +78,14 @@ class ScopeCaller implements Caller {
 
   async request(service: ServiceName, params: object, options: ServiceOptions = {}): Promise<unknown> {
     const method = this.method(service);
+    if (method.gate === feature.FEATURE_DYNAMIC_TOOLS) {
+      throw new LocalProtocolError(`${JSON.stringify(method.name)} would change the tools behind the back of the SDK: use dynamicTools`);
+    }
+    return this.ask(method, params, options);
+  }
+
+  /** Sends a request whatever it is about. */
+  async ask(method: Method, params: object, options: ServiceOptions): Promise<unknown> {
     const text = this.judge(method, params);
     const scope = method.parent === "none" && this.link.session.methods === undefined ? undefined : this.origin;
     const result = await this.link.children.request(method.name, text, scope, options.signal);

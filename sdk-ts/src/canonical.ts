@@ -5,6 +5,9 @@ import type { JsonValue } from "./_generated/json.js";
 import { decodeUtf8, Numeral, readJson, writeJson } from "./_generated/json.js";
 import { LocalProtocolError } from "./errors.js";
 
+/** Nesting that no wire allows. */
+const ANY_DEPTH = 1024;
+
 const UTF8 = new TextEncoder();
 
 /**
@@ -47,5 +50,14 @@ function assertPortable(value: unknown, level = 0): void {
   }
   for (const member of Object.values(value)) {
     assertPortable(member, level + 1);
+  }
+}
+
+/** Writes any JSON value with its members ascending and no white space. Throws LocalProtocolError for what is no JSON. */
+export function canonicalJson(value: JsonValue): string {
+  try {
+    return writeJson(value, ANY_DEPTH);
+  } catch (cause) {
+    throw new LocalProtocolError(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }

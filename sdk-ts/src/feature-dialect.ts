@@ -234,12 +234,11 @@ function commandsOf(registry: Registry): readonly wire.CommandDefinition[] {
   return [...registry.commands.values()].map(({ name, description, usage }) => ({ name, description, ...(usage === undefined ? {} : { usage }) }));
 }
 
-/** Of the lifecycle events those that have a handler; all of them where none has. */
+/** Of the lifecycle events those that have a handler; all of them where none has, because memory goes by them too. */
 function subscriptions(registry: Registry, features: ReadonlySet<string>): Pick<wire.ProtocolSelection, "lifecycle_events"> {
-  const handled = wire.METHODS.filter(
-    (row) => row.gate.startsWith(`${wire.FEATURE_LIFECYCLE_EVENTS} `) && row.service !== undefined && registry.events.has(verbOf(row.service)),
-  ).map((row) => row.name as wire.LifecycleEvent);
-  return features.has(wire.FEATURE_LIFECYCLE_EVENTS) && handled.length > 0 ? { lifecycle_events: handled } : {};
+  const all = wire.METHODS.filter((row) => row.gate.split(" ", 1)[0] === wire.FEATURE_LIFECYCLE_EVENTS);
+  const handled = all.filter((row) => row.service !== undefined && registry.events.has(verbOf(row.service))).map((row) => row.name as wire.LifecycleEvent);
+  return features.has(wire.FEATURE_LIFECYCLE_EVENTS) && handled.length > 0 && handled.length < all.length ? { lifecycle_events: handled } : {};
 }
 
 /** A result needs at least one text. */

@@ -48,6 +48,9 @@ export function openRequest(api: wire.Version, method: string, params: JsonValue
     throw unknown(method);
   }
   const gate = gateOf(row);
+  if (gate.kind === "manifest" && serving.session.contributes[gate.name] === false) {
+    throw unknown(method);
+  }
   if (gate.kind === "feature" && !serving.session.features.has(gate.name)) {
     throw new Refusal("unknown_method", `unsupported_feature ${method}`, { method });
   }
@@ -65,6 +68,12 @@ export function openRequest(api: wire.Version, method: string, params: JsonValue
 
 function unknown(method: string): Refusal {
   return new Refusal("unknown_method", `unknown method: ${method}`, { method });
+}
+
+/** Whether the manifest lists a name under a member of contributes. */
+function lists(session: Serving["session"], member: string, name: string): boolean {
+  const declared = session.contributes[member];
+  return Array.isArray(declared) && declared.includes(name);
 }
 
 /** Encodes a result by the shape the method table gives. What breaks it is the extension's own fault. */
@@ -104,15 +113,21 @@ function command(_api: wire.Version, params: JsonObject, { registry }: Serving):
     name,
     context: contextOf(given),
     run: (scope) => found.run(scope, args),
-    encode: (reply) => encodeLocal(wire.MODELS.CommandExecuteResult, (typeof reply === "string" ? { text: reply } : reply) as wire.CommandExecuteResult),
+    encode: (reply) => encodeLocal(wire.MODELS.CommandExecuteResult, commandResult(reply)),
   };
+}
+
+/** Every member is sent, so that a host needs no defaults. */
+function commandResult(reply: unknown): wire.CommandExecuteResult {
+  const given = (typeof reply === "string" ? { text: reply } : reply) as wire.CommandExecuteResult;
+  return { notifications: [], context: [], ...given };
 }
 
 function hook(api: wire.Version, params: JsonObject, { registry, session }: Serving): Plan {
   const { hook: name, payload, context: given, session_leaf: leaf } = params as unknown as wire.HookRunParams;
   const row = wire.HOOKS.find((one) => one.name === name && one.versions.includes(api));
   const handler = registry.hooks.get(name);
-  if (row === undefined || handler === undefined) {
+  if (row === undefined || handler === undefined || !lists(session, "hooks", name)) {
     throw new Refusal("invalid_params", `the hook ${JSON.stringify(name)} is not one of this extension`);
   }
   if (row.feature !== "-" && !session.features.has(row.feature)) {
@@ -149,18 +164,18 @@ function context(_api: wire.Version, params: JsonObject, { registry }: Serving):
   return { label: "context", context: contextOf(given), run: (scope) => handler(scope, prompt) };
 }
 
-function status(_api: wire.Version, params: JsonObject, { registry }: Serving): Plan {
+function status(_api: wire.Version, params: JsonObject, { registry, session }: Serving): Plan {
   const { surface, context: given } = params as unknown as wire.StatusCollectParams;
-  if (registry.status.size === 0) {
-    throw unknown(wire.METHOD_STATUS_COLLECT);
-  }
   const handler = registry.status.get(surface);
+  if (handler === undefined || !lists(session, "ui", surface)) {
+    throw new Refusal("unknown_method", `the surface ${JSON.stringify(surface)} is not one of this extension`, { method: wire.METHOD_STATUS_COLLECT });
+  }
   return {
     label: `status ${JSON.stringify(surface)}`,
     name: surface,
     context: contextOf(given),
     run: async (scope) => {
-      const answer = (await handler?.(scope)) ?? null;
+      const answer = await handler(scope);
       return answer === null ? null : { ...answer, surface };
     },
   };
@@ -175,10 +190,10 @@ function menu(_api: wire.Version, params: JsonObject, { registry }: Serving): Pl
   return { label: "menu", context: contextOf(given), run: (scope) => handler(scope) };
 }
 
-function render(_api: wire.Version, params: JsonObject, { registry }: Serving): Plan {
+function render(_api: wire.Version, params: JsonObject, { registry, session }: Serving): Plan {
   const { name, arguments: args, output, is_error: isError, context: given } = params as unknown as wire.ToolRenderParams;
   const handler = registry.renderers.get(name);
-  if (handler === undefined) {
+  if (handler === undefined || !lists(session, "tool_renderers", name)) {
     throw new Refusal("unknown_method", `unknown tool renderer: ${name}`, { method: name });
   }
   return {
@@ -221,13 +236,13 @@ function intercept(_api: wire.Version, params: JsonObject, { registry, session }
 }
 
 function dispose(_api: wire.Version, params: JsonObject, { registry, session }: Serving): Plan {
-  const { resources } = params as unknown as wire.ResourceDisposeParams;
+  const request = params as unknown as wire.ResourceDisposeParams;
   return {
     label: "resource disposal",
     context: looseContext({}, session.context.workspace),
     run: async (scope) => {
-      const said = (await registry.dispose?.(scope, resources)) ?? [];
-      const results = resources.map((resource) => ({ resource, status: said.find((one) => same(one.resource, resource))?.status ?? "completed" }));
+      const said = (await registry.dispose?.(scope, request)) ?? [];
+      const results = request.resources.map((resource) => ({ resource, status: said.find((one) => same(one.resource, resource))?.status ?? "completed" }));
       return { results };
     },
   };

@@ -1,9 +1,11 @@
 /** A session that is open: the requests of the host that run in it, and everything they may ask for. */
 
+import type { ToolsRegisterResult } from "./_generated/feature-wire.js";
 import { METHOD_SHORTCUT_REGISTER, METHOD_TOOL_CALL, MODELS } from "./_generated/feature-wire.js";
 import type { JsonValue } from "./_generated/json.js";
 import { writeJson } from "./_generated/json.js";
 import type { RpcId } from "./_generated/wire.js";
+import { catalogCaller } from "./caller.js";
 import { Children } from "./children.js";
 import type { Delivery } from "./children.js";
 import type { Dialect, Serving, Session, WireError, Work } from "./dialect.js";
@@ -140,7 +142,7 @@ export class OpenSession implements Link {
     const cause = new CancelledError(reason);
     this.settle(scope, "cancelled", cause, () => {
       this.port.refuse(id, this.dialect.cancelled(reason));
-    });
+    }, true);
     scope.abort(cause);
   }
 
@@ -201,7 +203,7 @@ export class OpenSession implements Link {
 
   private catalogWire(): ConstructorParameters<typeof DynamicTools>[1] extends () => infer W ? W : never {
     const { dialect, session } = this;
-    const { tools } = this.handle.services;
+    const ask = catalogCaller(this, this.handle);
     return {
       api: dialect.api,
       features: session.features,
@@ -209,8 +211,8 @@ export class OpenSession implements Link {
         dialect.checkTool(tool);
       },
       definition: (tool) => dialect.definition(tool, session.features, (line) => { this.log(line); }) as never,
-      register: (params) => tools.register(params),
-      unregister: (params) => tools.unregister(params),
+      register: (params) => ask("tools.register", params) as Promise<ToolsRegisterResult>,
+      unregister: (params) => ask("tools.unregister", params) as Promise<ToolsRegisterResult>,
     };
   }
 
@@ -277,15 +279,14 @@ export class OpenSession implements Link {
     }
   }
 
-  /** Gives a request its one answer and ends its children. Whoever comes second does nothing. */
-  private settle(scope: RunningRequest, state: "settled" | "cancelled", cause: CancelledError | undefined, answer: () => void): void {
+  /** Gives a request its one answer and ends its children, of which `tell` tells the host. Whoever comes second does nothing. */
+  private settle(scope: RunningRequest, state: "settled" | "cancelled", cause: CancelledError | undefined, answer: () => void, tell = false): void {
     if (scope.settled || this.state === "closed") {
       return;
     }
     const later = scope.settle(state);
     this.active.delete(scope.id);
-    // A host of the feature wire ends the children of a request by itself.
-    this.children.close(scope, cause, this.dialect.strict);
+    this.children.close(scope, cause, tell);
     this.port.guard(answer);
     if (state === "settled" && later !== undefined) {
       for (const work of later) {

@@ -38,8 +38,21 @@ class RunningStream implements ProviderStream {
   }
 
   event(kind: ProviderStreamEventKind, payload: NonNullable<JsonValue>): Promise<void> {
-    const send = async (): Promise<void> => {
+    return this.send(kind, payload, () => {
       this.signal.throwIfAborted();
+    });
+  }
+
+  /** Sends the last event where none was sent; also for a stream that was given up, but not behind the session. */
+  async end(kind: ProviderStreamEventKind, payload: NonNullable<JsonValue>): Promise<void> {
+    if (!this.ended && !this.scope.signal.aborted) {
+      await this.send(kind, payload, () => undefined);
+    }
+  }
+
+  private send(kind: ProviderStreamEventKind, payload: NonNullable<JsonValue>, check: () => void): Promise<void> {
+    const send = async (): Promise<void> => {
+      check();
       if (this.ended) {
         throw new LocalProtocolError(`stream ${JSON.stringify(this.id)} has ended: send nothing behind its last event`);
       }
@@ -71,10 +84,9 @@ export class Streams {
     this.live.set(stream.id, stream);
     try {
       await provider.stream(stream, request);
+      await stream.end("finished", {});
     } catch (fault) {
-      if (!stream.ended && !stream.signal.aborted) {
-        await stream.event("error", { message: "internal error" });
-      }
+      await stream.end("error", { message: fault instanceof Error ? fault.message : String(fault) });
       throw fault;
     } finally {
       scope.signal.removeEventListener("abort", stop);

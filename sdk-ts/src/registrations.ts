@@ -1,15 +1,19 @@
 /** Registrations of hooks and events, as typed methods on top of the generated ones. */
 
+import type { SessionEnd, SessionHookResult, SessionStart } from "./_generated/canonical-wire.js";
 import type { EventHandler } from "./_generated/events.js";
 import { Events } from "./_generated/events.js";
 import type { HookHandler } from "./_generated/hooks.js";
 import { Hooks } from "./_generated/hooks.js";
 import type { JsonValue } from "./_generated/json.js";
+import { HOOK_PAIRS } from "./_generated/manifest-doc.js";
 import type { Dialect } from "./dialect.js";
 import { LocalProtocolError } from "./errors.js";
 import type { AnyEvent, AnyHook } from "./registry.js";
 import type { HookCall, SessionHandle } from "./scope.js";
 import { verbOf } from "./selection.js";
+
+const [[SESSION_START, SESSION_END]] = HOOK_PAIRS;
 
 /** The hooks of one extension. Throws LocalProtocolError for one that the API version does not have, or a second handler. */
 export class HookRegistrations extends Hooks<HookCall> {
@@ -29,6 +33,18 @@ export class HookRegistrations extends Hooks<HookCall> {
       throw new LocalProtocolError(`hook ${JSON.stringify(hook)} is registered twice: keep one handler`);
     }
     this.registered.set(hook, handler);
+  }
+
+  /** A session starts. Its disposition is recorded and stops nothing. API 0.3. */
+  sessionStart(handler: HookHandler<HookCall, SessionStart, SessionHookResult | undefined>): this {
+    this.add(SESSION_START, handler);
+    return this;
+  }
+
+  /** A session has ended. Its disposition is recorded and stops nothing. API 0.3. */
+  sessionEnd(handler: HookHandler<HookCall, SessionEnd, SessionHookResult | undefined>): this {
+    this.add(SESSION_END, handler);
+    return this;
   }
 
   /** Registers a handler that only watches. @internal */

@@ -71,7 +71,7 @@ export type AutocompleteHandler = (scope: Scope, request: feature.UiAutocomplete
 export type InterceptHandler = (scope: Scope, data: string) => Eventually<string>;
 
 /** Lets go of native resources. What it does not name, or all where it returns nothing, counts as completed. */
-export type DisposeHandler = (scope: Scope, resources: readonly feature.ResourceRef[]) => Eventually<readonly feature.DisposedResource[] | undefined>;
+export type DisposeHandler = (scope: Scope, request: feature.ResourceDisposeParams) => Eventually<readonly feature.DisposedResource[] | undefined>;
 
 /** Reads the set-up of another program. API 0.3. */
 export interface MigrationAdapter {

@@ -1,0 +1,3 @@
+#!/usr/bin/env node
+process.env.OCTET_EXTENSION_API_VERSION ??= "0.1";
+await import("../../../../dist/showcase/main.js");
