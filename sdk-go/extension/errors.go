@@ -39,7 +39,7 @@ type NotNegotiatedError struct {
 
 // Error names the method, what it needs and the remedy.
 func (e *NotNegotiatedError) Error() string {
-	return fmt.Sprintf("%s needs %s, which this session does not have: %s", e.Method, e.Needs, e.Remedy)
+	return fmt.Sprintf("%s is not negotiated with this host: it needs %s; %s", e.Method, e.Needs, e.Remedy)
 }
 
 // Is reports whether target is ErrNotNegotiated.

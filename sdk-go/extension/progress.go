@@ -80,7 +80,10 @@ func pieceLength(text string) int {
 // It returns ErrNotNegotiated where the host takes none, and a *wirejson.Violation for a text out of bounds.
 func (s *Scope) Decorate(label, detail string) error {
 	if !s.session.has(featurewire.FeatureProgressDecoration) {
-		return noFeature(featurewire.MethodProgress, featurewire.FeatureProgressDecoration)
+		if err := s.may(featurewire.LookupMethod(featurewire.MethodProgress)); err != nil {
+			return err
+		}
+		return &NotNegotiatedError{featurewire.MethodProgress, "the feature " + strconv.Quote(featurewire.FeatureProgressDecoration), "run under a host that offers it"}
 	}
 	decoration := featurewire.ProgressDecoration{Label: label}
 	if detail != "" {
@@ -94,7 +97,7 @@ func (s *Scope) Decorate(label, detail string) error {
 
 func (s *Scope) progress(event featurewire.ProgressEvent) error {
 	if !s.session.progress {
-		return noFeature(featurewire.MethodProgress, featurewire.FeatureRequestProgress)
+		return s.may(featurewire.LookupMethod(featurewire.MethodProgress))
 	}
 	if s.request == nil || s.settled {
 		return ErrCallOver
@@ -134,10 +137,6 @@ func notification(level Level, title, message string) (featurewire.Notification,
 		params.Title = wirejson.Some(plain(title))
 	}
 	return params, nil
-}
-
-func noFeature(method, feature string) error {
-	return &NotNegotiatedError{method, "the feature " + strconv.Quote(feature), "run under a host that offers it"}
 }
 
 // send sends a notification in front of the answer, or not at all.

@@ -50,6 +50,14 @@ type Options struct {
 	// SessionHooks has the manifest declare the session hooks, and the host offer them. API 0.3 alone has
 	// them.
 	SessionHooks bool
+	// Services answer the requests of the extension, by noun and verb, such as "composer.set". A request that
+	// nothing answers fails the test; shortcuts and changes of the catalog the host admits by itself.
+	Services map[string]Service
+	// Withhold lists features of API 0.2 and 0.4, or capabilities of API 0.3, that the host does not offer.
+	Withhold []string
+	// Undeclared lists members that the manifest does not declare though something is registered for them or
+	// they are always declared, such as "presentation".
+	Undeclared []string
 	// FrameBytes is the offered payload bound of API 0.3; 1 MiB by default.
 	FrameBytes int
 }
@@ -61,6 +69,7 @@ type Host struct {
 	options Options
 	side    side
 	conn    *peer.Conn
+	api     extension.API
 	served  chan error // what Serve returned
 
 	closing sync.Once
@@ -69,6 +78,11 @@ type Host struct {
 	tools         []Tool
 	running       map[wirejson.ID]*Pending
 	notifications []Notification
+	services      map[string]Service
+	sent          []Message
+	looked        int           // of sent, by NextSent
+	moreSent      chan struct{} // closed at the next message
+	revision      int64         // of the catalog
 }
 
 // Tool is one tool of the catalog as the host sees it.
@@ -107,7 +121,8 @@ func start(t testing.TB, ext *extension.Extension, options *Options) (*Host, err
 		h.options = *options
 	}
 	h.options.fill()
-	h.side = sideOf(ext)
+	h.side, h.api = sideOf(ext), ext.API()
+	h.services, h.moreSent = h.options.Services, make(chan struct{})
 	profile, err := h.side.profile()
 	if err != nil {
 		return nil, err
@@ -123,6 +138,8 @@ func start(t testing.TB, ext *extension.Extension, options *Options) (*Host, err
 			_ = toExtension.Close() // these two never fail
 			_ = fromExtension.Close()
 		},
+		Handle:   h.serve,
+		Early:    []string{featurewire.MethodShortcutRegister},
 		Notice:   h.notice,
 		Diagnose: func(d peer.Diagnostic) { t.Logf("exttest: %s", d.Text) },
 	})
@@ -144,7 +161,7 @@ func (o *Options) fill() {
 }
 
 func (h *Host) initialize(ext *extension.Extension) error {
-	params, err := h.side.initialize(&h.options, ext.Tools())
+	params, err := h.side.initialize(&h.options, ext.Contributes())
 	if err != nil {
 		return err
 	}
@@ -165,7 +182,11 @@ func (h *Host) initialize(ext *extension.Extension) error {
 }
 
 // Tools returns the catalog, ascending by name.
-func (h *Host) Tools() []Tool { return h.tools }
+func (h *Host) Tools() []Tool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]Tool(nil), h.tools...)
+}
 
 // Notifications returns the messages to the person so far, in order.
 func (h *Host) Notifications() []Notification {
@@ -176,6 +197,14 @@ func (h *Host) Notifications() []Notification {
 
 // notice takes what the extension sends, in order.
 func (h *Host) notice(n *peer.Notice) {
+	if m := h.methodOf(n.Method); m.Service != "" {
+		h.keep(m, n.Params)
+		if shape, _ := m.Shape(string(h.api)); shape.Params != "" {
+			if _, err := h.decode(shape.Params, n.Params); err != nil {
+				h.t.Errorf("exttest: params of %s break their model: %v", n.Method, err)
+			}
+		}
+	}
 	switch n.Method {
 	case featurewire.MethodProgress:
 		progress, err := featurewire.DecodeProgressParams(n.Params)

@@ -19,9 +19,10 @@ import (
 // side is what a host says on one of the wires.
 type side interface {
 	profile() (*peer.Profile, error)
-	initialize(o *Options, tools []string) (wirejson.Encoder, error)
+	initialize(o *Options, contributes featurewire.Contributes) (wirejson.Encoder, error)
 	// agree checks the answer to what initialize returned.
 	agree(o *Options, asked wirejson.Encoder, result []byte) ([]Tool, peer.Session, error)
+	context(o *Options) json.RawMessage
 	call(o *Options, tool string, arguments json.RawMessage) wirejson.Encoder
 	result(raw []byte) (*Result, error)
 }
@@ -55,7 +56,38 @@ func octetVersion() string {
 	panic("exttest: the spec names no version of the host")
 }
 
-func (s featureSide) initialize(o *Options, tools []string) (wirejson.Encoder, error) {
+// declared returns what the manifest declares.
+func (o *Options) declared(c featurewire.Contributes) (featurewire.Contributes, error) {
+	if o.NoNotifications {
+		c.Notifications = false
+	}
+	text := c.AppendJSON(nil)
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); err != nil {
+		return c, err
+	}
+	for _, name := range o.Undeclared {
+		switch value := members[name]; {
+		case value == nil:
+			return c, fmt.Errorf("the manifest has nothing called %q to leave out", name)
+		case value[0] == '[':
+			members[name] = json.RawMessage("[]")
+		default:
+			members[name] = json.RawMessage("false")
+		}
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		return c, err
+	}
+	return featurewire.DecodeContributes(text)
+}
+
+func (s featureSide) initialize(o *Options, contributes featurewire.Contributes) (wirejson.Encoder, error) {
+	contributes, err := o.declared(contributes)
+	if err != nil {
+		return nil, err
+	}
 	grants := featurewire.CapabilityGrants{Filesystem: featurewire.FilesystemGrantNone}
 	if s.api == extension.API01 {
 		if len(o.Flags) > 0 {
@@ -63,7 +95,10 @@ func (s featureSide) initialize(o *Options, tools []string) (wirejson.Encoder, e
 		}
 		return featurewire.InitializeParamsV01{
 			APIVersion: featurewire.ApiVersion(s.api), OctetVersion: octetVersion(), Extension: identity, Workspace: o.Workspace,
-			Capabilities: grants, Contributes: featurewire.ContributesV01{Tools: tools, Notifications: !o.NoNotifications},
+			Capabilities: grants, Contributes: featurewire.ContributesV01{
+				Tools: contributes.Tools, Commands: contributes.Commands, Hooks: contributes.Hooks, UI: contributes.UI, Context: contributes.Context,
+				ToolRenderers: contributes.ToolRenderers, Notifications: contributes.Notifications, Confirmations: contributes.Confirmations,
+			},
 		}, nil
 	}
 	flags, err := flagValues(o.Flags)
@@ -71,8 +106,12 @@ func (s featureSide) initialize(o *Options, tools []string) (wirejson.Encoder, e
 		return nil, err
 	}
 	var bound []string
-	if !o.NoProgress {
-		bound = []string{featurewire.FeatureRequestProgress}
+	for i := range featurewire.Features {
+		f := &featurewire.Features[i]
+		left := slices.Contains(o.Withhold, f.Name) || o.NoProgress && f.Name == featurewire.FeatureRequestProgress
+		if slices.Contains(f.Versions, string(s.api)) && !left {
+			bound = append(bound, f.Name)
+		}
 	}
 	offer, err := negotiation.OfferFeatures(string(s.api), int64(o.Concurrency), bound...)
 	if err != nil {
@@ -80,7 +119,7 @@ func (s featureSide) initialize(o *Options, tools []string) (wirejson.Encoder, e
 	}
 	params := featurewire.InitializeParams{
 		APIVersion: featurewire.ApiVersion(s.api), OctetVersion: octetVersion(), Extension: identity, Workspace: o.Workspace,
-		Capabilities: grants, Contributes: featurewire.Contributes{Tools: tools, Notifications: !o.NoNotifications},
+		Capabilities: grants, Contributes: contributes,
 		Protocol: offer,
 	}
 	if len(flags) > 0 {
@@ -134,6 +173,13 @@ func (s featureSide) agree(o *Options, asked wirejson.Encoder, result []byte) ([
 	return tools, peer.Session{Open: agreement.Open(closed...), MaxConcurrent: int(agreement.MaxConcurrent)}, nil
 }
 
+func (s featureSide) context(o *Options) json.RawMessage {
+	if s.api == extension.API01 {
+		return featurewire.ExecutionContextV01{Workspace: o.Workspace, ExecutionScope: wirejson.Null[string]()}.AppendJSON(nil)
+	}
+	return o.context().AppendJSON(nil)
+}
+
 func (s featureSide) call(o *Options, tool string, arguments json.RawMessage) wirejson.Encoder {
 	if s.api == extension.API01 {
 		return featurewire.ToolCallParamsV01{Name: tool, Arguments: arguments, Context: featurewire.ExecutionContextV01{
@@ -177,11 +223,21 @@ type canonicalSide struct{}
 
 func (canonicalSide) profile() (*peer.Profile, error) { return peer.CanonicalProfile(frame.Host), nil }
 
-func (canonicalSide) initialize(o *Options, tools []string) (wirejson.Encoder, error) {
-	contributes := featurewire.Contributes{Tools: tools, Notifications: !o.NoNotifications}
+func (canonicalSide) context(o *Options) json.RawMessage { return o.context().AppendJSON(nil) }
+
+func (canonicalSide) initialize(o *Options, contributes featurewire.Contributes) (wirejson.Encoder, error) {
+	contributes, err := o.declared(contributes)
+	if err != nil {
+		return nil, err
+	}
 	var bound []string
+	for _, c := range canonicalwire.Capabilities {
+		if c.Offer == "optional" && !slices.Contains(o.Withhold, c.Name) && (c.Name != canonicalwire.CapabilityLifecycleEvents || o.SessionHooks) {
+			bound = append(bound, c.Name)
+		}
+	}
+	contributes.Hooks = []string{}
 	if o.SessionHooks {
-		bound = []string{canonicalwire.CapabilityLifecycleEvents}
 		contributes.Hooks = []string{string(manifestdoc.HookSessionStart), string(manifestdoc.HookSessionEnd)}
 	}
 	offer, err := negotiation.Offer(int64(o.FrameBytes), int64(o.Concurrency), bound...)
