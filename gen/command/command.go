@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -32,16 +33,28 @@ const usage = `octet-gen makes the bindings and the reference from spec/.
 
   octet-gen generate [--check] [--root DIR]   write what differs, remove what is stale
   octet-gen list [--wire NAME] [--root DIR]   print one method a line, tab-separated, with a header
+  octet-gen diff OLD NEW [--role R] [--direction D] [--wire NAME] [--frozen] [--format F]
+                                              say what breaks between two specs, and show a message that does
 
 Run it from anywhere inside the repository, or name the repository with --root.
 A fault of the spec is printed as "file: pointer: message", every one of them, and nothing is written.
 
   --check      generate: write nothing; print what would change and exit 1 if anything would
-  --wire NAME  list: only the methods of this wire
-  --root DIR   the repository; default: the nearest folder upwards that holds spec/wires.json
+  --wire NAME  list, diff: only this wire
+  --root DIR   generate, list: the repository; default: the nearest folder upwards that holds spec/wires.json
   --help       this text
 
-Exit codes: 0 done, 1 faults or differences, 2 wrong command line.
+OLD and NEW are folders that hold wires.json or spec/wires.json, or the word "embedded" for the spec this
+program was built with. Every change is judged twice for each role: a peer made from NEW reads what one made
+from OLD writes, and writes what that one reads.
+
+  --role R       diff: only this role, extension or host
+  --direction D  diff: only what that role does, read or write
+  --frozen       diff: any change of an API version that OLD has already is breaking
+  --format F     diff: text (default) or json, as gen/diff/diff.schema.json describes
+
+Exit codes: 0 done, 1 faults or differences, 2 wrong command line. Of diff: 0 compatible, 1 breaking,
+2 wrong command line or a spec that cannot be read, 3 nothing breaking, but something unknown.
 `
 
 // emitters lists every target, in the order in which they run.
@@ -58,6 +71,10 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	flags.BoolVar(&c.check, "check", false, "")
 	flags.StringVar(&c.wire, "wire", "", "")
 	flags.StringVar(&c.root, "root", "", "")
+	flags.StringVar(&c.role, "role", "", "")
+	flags.StringVar(&c.direction, "direction", "", "")
+	flags.StringVar(&c.format, "format", formatText, "")
+	flags.BoolVar(&c.frozen, "frozen", false, "")
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
@@ -73,6 +90,23 @@ type command struct {
 	stdout, stderr io.Writer
 	check          bool
 	wire, root     string
+
+	role, direction, format string
+	frozen                  bool
+}
+
+// owners says which commands know a flag.
+var owners = []struct {
+	flag     string
+	commands []string
+}{
+	{"check", []string{"generate"}},
+	{"wire", []string{"list", "diff"}},
+	{"root", []string{"generate", "list"}},
+	{"role", []string{"diff"}},
+	{"direction", []string{"diff"}},
+	{"format", []string{"diff"}},
+	{"frozen", []string{"diff"}},
 }
 
 // misuse reports a wrong command line.
@@ -90,20 +124,28 @@ func (c *command) fail(err error) int {
 }
 
 func (c *command) run(flags *pflag.FlagSet) int {
+	const commands = "generate, list or diff"
 	if flags.NArg() == 0 {
-		return c.misuse("no command; want generate or list")
+		return c.misuse("no command; want %s", commands)
 	}
-	if flags.NArg() > 1 {
-		return c.misuse("unexpected argument %q; options start with --", flags.Arg(1))
+	name, arguments := flags.Arg(0), 0
+	switch name {
+	case "generate", "list":
+	case "diff":
+		arguments = 2
+	default:
+		return c.misuse("unknown command %q; want %s", name, commands)
 	}
-	name := flags.Arg(0)
-	switch {
-	case name != "generate" && name != "list":
-		return c.misuse("unknown command %q; want generate or list", name)
-	case name == "list" && flags.Changed("check"):
-		return c.misuse("--check belongs to generate")
-	case name == "generate" && flags.Changed("wire"):
-		return c.misuse("--wire belongs to list")
+	if flags.NArg() > 1+arguments {
+		return c.misuse("unexpected argument %q; options start with --", flags.Arg(1+arguments))
+	}
+	for _, o := range owners {
+		if flags.Changed(o.flag) && !slices.Contains(o.commands, name) {
+			return c.misuse("--%s belongs to %s", o.flag, strings.Join(o.commands, " and "))
+		}
+	}
+	if name == "diff" {
+		return c.diff(flags.Args()[1:])
 	}
 	root, err := c.repository()
 	if err != nil {

@@ -20,12 +20,12 @@ func TestMain_refusesWrongCommandLines(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, `octet-gen: no command; want generate or list; see octet-gen --help`},
-		{[]string{"make"}, `octet-gen: unknown command "make"; want generate or list; see octet-gen --help`},
+		{nil, `octet-gen: no command; want generate, list or diff; see octet-gen --help`},
+		{[]string{"make"}, `octet-gen: unknown command "make"; want generate, list or diff; see octet-gen --help`},
 		{[]string{"generate", "all"}, `octet-gen: unexpected argument "all"; options start with --; see octet-gen --help`},
 		{[]string{"generate", "--chek"}, `octet-gen: unknown flag: --chek; see octet-gen --help`},
 		{[]string{"generate", "--root"}, `octet-gen: flag needs an argument: --root; see octet-gen --help`},
-		{[]string{"generate", "--wire", "x"}, `octet-gen: --wire belongs to list; see octet-gen --help`},
+		{[]string{"generate", "--wire", "x"}, `octet-gen: --wire belongs to list and diff; see octet-gen --help`},
 		{[]string{"list", "--check"}, `octet-gen: --check belongs to generate; see octet-gen --help`},
 		{[]string{"list", "--wire", "none"}, `octet-gen: unknown wire "none"; want one of extension-feature, extension-canonical, manifest; see octet-gen --help`},
 		{[]string{"list", "--root", "testdata"}, `octet-gen: "testdata" holds no spec/wires.json; name a repository with --root; see octet-gen --help`},

@@ -11,11 +11,7 @@ import (
 const listHeader = "wire\tversions\tname\tkind\tdirection\tgate\tstatus\tparams\tresult"
 
 func (c *command) list(spec *model.Spec) int {
-	if c.wire != "" && !slices.ContainsFunc(spec.Wires, func(w *model.Wire) bool { return w.Name == c.wire }) {
-		var names []string
-		for _, w := range spec.Wires {
-			names = append(names, w.Name)
-		}
+	if names := wireNames(spec); c.wire != "" && !slices.Contains(names, c.wire) {
 		return c.misuse("unknown wire %q; want one of %s", c.wire, strings.Join(names, ", "))
 	}
 	fmt.Fprintln(c.stdout, listHeader)
@@ -28,6 +24,19 @@ func (c *command) list(spec *model.Spec) int {
 		}
 	}
 	return exitOK
+}
+
+// wireNames returns the names of all wires, each once.
+func wireNames(specs ...*model.Spec) []string {
+	var names []string
+	for _, spec := range specs {
+		for _, w := range spec.Wires {
+			if !slices.Contains(names, w.Name) {
+				names = append(names, w.Name)
+			}
+		}
+	}
+	return names
 }
 
 func row(w *model.Wire, m *model.Method) []string {

@@ -162,6 +162,9 @@ func (w *walker) longer(from, to spot, d way) outcome {
 	if want > maxWitness {
 		return unsure(noteLost)
 	}
+	if set, ok := textsOf(from); ok && from.mod == nil && set.max >= 0 && 2+maxEscape*set.max < int64(want) {
+		return harmless
+	}
 	for _, text := range w.long(from, to, d, want) {
 		if from.tree.accepts(from, text) && refused(to, text, "") {
 			return broken(text, "")
@@ -169,6 +172,9 @@ func (w *walker) longer(from, to spot, d way) outcome {
 	}
 	return unsure(noteLost)
 }
+
+// maxEscape is the length of the longest spelling of one byte in a JSON string.
+const maxEscape = 6
 
 // long proposes values of at least the wanted encoded length.
 func (w *walker) long(from, to spot, d way, want int) []string {
@@ -180,6 +186,17 @@ func (w *walker) long(from, to spot, d way, want int) []string {
 		return []string{`{"a":` + fill(want-8) + `}`}
 	case from.isType(model.Array):
 		return w.longArrays(from, to, d, want)
+	case from.isType(model.String):
+		set, _ := textsOf(from)
+		text, _ := set.stretch(int64(want-2), set.contains)
+		return []string{quote(text)}
+	case from.isType(model.Const), from.is(model.Enum):
+		set, _ := textsOf(from)
+		list := []string{fill(want - 2)}
+		for _, v := range set.values {
+			list = append(list, quote(v))
+		}
+		return list
 	default:
 		return nil
 	}

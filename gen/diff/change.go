@@ -76,7 +76,7 @@ type Change struct {
 
 // Witness proves that a change is breaking.
 type Witness struct {
-	Of      string   // what Text is: "params of tool/call", "frame from host", "Manifest"
+	Of      string   // what Text is: "params of tool/call", "a frame", "Manifest"
 	Text    string   // JSON: legal on side Writer, refused on the other
 	Writer  Side     // Old for direction read, New for write
 	Given   []string // what else holds, such as which feature is negotiated; may be empty

@@ -122,7 +122,7 @@ func (c *comparison) contractOffer(r row, d way, from, to *tree, list, name stri
 	case from.refuseOffer(&o, list, name) != "":
 		c.judge(r, fromHost, d, Unknown, noteLost, nil)
 	default:
-		c.judge(r, fromHost, d, Breaking, "", &Witness{Of: "names of an offer", Text: o.text(), Refusal: refusal})
+		c.judge(r, fromHost, d, Breaking, "", &Witness{Of: "the names of an offer", Text: o.text(), Refusal: refusal})
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *comparison) contractSelection(r row, d way, from, to *tree, list, name 
 		c.judge(r, fromExtension, d, Compatible, "", nil)
 		return
 	}
-	c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "selected names", Text: selected.text(), Refusal: refusal})
+	c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "the selected names", Text: selected.text(), Refusal: refusal})
 }
 
 // refuseNames says why a selection is refused because of one name that it does not hold.
@@ -207,7 +207,7 @@ func (c *comparison) needs(b *model.Capability, r row) {
 			continue
 		}
 		c.judge(r, fromExtension, d, Breaking, "", &Witness{
-			Of: "selected names", Text: selected.text(),
+			Of: "the selected names", Text: selected.text(),
 			Refusal: strconv.Quote(b.Name) + " needs " + strconv.Quote(reader.Needs[at]) + ", which is not selected",
 		})
 	}

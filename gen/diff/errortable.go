@@ -94,7 +94,7 @@ func (c *comparison) errorLoss(r row, name string) {
 				if refusal := to.readError(name, e.Code, text); refusal != "" && witness == nil {
 					verdict = Breaking
 					answer := object(map[string]string{"code": strconv.FormatInt(e.Code, 10), "message": quote(text)})
-					witness = &Witness{Of: "error meant as " + name, Text: answer, Refusal: refusal}
+					witness = &Witness{Of: "an error meant as " + name, Text: answer, Refusal: refusal}
 				}
 			}
 		}

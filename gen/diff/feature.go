@@ -77,7 +77,7 @@ func (c *comparison) featureRequired(r row, name string) {
 		// The host writes an offer, an extension that has no more than it must reads it.
 		if f != nil && f.Required && (g == nil || !g.Required) {
 			c.judge(r, fromHost, d, Breaking, "", &Witness{
-				Of: "required features of an offer", Text: quotedList(from.requiredFeatures(name)),
+				Of: "the required features of an offer", Text: quotedList(from.requiredFeatures(name)),
 				Refusal: strconv.Quote(name) + " is required, and an extension need not support it",
 			})
 		} else {
@@ -130,7 +130,7 @@ func (c *comparison) selection(r row, d way, more []string, about string) {
 		c.judge(r, fromExtension, d, Compatible, "", nil)
 		return
 	}
-	c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "selected features", Text: quotedList(selected), Refusal: refusal})
+	c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "the selected features", Text: quotedList(selected), Refusal: refusal})
 }
 
 // refuseSelection says why a selection is refused because of one feature.

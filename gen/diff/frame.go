@@ -8,6 +8,9 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
+// aFrame is what a witness is that is a whole frame.
+const aFrame = "a frame"
+
 // Members of a JSON-RPC message.
 const (
 	idMember     = "id"

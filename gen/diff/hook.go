@@ -59,7 +59,7 @@ func (c *comparison) declaration(r row, name string) {
 			c.judge(r, fromExtension, d, Compatible, "", nil)
 			continue
 		}
-		c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "declared hooks", Text: quotedList([]string{name}), Given: from.givenNames(negotiated), Refusal: refusal})
+		c.judge(r, fromExtension, d, Breaking, "", &Witness{Of: "the declared hooks", Text: quotedList([]string{name}), Given: from.givenNames(negotiated), Refusal: refusal})
 	}
 }
 
@@ -103,7 +103,7 @@ func (c *comparison) hook(r row, a, b *model.Hook) {
 		}
 	}
 	if a.Payload != nil && b.Payload != nil {
-		c.position(position{of: "payload of " + b.Name, pair: pair{c.old.spotOf(a.Payload), c.new.spotOf(b.Payload)}, parties: []party{fromHost}})
+		c.position(position{of: "the payload of " + b.Name, pair: pair{c.old.spotOf(a.Payload), c.new.spotOf(b.Payload)}, parties: []party{fromHost}})
 	}
 	if a.Result != nil && b.Result != nil {
 		c.position(position{of: resultOf(b.Name), pair: pair{c.old.spotOf(a.Result), c.new.spotOf(b.Result)}, parties: []party{fromExtension}})

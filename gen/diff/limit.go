@@ -34,7 +34,7 @@ func (t *tree) bounds() map[string]bool {
 			used[b.Limit] = true
 		}
 	}
-	inType := func(ty *model.Type) {
+	all := func(ty *model.Type) {
 		for ; ty != nil; ty = ty.Elem {
 			add(ty.MaxBytes)
 			add(ty.MaxItems)
@@ -43,7 +43,10 @@ func (t *tree) bounds() map[string]bool {
 		}
 	}
 	for _, m := range t.wire.Models {
-		t.contents(m, func(*model.Model) {}, inType)
+		all(m.Type)
+		for _, f := range t.fields(m) {
+			all(f.Type)
+		}
 	}
 	return used
 }
@@ -189,7 +192,7 @@ func (c *comparison) stuffed(p party, d way, make func(way, builder) string) *Wi
 			}
 			negotiated := from.selection(w.method.method.Gate)
 			if refusal := to.refuseFrame(text, p, negotiated); refusal != "" && from.refuseFrame(text, p, negotiated) == "" {
-				return &Witness{Of: "frame from " + string(p.writer), Text: text, Given: from.givenNames(negotiated), Refusal: refusal}
+				return &Witness{Of: aFrame, Text: text, Given: from.givenNames(negotiated), Refusal: refusal}
 			}
 		}
 	}

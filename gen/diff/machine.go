@@ -136,6 +136,20 @@ func (m *machine) accepts(t threads) bool {
 	return false
 }
 
+// dead reports whether nothing that follows can lead to a match.
+func (m *machine) dead(t threads) bool {
+	if m == nil || t.matched {
+		return false
+	}
+	for _, pc := range m.closure(t, true) {
+		switch m.prog.Inst[pc].Op {
+		case syntax.InstMatch, syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			return false
+		}
+	}
+	return true
+}
+
 // appendKey appends what tells two sets of threads apart.
 func (t threads) appendKey(dst []byte) []byte {
 	switch {

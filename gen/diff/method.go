@@ -141,7 +141,7 @@ func (c *comparison) frame(r row, known *call, p party, d way, negotiated []stri
 		c.judge(r, p, d, Unknown, noteLost, nil)
 		return
 	}
-	c.judge(r, p, d, Breaking, "", &Witness{Of: "frame from " + string(p.writer), Text: text, Given: from.givenNames(negotiated), Refusal: refusal})
+	c.judge(r, p, d, Breaking, "", &Witness{Of: aFrame, Text: text, Given: from.givenNames(negotiated), Refusal: refusal})
 }
 
 // givenNames words what is negotiated beyond what always is.
@@ -262,7 +262,7 @@ func (c *comparison) parent(a, b *call, p party) {
 			c.judge(r, p, d, Unknown, noteLost, nil)
 		default:
 			c.judge(r, p, d, Breaking, "", &Witness{
-				Of: "frame from " + string(p.writer), Text: text, Given: []string{"it is tied to " + legal[at]},
+				Of: aFrame, Text: text, Given: []string{"it is tied to " + legal[at]},
 				Refusal: writer.method.Name + " may not be tied to " + legal[at],
 			})
 		}

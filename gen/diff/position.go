@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/gen/model"
 )
@@ -128,83 +129,78 @@ func (t *tree) modelOf(name string) *model.Model {
 	return nil
 }
 
-// loose returns the models that nothing names: no method and no hook of any version, no other model.
+// loose returns the models that no method and no hook of any version leads to, and no other of these.
 func (t *tree) loose() []*model.Model {
-	named := map[*model.Model]bool{}
-	var follow func(m *model.Model)
-	var inType func(ty *model.Type)
-	follow = func(m *model.Model) {
-		if m == nil || named[m] {
-			return
-		}
-		named[m] = true
-		t.contents(m, follow, inType)
-	}
-	inType = func(ty *model.Type) {
-		for ; ty != nil; ty = ty.Elem {
-			if ty.Kind == model.Ref {
-				follow(ty.Ref)
-			}
-		}
-	}
+	led := map[*model.Model]bool{}
 	for _, m := range t.wire.Methods {
 		for _, shape := range m.Shapes {
-			follow(shape.Params)
-			inType(shape.Result)
+			t.follow(led, shape.Params)
+			inType(shape.Result, func(m *model.Model) { t.follow(led, m) })
 		}
 	}
 	for _, h := range t.wire.Hooks {
-		follow(h.Payload)
-		follow(h.Result)
+		t.follow(led, h.Payload)
+		t.follow(led, h.Result)
 	}
-	// What is left names each other; the ones that are named by none of them go first.
-	var left []*model.Model
-	inner := map[*model.Model]bool{}
+	// Of the rest, those that no other one names go first; what is left then names each other in circles,
+	// and the first of a circle stands for it.
+	var rest []*model.Model
+	named := map[*model.Model]bool{}
 	for _, m := range t.wire.Models {
-		if named[m] || !t.has(m.Versions) {
+		if led[m] || !t.has(m.Versions) {
 			continue
 		}
-		left = append(left, m)
-		t.contents(m, func(other *model.Model) {
-			if other != m {
-				inner[other] = true
-			}
-		}, func(ty *model.Type) {
-			for ; ty != nil; ty = ty.Elem {
-				if ty.Kind == model.Ref && ty.Ref != m {
-					inner[ty.Ref] = true
-				}
-			}
-		})
+		rest = append(rest, m)
+		t.contents(m, func(other *model.Model) { named[other] = named[other] || other != m })
 	}
 	var loose []*model.Model
-	for _, m := range left {
-		if !inner[m] {
-			loose = append(loose, m)
+	for _, round := range []bool{false, true} {
+		for _, m := range rest {
+			if !led[m] && named[m] == round {
+				loose = append(loose, m)
+				t.follow(led, m)
+			}
 		}
 	}
+	slices.SortStableFunc(loose, func(a, b *model.Model) int {
+		return slices.Index(t.wire.Models, a) - slices.Index(t.wire.Models, b)
+	})
 	return loose
 }
 
-// contents calls back for every model and type that a model names.
-func (t *tree) contents(m *model.Model, model func(*model.Model), inType func(*model.Type)) {
+// follow marks a model and everything it leads to.
+func (t *tree) follow(led map[*model.Model]bool, m *model.Model) {
+	if m != nil && !led[m] {
+		led[m] = true
+		t.contents(m, func(other *model.Model) { t.follow(led, other) })
+	}
+}
+
+// contents calls back for every model that a model names.
+func (t *tree) contents(m *model.Model, named func(*model.Model)) {
 	for _, f := range t.fields(m) {
-		inType(f.Type)
+		inType(f.Type, named)
 	}
 	for _, v := range m.Variants {
-		model(v.Record)
+		named(v.Record)
 	}
-	if m.Word != nil {
-		model(m.Word)
+	for _, arm := range []*model.Model{m.Word, m.Object} {
+		if arm != nil {
+			named(arm)
+		}
 	}
-	if m.Object != nil {
-		model(m.Object)
-	}
-	if m.Type != nil {
-		inType(m.Type)
+	inType(m.Type, named)
+}
+
+// inType calls back for the model that a type names.
+func inType(ty *model.Type, named func(*model.Model)) {
+	for ; ty != nil; ty = ty.Elem {
+		if ty.Kind == model.Ref {
+			named(ty.Ref)
+		}
 	}
 }
 
 func paramsOf(method string) string { return fmt.Sprintf("params of %s", method) }
 
-func resultOf(method string) string { return fmt.Sprintf("result of %s", method) }
+func resultOf(method string) string { return fmt.Sprintf("the result of %s", method) }

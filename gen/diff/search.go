@@ -82,6 +82,9 @@ func (s *search) extend(at int, r rune) {
 	n := s.nodes[at]
 	n.parent, n.r = at, r
 	n.a, n.b = s.a.next(n.a, r), s.b.next(n.b, r)
+	if s.a.dead(n.a) {
+		return
+	}
 	n.length += utf8.RuneLen(r)
 	n.visible = n.visible || !isBlank(r)
 	n.controls = n.controls || s.to != nil && !allows(s.to.controls, r)

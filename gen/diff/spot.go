@@ -49,12 +49,16 @@ func (s spot) memberPlace(name string) Place {
 	return place
 }
 
-// elem returns the spot of an array's elements or a map's values.
+// elem returns the spot of an array's elements or a map's values, the zero spot for anything else.
 func (s spot) elem() spot {
-	if s.typ.Kind == model.Map {
+	switch {
+	case s.isType(model.Map):
 		return s.within(s.typ.Elem, "/additionalProperties", "{}")
+	case s.isType(model.Array):
+		return s.within(s.typ.Elem, "/items", "[]")
+	default:
+		return spot{}
 	}
-	return s.within(s.typ.Elem, "/items", "[]")
 }
 
 // item returns the place of element i of a list inside s.

@@ -278,5 +278,5 @@ const (
 	maxWitness = 4 << 20 // bytes of a string we are willing to make
 	maxEdits   = 200_000 // strings tried in search of different ones
 	maxCount   = 2048    // bytes that a search counts
-	maxStates  = 4_000  // states that a search visits
+	maxStates  = 4_000   // states that a search visits
 )

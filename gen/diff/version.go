@@ -66,7 +66,7 @@ func (t *tree) anything(dir model.Direction) (of, text string) {
 	}
 	for _, c := range t.calls(dir) {
 		if text, st := t.frame(&c); st == found && t.refuseFrame(text, p, t.selection(c.method.Gate)) == "" {
-			return "frame from " + string(p.writer), text
+			return aFrame, text
 		}
 	}
 	for _, way := range directions {
