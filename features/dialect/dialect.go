@@ -78,10 +78,20 @@ func (d Dialect) Result(id string, result any) []byte {
 	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "result": result})
 }
 
-// Failure builds an error response with a row of the error table.
-func (d Dialect) Failure(id, name string) []byte {
+// Refuse builds the error response of a service that does not serve a method, its message begun by the word
+// that the wire has for the reason.
+func (d Dialect) Refuse(id, name, method string) []byte {
 	row, _ := d.errorRow(name)
-	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "error": Object{"code": row.Code, "message": row.Message}})
+	message := row.Message
+	if !d.Canonical() {
+		for _, token := range featurewire.TableMessageTokens {
+			if token.Error == name {
+				message = token.Token + ": " + method
+				break
+			}
+		}
+	}
+	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "error": Object{"code": row.Code, "message": message}})
 }
 
 // Code returns the code of a named error of this wire.
@@ -127,9 +137,24 @@ func (d Dialect) Call(tool string, arguments any) Object {
 func (d Dialect) Context() Object {
 	c := Object{"workspace": workspace, "execution_scope": nil, "host": hostState()}
 	if d.Negotiates() {
-		c["resource_owner"] = Object{"session_id": "conform-owner", "extension_instance_id": "conform-instance", "process_generation": 1}
+		c["resource_owner"] = owner()
 	}
 	return c
+}
+
+// owner is the one owner that the referee gives to everything.
+func owner() Object {
+	return Object{"session_id": "conform-owner", "extension_instance_id": "conform-instance", "process_generation": 1}
+}
+
+// Intercept builds the params of a request that shows terminal input before it is used.
+func (d Dialect) Intercept(data string) Object {
+	return Object{"data": data, "resource_owner": owner()}
+}
+
+// Bare is an execution context that no session owns.
+func (d Dialect) Bare() Object {
+	return Object{"workspace": workspace, "execution_scope": nil, "host": Object{}}
 }
 
 // Cancel builds the params of a cancellation.

@@ -1,6 +1,11 @@
 package dialect
 
-import "github.com/octet-dev/octet/generated/canonicalwire"
+import (
+	"slices"
+
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+)
 
 // Extension is what a host knows of an extension before it starts it: the manifest's facts as they
 // appear in initialize.
@@ -12,6 +17,8 @@ type Extension struct {
 	Capabilities Object // filesystem, process, network, and secrets when not empty
 	Contributes  Object // see Contributions
 	FlagValues   []any  // {name, value} objects sorted by name
+	Scratch      string // OCTET_EXTENSION_SCRATCH; empty where the extension has none
+	Transfer     string // the directory of bulk objects; empty where none are offered
 }
 
 // Contributions fills the members that contributes always has and keeps the given ones.
@@ -55,7 +62,7 @@ func (d Dialect) Initialize(x Extension) Object {
 		if len(x.FlagValues) > 0 {
 			params["flag_values"] = x.FlagValues
 		}
-		params["protocol"] = d.protocol()
+		params["protocol"] = d.protocol(x)
 	}
 	return params
 }
@@ -75,13 +82,29 @@ func names(list []string) []any {
 	return out
 }
 
-func (d Dialect) protocol() Object {
-	return Object{
+func (d Dialect) protocol(x Extension) Object {
+	features := d.offeredFeatures(x)
+	limits := Object{"max_concurrent_requests": MaxConcurrentRequests}
+	p := Object{
 		"version":           d.api,
 		"required_features": names(requiredFeatures(d.api)),
-		"optional_features": names(offered),
-		"limits":            Object{"max_concurrent_requests": MaxConcurrentRequests},
+		"optional_features": names(features),
+		"limits":            limits,
 	}
+	if slices.Contains(features, featurewire.FeatureResourceRefsV1) {
+		limits[featurewire.FeatureResourceRefsV1] = Object{"max_records": featurewire.MaxResources, "max_registrations_per_parent": featurewire.MaxResourceRegistrations}
+	}
+	if slices.Contains(features, featurewire.FeatureBulkObjectsV1) {
+		p[featurewire.FeatureBulkObjectsV1] = Object{
+			"profile": string(featurewire.BulkProfileLocalFileV1), "transfer_directory": x.Transfer,
+			"limits": Object{
+				"object_bytes": featurewire.MaxBulkObjectBytes, "owner_bytes": featurewire.MaxBulkOwnerBytes,
+				"write_tickets_per_generation": featurewire.MaxBulkWriteTickets, "read_leases_per_generation": featurewire.MaxBulkReadLeases,
+				"blobs_per_owner": featurewire.MaxBulkBlobs,
+			},
+		}
+	}
+	return p
 }
 
 func offer() Object {

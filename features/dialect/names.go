@@ -34,9 +34,6 @@ const (
 // MaxConcurrentRequests is what the referee offers.
 const MaxConcurrentRequests = featurewire.MaxConcurrentRequests
 
-// offered are the optional features that the referee offers: those whose every message it can judge.
-var offered = []string{featurewire.FeatureRequestProgress, featurewire.FeatureProgressDecoration}
-
 // offeredCapabilities and offeredMethods are the optional services of the contract that the referee
 // offers to an extension that declares session hooks.
 var (
@@ -48,6 +45,34 @@ func requiredFeatures(api string) []string {
 	var out []string
 	for _, f := range featurewire.Features {
 		if f.Required && slices.Contains(f.Versions, api) {
+			out = append(out, f.Name)
+		}
+	}
+	return out
+}
+
+// offeredFeatures are the optional features of an API version that the referee offers an extension: all of them,
+// except where a manifest must ask for them first.
+func (d Dialect) offeredFeatures(x Extension) []string {
+	hooks, _ := x.Contributes["hooks"].([]any)
+	var out []string
+	for _, f := range featurewire.Features {
+		switch f.Name {
+		case featurewire.FeatureSecrets:
+			if x.Capabilities["secrets"] == nil {
+				continue
+			}
+		case featurewire.FeatureCompactionStrategy, featurewire.FeatureCacheWarmingDecision:
+			// The feature has the name of its hook.
+			if !slices.Contains(hooks, any(f.Name)) {
+				continue
+			}
+		case featurewire.FeatureBulkObjectsV1:
+			if x.Transfer == "" {
+				continue
+			}
+		}
+		if !f.Required && slices.Contains(f.Versions, d.api) {
 			out = append(out, f.Name)
 		}
 	}
@@ -119,6 +144,34 @@ func (d Dialect) FromExtension(method string) bool {
 	return ok && m.Direction != wirejson.HostToExtension && m.Status != "deferred"
 }
 
+// Gate returns what opens a method of this API version: the name of a feature or capability, the word
+// contributes with a member of it, or anything else for what is always open.
+func (d Dialect) Gate(method string) string {
+	m, _ := d.method(method)
+	return m.Gate
+}
+
+// IsRequest reports whether a method of this API version is a request.
+func (d Dialect) IsRequest(method string) bool {
+	m, ok := d.method(method)
+	return ok && !m.Notification
+}
+
+// Parent returns how a method that extensions send is tied to a request of the host.
+func (d Dialect) Parent(method string) wirejson.Parent {
+	m, _ := d.method(method)
+	return m.Parent
+}
+
+// Hook returns the row of a hook of the feature wire that this API version has.
+func (d Dialect) Hook(name string) (wirejson.Hook, bool) {
+	i := slices.IndexFunc(featurewire.Hooks, func(h wirejson.Hook) bool { return h.Name == name && slices.Contains(h.Versions, d.api) })
+	if i < 0 {
+		return wirejson.Hook{}, false
+	}
+	return featurewire.Hooks[i], true
+}
+
 // Owner returns the capability that a method of the canonical wire belongs to.
 func (d Dialect) Owner(method string) string {
 	if !d.Canonical() {
@@ -128,14 +181,11 @@ func (d Dialect) Owner(method string) string {
 	return m.Gate
 }
 
-// Models returns the names of a method's models, empty where it has none.
-func (d Dialect) Models(method string) (params, result string) {
-	m, ok := d.method(method)
-	if !ok {
-		return "", ""
-	}
+// Shape names the models of a method. An unknown method has none.
+func (d Dialect) Shape(method string) wirejson.MethodShape {
+	m, _ := d.method(method)
 	shape, _ := m.Shape(d.api)
-	return shape.Params, shape.Result
+	return shape
 }
 
 // Violation returns the first way in which a value breaks a model. Text that is no strict JSON breaks none:

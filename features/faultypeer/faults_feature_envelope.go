@@ -114,8 +114,8 @@ var featureOwnRequestFaults = []Fault{
 		var burst []byte
 		for i := range 10 * featurewire.MaxChildRequests {
 			burst = append(append(burst, encode(obj{
-				"jsonrpc": "2.0", "id": "c-" + strconv.Itoa(i), "method": "confirmation/request",
-				"params": obj{"parent_request_id": json.RawMessage(p.last), "prompt": "Go on?"},
+				"jsonrpc": "2.0", "id": "c-" + strconv.Itoa(i), "method": featurewire.MethodConfirmationRequest,
+				"params": question(p.last),
 			})...), '\n')
 		}
 		p.raw(burst)

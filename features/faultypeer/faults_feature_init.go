@@ -99,7 +99,7 @@ var featureSelectionFaults = []Fault{
 	on(current, "EXT04-NEG-005", "bound-as-text", "writes its bound as a string", selecting(func(p obj) { p["limits"] = obj{"max_concurrent_requests": "8"} })),
 	on(middle, "EXT04-NEG-005", "null-limit", "writes null for no bound", selecting(func(p obj) { p["limits"] = obj{"max_concurrent_requests": nil} })),
 	on(current, "EXT04-NEG-006", "subscribes-unasked", "subscribes to events without their feature", selecting(func(p obj) {
-		p["lifecycle_events"] = list("turn/started")
+		p["lifecycle_events"] = list(featurewire.MethodTurnStarted)
 	})),
 	on(middle, "EXT04-NEG-007", "refuses-unknown-offer", "refuses an offer with a feature it does not know", acting("refuse-unknown-optional")),
 	on(current, "EXT04-NEG-007", "selects-everything", "selects every feature it is offered", acting("select-everything")),

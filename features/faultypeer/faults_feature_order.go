@@ -1,7 +1,6 @@
 package faultypeer
 
 import (
-	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 )
 
@@ -32,7 +31,7 @@ var featureOrderFaults = []Fault{
 		p.ask("c-1", featurewire.MethodToolCall, obj{"name": "read", "arguments": obj{}})
 	})),
 	on(current, "EXT04-ORDER-005", "registers-tools-unasked", "registers a tool without the feature for it", moment("initialized", func(p *peer) {
-		p.ask("c-1", canonicalwire.MethodToolsRegister, obj{"tools": []any{}})
+		p.ask("c-1", featurewire.MethodToolsRegister, obj{"tools": []any{}})
 	})),
 	on(middle, "EXT04-ORDER-005", "sends-empty-method", "sends a notification with an empty method", moment("call "+ToolEcho, func(p *peer) {
 		p.notify("", obj{})

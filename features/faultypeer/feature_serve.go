@@ -270,9 +270,14 @@ func (p *peer) interrupt() {
 
 // confirm asks the person something on behalf of a call, under an id of the peer's own.
 func (p *peer) confirm(own any, parent string) {
-	params := obj{"prompt": "Go on?", "detail": nil, "destructive": false, "default": true}
-	if !p.frozen() {
-		params["parent_request_id"] = json.RawMessage(parent)
+	params := question(parent)
+	if p.frozen() {
+		delete(params, "parent_request_id")
 	}
-	p.ask(own, "confirmation/request", params)
+	p.ask(own, featurewire.MethodConfirmationRequest, params)
+}
+
+// question is what the peer asks a person.
+func question(parent string) obj {
+	return obj{"prompt": "Go on?", "detail": nil, "destructive": false, "default": true, "parent_request_id": json.RawMessage(parent)}
 }

@@ -54,7 +54,9 @@ var variants = []Fault{
 
 func speakAtOnce(p *peer) {
 	p.notify(featurewire.MethodNotification, obj{"message": "ready"})
-	p.confirm("c-1", "1")
+	if p.frozen() {
+		p.confirm("c-1", "")
+	}
 }
 
 // sayLittle leaves out what is optional.

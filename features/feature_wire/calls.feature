@@ -22,7 +22,8 @@ Feature: Tool calls
 
   @0.2 @0.4 @EXT04-CALL-003
   Scenario: A catalog revision that nobody negotiated
-    Given the extension is ready
+    Given the host offers /protocol/optional_features = []
+    And the extension is ready
     Then each of these lines is answered with the error invalid_params
       | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"catalog_revision":0,"context":«context»,"name":«tool»}} |
       | {"id":«id»,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"catalog_revision":3,"context":«context»,"name":«tool»}} |

@@ -58,6 +58,12 @@ Feature: Envelopes
       | {"jsonrpc":"2.0","method":"session/started","params":{"session_id":"s1"}} |
 
   @EXT04-ENV-007
+  Scenario: What a host tells gets no answer
+    Given the extension is ready
+    When the host tells what happens
+    Then the extension stays silent and goes on serving
+
+  @EXT04-ENV-007
   Scenario: A call without an id gets no answer
     Given the extension is ready
     When the host sends the line {"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"context":«context»,"name":«tool»}}

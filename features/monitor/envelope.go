@@ -92,6 +92,7 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 	if r.leftover && r.method == dialect.ToolCall && !isCancelled && !t.get("error").absent() {
 		m.report(m.rules.interrupted, f, -1, "call %s was interrupted by shutdown and answered otherwise than as cancelled", t.get("id").raw)
 	}
+	r.failed = !t.get("error").absent()
 	if isCancelled {
 		if m.rules.frozenCancel != "" || !r.cancelled && !r.leftover && !m.closing {
 			m.report(m.rules.needlessCancel, f, -1, "request %s was answered as cancelled although nobody cancelled it", t.get("id").raw)
@@ -101,6 +102,7 @@ func (m *Monitor) response(f wire.Frame, t tree) {
 	if !t.get("result").absent() {
 		m.outcome(f, t, r)
 	}
+	m.leftFiles(f, r)
 	m.advance(f, t, r)
 }
 

@@ -3,7 +3,6 @@ package monitor
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/wire"
@@ -26,26 +25,6 @@ func (m *Monitor) features(f wire.Frame, selected []string) {
 			m.report(m.rules.featureAlone, f, -1, "features has %q without %s", name, named(miss))
 		}
 	}
-}
-
-// opened reports whether the manifest opens a method that the spec does not describe yet: the namespace
-// of such a method is the name of the contribution in the singular, or a surface. Requests that hang on a
-// running request of the host are left to the rules of their services.
-func (m *Monitor) opened(method string, params tree) bool {
-	space, _, spaced := strings.Cut(method, "/")
-	if !spaced {
-		return false
-	}
-	contributes := m.offer.get("contributes")
-	for _, name := range []string{space, space + "s"} {
-		if contributes.get(name).truth() {
-			return true
-		}
-	}
-	if featurewire.UiSurface(space).Known() && len(contributes.get("ui").items()) > 0 {
-		return true
-	}
-	return m.setup.Dialect.Negotiates() && !params.get("parent_request_id").absent()
 }
 
 // unreadable reports whether a line of the host has an id that nobody can read, so that its answer may

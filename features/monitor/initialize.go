@@ -33,6 +33,7 @@ func (m *Monitor) initialized(f wire.Frame) {
 	}
 	m.names(f, "tools", featurewire.FeatureDynamicTools)
 	m.names(f, "commands", featurewire.FeatureRuntimeCommands)
+	m.held.publish(0, r.get("tools").items(), nil)
 	for _, t := range r.get("tools").items() {
 		m.tool(f, t)
 	}
@@ -107,6 +108,7 @@ func without(a, b []string) []string {
 // tool judges a tool definition of the feature wire.
 func (m *Monitor) tool(f wire.Frame, t tree) {
 	name := t.get("name").text()
+	m.later(f, t)
 	if t.get("description").text() == "" {
 		m.report(m.rules.toolDescription, f, -1, "the description of tool %q is %s, want a string that is not empty", name, orNothing(t.get("description")))
 	}
@@ -169,6 +171,10 @@ func (m *Monitor) selection(f wire.Frame, p tree) {
 		m.report(m.rules.featuresTwice, f, -1, "features has %s twice", named(twice))
 	}
 	m.features(f, got)
+	m.hooked(f)
+	if len(m.held.shortcuts) > 0 && !m.selected(featurewire.FeatureShortcuts) {
+		m.report(m.rules.notOpen, f, -1, "shortcuts were registered and %q is not selected", featurewire.FeatureShortcuts)
+	}
 	if n, ok := p.at("/limits/max_concurrent_requests").integer(); !ok || n < 1 {
 		m.report(m.rules.concurrency, f, -1, "max_concurrent_requests is %s, want an integer from 1", orNothing(p.at("/limits/max_concurrent_requests")))
 	}

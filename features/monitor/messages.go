@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"encoding/base64"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,16 @@ const (
 	maxIDBytes    = featurewire.MaxIDBytes
 )
 
+// owned is a message of the extension: a request that it waits for, or a notification.
+type owned struct {
+	method    string
+	params    tree
+	parent    *issued // the host request it names; nil for none
+	answered  bool
+	at        int  // host requests sent before the answer
+	cancelled bool // by the extension
+}
+
 // message judges a request or a notification of the extension.
 func (m *Monitor) message(f wire.Frame, t tree) {
 	if name := t.get("method"); name.kind() != text || name.text() == "" && m.setup.Dialect.Canonical() {
@@ -24,8 +33,12 @@ func (m *Monitor) message(f wire.Frame, t tree) {
 		return
 	}
 	method, params := t.get("method").text(), t.get("params")
-	if !t.get("id").absent() {
-		m.ownRequest(f, t.get("id"), method)
+	o := &owned{method: method, params: params}
+	switch {
+	case !t.get("id").absent():
+		m.ownRequest(f, t.get("id"), o)
+	case m.setup.Dialect.IsRequest(method) && m.setup.Dialect.FromExtension(method):
+		m.report(m.rules.requestID, f, -1, "the request %q without an id", method)
 	}
 	switch method {
 	case dialect.Progress:
@@ -35,16 +48,47 @@ func (m *Monitor) message(f wire.Frame, t tree) {
 	case dialect.Cancel:
 		m.cancelSent(f, params)
 	default:
-		if !m.open(method, params) {
-			m.report(m.rules.notOpen, f, -1, "the extension sent %q, which nothing that was declared and selected opens to it", method)
-		}
+		m.service(f, o)
 	}
 }
 
+// service judges what an extension wants of its host beyond the core: that the method is open to it, what it
+// hangs on, its model, and what this connection has seen before.
+func (m *Monitor) service(f wire.Frame, o *owned) {
+	if !m.open(o.method) {
+		m.refusals[f.Index] = "unknown_method"
+		m.report(m.rules.notOpen, f, -1, "the extension sent %q, which nothing that was declared and selected opens to it", o.method)
+		return
+	}
+	if m.setup.Dialect.Canonical() {
+		return
+	}
+	before := m.faults
+	m.parent(f, o)
+	m.owner(f, o.params)
+	if m.faults > before {
+		m.refusals[f.Index] = "not_foreground_owner"
+	}
+	m.modelled(f, "the params of "+o.method, m.setup.Dialect.Shape(o.method).Params, o.params, paramsPlaces[o.method])
+	if check := serviceChecks[o.method]; check != nil {
+		check(m, f, o)
+	}
+	if m.faults > before && m.refusals[f.Index] == "" {
+		m.refusals[f.Index] = "invalid_params"
+	}
+}
+
+// Refusal names the error with which a sound host refuses the message of a frame; empty if it serves it.
+func (m *Monitor) Refusal(frame int) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.refusals[frame]
+}
+
 // ownRequest judges the id of a request of the extension.
-func (m *Monitor) ownRequest(f wire.Frame, id tree, method string) {
-	if slices.Contains([]string{dialect.Progress, dialect.Notification, dialect.Cancel}, method) {
-		m.report(m.rules.notificationID, f, -1, "%q with an id", method)
+func (m *Monitor) ownRequest(f wire.Frame, id tree, o *owned) {
+	if m.setup.Dialect.Knows(o.method) && !m.setup.Dialect.IsRequest(o.method) || slices.Contains([]string{dialect.Progress, dialect.Notification, dialect.Cancel}, o.method) {
+		m.report(m.rules.notificationID, f, -1, "%q with an id", o.method)
 		return
 	}
 	_, err := strconv.ParseUint(string(id.raw), 10, 64)
@@ -60,7 +104,7 @@ func (m *Monitor) ownRequest(f wire.Frame, id tree, method string) {
 		m.report(m.rules.reusedID, f, -1, "the extension uses the id %s a second time", orNothing(id))
 		return
 	}
-	m.own[key] = &owned{}
+	m.own[key] = o
 	m.waiting++
 	if m.waiting > maxOwnWaiting {
 		m.report(m.rules.ownWaiting, f, -1, "%d requests of the extension are unanswered; the bound is %d", m.waiting, maxOwnWaiting)
@@ -68,121 +112,34 @@ func (m *Monitor) ownRequest(f wire.Frame, id tree, method string) {
 }
 
 // open reports whether an extension may send a method at all.
-func (m *Monitor) open(method string, params tree) bool {
+func (m *Monitor) open(method string) bool {
+	if !m.setup.Dialect.FromExtension(method) {
+		return false
+	}
 	if m.setup.Dialect.Canonical() {
-		return m.setup.Dialect.FromExtension(method) && slices.Contains(m.result.at("/contract/methods").texts(), method)
+		return slices.Contains(m.result.at("/contract/methods").texts(), method)
 	}
-	if m.setup.Dialect.Knows(method) {
-		return m.setup.Dialect.FromExtension(method)
+	gate := m.setup.Dialect.Gate(method)
+	if member, ok := strings.CutPrefix(gate, "contributes."); ok {
+		return m.declares(member)
 	}
-	return m.opened(method, params)
+	if featurewire.LookupFeature(gate) == nil {
+		return true
+	}
+	if m.phase == opening {
+		return slices.Contains(m.offer.at("/protocol/optional_features").texts(), gate)
+	}
+	return m.selected(gate)
+}
+
+// declares reports whether the manifest has a contribution: one that is true, or a list with something in it.
+func (m *Monitor) declares(member string) bool {
+	c := m.offer.at("/contributes/" + member)
+	return c.truth() || len(c.items()) > 0
 }
 
 func (m *Monitor) selected(feature string) bool {
 	return slices.Contains(m.result.at("/protocol/features").texts(), feature)
-}
-
-// progress judges $/progress.
-func (m *Monitor) progress(f wire.Frame, p tree) {
-	if m.rules.frozenProgress != "" {
-		m.report(m.rules.frozenProgress, f, -1, "progress on an API without it")
-		return
-	}
-	if m.setup.Dialect.Canonical() {
-		m.report(m.rules.notOpen, f, -1, "the extension sent %q, which this wire does not have", dialect.Progress)
-		return
-	}
-	if !m.selected(featurewire.FeatureRequestProgress) {
-		m.report(m.rules.progressGate, f, -1, "progress although the feature was not selected")
-	}
-	r := m.issued[p.get("request_id").spelled()]
-	if r == nil || !r.live() {
-		m.report(m.rules.progressRequest, f, -1, "progress of request %s, which is not running", orNothing(p.get("request_id")))
-		return
-	}
-	n, ok := p.get("sequence").natural()
-	switch {
-	case !ok:
-		m.report(m.rules.progressSequence, f, -1, "the sequence is %s, want an integer from 0", orNothing(p.get("sequence")))
-	case r.progress && n <= r.sequence:
-		m.report(m.rules.progressSequence, f, -1, "sequence %d behind %d", n, r.sequence)
-	case !r.progress && n != 1:
-		m.report(m.rules.progressFirst, f, -1, "the first sequence is %d, want 1", n)
-	}
-	r.sequence, r.progress = n, true
-	m.event(f, p.get("event"))
-}
-
-// event judges what a progress tells.
-func (m *Monitor) event(f wire.Frame, e tree) {
-	switch e.get("type").text() {
-	case "status":
-		m.status(f, e)
-	case "output":
-		m.output(f, e)
-	case "decoration":
-		if !m.selected(featurewire.FeatureProgressDecoration) {
-			m.report(m.rules.progressType, f, -1, "a decoration although the feature was not selected")
-		}
-	default:
-		m.report(m.rules.progressType, f, -1, "the type of the event is %s", orNothing(e.get("type")))
-	}
-}
-
-func (m *Monitor) status(f wire.Frame, e tree) {
-	bad := e.get("message").kind() != text
-	for _, name := range []string{"current", "total"} {
-		if v := e.get(name); !v.absent() {
-			_, ok := v.natural()
-			bad = bad || !ok
-		}
-	}
-	if unit := e.get("unit"); !unit.absent() && unit.kind() != text {
-		bad = true
-	}
-	if bad {
-		m.report(m.rules.progressStatus, f, -1, "a status event of the wrong shape: %s", orNothing(e))
-	}
-}
-
-func (m *Monitor) output(f wire.Frame, e tree) {
-	stream, encoding, data := e.get("stream").text(), e.get("encoding").text(), e.get("data")
-	size := len(data.text())
-	bad := stream != "stdout" && stream != "stderr" || encoding != "utf8" && encoding != "base64" || data.kind() != text
-	if encoding == "base64" {
-		decoded, err := base64.StdEncoding.DecodeString(data.text())
-		bad = bad || err != nil
-		size = len(decoded)
-	}
-	if bad {
-		m.report(m.rules.progressOutput, f, -1, "an output event of the wrong shape: %s", orNothing(e))
-	}
-	if size > featurewire.MaxProgressOutputBytes {
-		m.report(m.rules.progressChunk, f, -1, "an output event of %d bytes; the bound is %d", size, featurewire.MaxProgressOutputBytes)
-	}
-}
-
-// notice judges a notification to the person.
-func (m *Monitor) notice(f wire.Frame, p tree) {
-	if m.setup.Dialect.Canonical() {
-		m.report(m.rules.notOpen, f, -1, "the extension sent %q, which this wire does not have", dialect.Notification)
-		return
-	}
-	if !m.offer.at("/contributes/notifications").truth() {
-		m.report(m.rules.noticeGate, f, -1, "a notification although the manifest declares none")
-	}
-	level, title := p.get("level"), p.get("title")
-	levels := []string{"info", "success", "warning", "error"}
-	if p.get("message").kind() != text || !level.absent() && !slices.Contains(levels, level.text()) ||
-		!title.absent() && title.kind() != null && title.kind() != text {
-		m.report(m.rules.noticeShape, f, -1, "a notification of the wrong shape: %s", orNothing(p))
-	}
-	if !p.get("parent_request_id").absent() {
-		m.report(m.rules.noticeParent, f, -1, "a notification with parent_request_id")
-	}
-	if strings.Contains(p.get("message").text()+title.text(), "\x1b") {
-		m.report(m.rules.noticeEscape, f, -1, "a notification with a terminal escape sequence")
-	}
 }
 
 // cancelSent judges a cancellation by the extension.
@@ -192,7 +149,12 @@ func (m *Monitor) cancelSent(f wire.Frame, p tree) {
 		return
 	}
 	// An answer that crosses the cancellation on the wire is nobody's fault.
-	if o := m.own[p.get("id").spelled()]; o == nil || o.answered && m.heard > o.at {
+	o := m.own[p.get("id").spelled()]
+	if o == nil || o.answered && m.heard > o.at {
 		m.report(m.rules.foreignCancel, f, -1, "the extension cancelled %s, which is no open request of its own", orNothing(p.get("id")))
+	} else if o.cancelled {
+		m.report(m.rules.cancelTwice, f, -1, "the extension cancelled its request %s twice", p.get("id").raw)
+	} else {
+		o.cancelled = true
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/spelling"
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
@@ -60,11 +61,15 @@ type Monitor struct {
 	unreadable bool               // a line was sent whose id nobody can read
 	own        map[string]*owned  // the extension's requests by id
 	waiting    int                // of them, without an answer
+	faults     int                // findings so far, those over the bound counted too
+	refusals   map[int]string     // errors that messages of the extension deserve, by frame
+	held       holdings           // what the extension has of its host
 }
 
 // issued is a host request id. An id can be used more than once by a host that tests for it.
 type issued struct {
 	method    string
+	params    tree
 	tool      string
 	asked     int
 	answered  int
@@ -74,20 +79,18 @@ type issued struct {
 	behind    bool // sent behind shutdown
 	number    int  // of the host's requests, from 1
 	sequence  int64
-	progress  bool // at least one progress came
+	progress  bool     // at least one progress came
+	failed    bool     // the answer was an error
+	nested    int      // composed calls under it
+	stores    int      // composed commits under it
+	files     []string // handed to it
 }
 
 func (i *issued) live() bool { return i.answered < i.asked }
 
-// owned is a request of the extension.
-type owned struct {
-	answered bool
-	at       int // host requests sent before the answer
-}
-
 // New makes a monitor for one conversation.
 func New(setup Setup) *Monitor {
-	return &Monitor{setup: setup, rules: rulesOf(setup.Dialect), issued: map[string]*issued{}, own: map[string]*owned{}}
+	return &Monitor{setup: setup, rules: rulesOf(setup.Dialect), issued: map[string]*issued{}, own: map[string]*owned{}, refusals: map[int]string{}, held: newHoldings()}
 }
 
 // Stop ends judging: what comes now is the referee's own doing.
@@ -104,6 +107,13 @@ func (m *Monitor) Findings() []verdict.Finding {
 	return append([]verdict.Finding(nil), m.findings...)
 }
 
+// Result returns the result of initialize; nil before it.
+func (m *Monitor) Result() json.RawMessage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.result.raw
+}
+
 // Observe implements subject.Observer.
 func (m *Monitor) Observe(f wire.Frame) {
 	m.mu.Lock()
@@ -115,15 +125,17 @@ func (m *Monitor) Observe(f wire.Frame) {
 		m.asked(f)
 		return
 	}
-	if len(m.findings) >= maxFindings {
-		return
-	}
 	m.judge(f)
 }
 
-// report adds a finding. An empty rule means that this wire has no such rule.
+// report adds a finding. An empty rule means that this wire has no such rule; one that does not bind the API
+// version is not cited.
 func (m *Monitor) report(rule string, f wire.Frame, offset int, format string, args ...any) {
-	if rule == "" || len(m.findings) >= maxFindings {
+	if rule == "" || !rulebook.BindsID(rule, m.setup.Dialect.API()) {
+		return
+	}
+	m.faults++
+	if len(m.findings) >= maxFindings {
 		return
 	}
 	m.findings = append(m.findings, verdict.Finding{Rule: rule, Message: fmt.Sprintf(format, args...), Frame: f.Index, Offset: offset})
@@ -161,15 +173,19 @@ func (m *Monitor) asked(f wire.Frame) {
 	case !t.get("method").absent() && !id.absent():
 		m.issue(t, method)
 	case !id.absent():
-		m.settled(id.spelled())
+		m.settled(id.spelled(), t)
 	}
+	for _, place := range []string{"/context/resource_owner", "/resource_owner"} {
+		m.held.owns(params.at(place))
+	}
+	m.told(method, params)
 }
 
 func (m *Monitor) issue(t tree, method string) {
 	id, params := t.get("id").spelled(), t.get("params")
 	r := m.issued[id]
 	if r == nil || !r.live() {
-		r = &issued{method: method, asked: count(r), answered: count(r)}
+		r = &issued{method: method, params: params, asked: count(r), answered: count(r)}
 		m.issued[id] = r
 	}
 	r.asked++
@@ -213,10 +229,15 @@ func count(r *issued) int {
 	return r.asked
 }
 
-func (m *Monitor) settled(id string) {
-	if o := m.own[id]; o != nil && !o.answered {
-		o.answered, o.at = true, m.requests
-		m.waiting--
+func (m *Monitor) settled(id string, t tree) {
+	o := m.own[id]
+	if o == nil || o.answered {
+		return
+	}
+	o.answered, o.at = true, m.requests
+	m.waiting--
+	if grant := grants[o.method]; grant != nil {
+		grant(m, o, t.get("result"))
 	}
 }
 
@@ -298,7 +319,7 @@ func (m *Monitor) early(f wire.Frame, t tree) {
 			m.report(m.rules.beforeInitialize, f, -1, "a frame before initialize was sent")
 		}
 	case opening:
-		if hasMethod {
+		if hasMethod && t.get("method").text() != m.rules.insideInitialize {
 			m.report(m.rules.duringInitialize, f, -1, "a frame with a method before the answer to initialize")
 		}
 	case leaving:

@@ -26,9 +26,9 @@ const (
 // outcome judges a result against the method it answers.
 func (m *Monitor) outcome(f wire.Frame, t tree, r *issued) {
 	result := t.get("result")
-	before := len(m.findings)
+	before := m.faults
 	m.byMethod(f, result, r)
-	if len(m.findings) == before {
+	if m.faults == before {
 		m.model(f, r.method, result)
 	}
 }
@@ -38,13 +38,14 @@ func (m *Monitor) model(f wire.Frame, method string, result tree) {
 	rule := map[string]string{
 		dialect.Initialize: m.rules.initShape, dialect.ToolCall: m.rules.resultMembers, dialect.Shutdown: m.rules.shutdownResult,
 	}[method]
-	_, model := m.setup.Dialect.Models(method)
-	if rule == "" || model == "" {
+	if rule == "" {
 		return
 	}
-	if v, broken := m.setup.Dialect.Violation(model, result.raw); broken {
-		m.report(rule, f, -1, "the result breaks its model: %s", v.Error())
+	places := all(rule)
+	if method == dialect.Initialize && !m.setup.Dialect.Canonical() {
+		places = slices.Concat(catalogPlaces, places)
 	}
+	m.modelled(f, "the result of "+method, m.setup.Dialect.Shape(method).Result, result, places)
 }
 
 func (m *Monitor) byMethod(f wire.Frame, result tree, r *issued) {
@@ -52,10 +53,13 @@ func (m *Monitor) byMethod(f wire.Frame, result tree, r *issued) {
 	case r.method == dialect.Shutdown:
 		m.farewell(f, result)
 	case r.method != dialect.ToolCall:
+		if !m.setup.Dialect.Canonical() {
+			m.handled(f, result, r)
+		}
 	case m.setup.Dialect.Canonical():
 		m.canonicalResult(f, result)
 	case m.setup.Dialect.Negotiates():
-		m.toolResult(f, result, r.tool)
+		m.toolResult(f, result, r)
 	default:
 		if result.get("content").kind() != text || result.get("is_error").kind() != boolean {
 			m.report(m.rules.frozenResult, f, -1, "a tool result of the wrong shape: %s", orNothing(result))
@@ -106,7 +110,7 @@ var partMembers = map[string][2][]string{
 	"audio": {{"artifact_id", "mime_type", "type"}, {"transcript"}},
 }
 
-func (m *Monitor) toolResult(f wire.Frame, r tree, tool string) {
+func (m *Monitor) toolResult(f wire.Frame, r tree, call *issued) {
 	m.within(f, m.rules.resultMembers, "a tool result", r, []string{"content"}, []string{"is_error", "metadata", "structured_content"})
 	if r.get("is_error").kind() != boolean {
 		m.report(m.rules.isError, f, -1, "is_error is %s, want a boolean", orNothing(r.get("is_error")))
@@ -127,26 +131,26 @@ func (m *Monitor) toolResult(f wire.Frame, r tree, tool string) {
 		if t := part.get("text"); kind == "text" && !t.absent() && t.kind() != text {
 			m.report(m.rules.partType, f, -1, "the text of a text part is %s", t.kind())
 		}
-		if kind != "text" && !m.selected(featurewire.FeatureArtifacts) {
+		switch {
+		case kind == "text":
+		case !m.selected(featurewire.FeatureArtifacts):
 			m.report(m.rules.partArtifact, f, -1, "a content part of type %s although artifacts is not selected", kind)
+		default:
+			m.media(f, part)
 		}
 	}
 	if len(content) < 1 || len(content) > featurewire.MaxContentParts || texts == 0 {
 		m.report(m.rules.content, f, -1, "content of %d parts, %d of them text; want 1 to %d, at least one text", len(content), texts, featurewire.MaxContentParts)
 	}
-	m.structured(f, r, tool)
+	m.structured(f, r, call)
 	m.metadata(f, r.get("metadata"))
+	m.diagnosed(f, r.get("metadata"))
 }
 
 // structured judges structured content against the catalog.
-func (m *Monitor) structured(f wire.Frame, r tree, tool string) {
-	content := r.get("structured_content")
-	var schema tree
-	for _, t := range m.result.get("tools").items() {
-		if t.get("name").text() == tool {
-			schema = t.get("output_schema")
-		}
-	}
+func (m *Monitor) structured(f wire.Frame, r tree, call *issued) {
+	content, tool := r.get("structured_content"), call.tool
+	schema := m.held.definition(call.params).get("output_schema")
 	declared := schema.kind() == object
 	switch {
 	case declared && content.absent() && !r.get("is_error").truth():

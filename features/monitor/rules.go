@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/spelling"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // ruleset says which rule a wire has for each check. An empty id: the wire has none, and nothing is
@@ -22,7 +24,7 @@ type ruleset struct {
 	parseErrorSent, unknownMethodData, versionData, cancelData        string
 	needlessCancel, behindShutdown, interrupted                       string
 
-	notOpen, notificationID, numericID, ownID, reusedID, ownWaiting, foreignCancel string
+	notOpen, notificationID, requestID, numericID, ownID, reusedID, ownWaiting, foreignCancel, cancelTwice string
 
 	progressGate, progressRequest, progressSequence, progressFirst, progressType string
 	progressStatus, progressOutput, progressChunk                                string
@@ -39,7 +41,9 @@ type ruleset struct {
 	resultMembers, content, isError, metadata, partType, partArtifact, textPart string
 	structuredPresence, structuredSchema, structuredSize, shutdownResult        string
 
-	frozenProgress, frozenCancel, frozenSchema, frozenProtocol, frozenResult string
+	frozenProgress, frozenCancel, frozenSchema, frozenProtocol, frozenResult, frozenParent string
+
+	insideInitialize string // the method that may come before the answer to initialize; no rule
 }
 
 func rulesOf(d dialect.Dialect) ruleset {
@@ -115,7 +119,7 @@ var featureRules = ruleset{
 	nullID: "EXT04-ENV-003", changedID: "EXT04-ENV-004", unknownID: "EXT04-ENV-004", twice: "EXT04-ENV-006",
 	errorShape: "EXT04-ENV-008", errorCode: "EXT04-ERR-005", cancelData: "EXT04-CANCEL-009", needlessCancel: "EXT04-CANCEL-007",
 
-	notOpen: "EXT04-ORDER-005", notificationID: "EXT04-ENV-011", numericID: "EXT04-ENV-012", ownID: "EXT04-ENV-009",
+	notOpen: "EXT04-ORDER-005", requestID: "EXT04-ENV-020", cancelTwice: "EXT04-CANCEL-016", notificationID: "EXT04-ENV-011", numericID: "EXT04-ENV-012", ownID: "EXT04-ENV-009",
 	reusedID: "EXT04-ENV-010", ownWaiting: "EXT04-LIMIT-002", foreignCancel: "EXT04-CANCEL-008",
 
 	progressGate: "EXT04-PROG-001", progressRequest: "EXT04-PROG-002", progressSequence: "EXT04-PROG-003", progressFirst: "EXT04-PROG-007",
@@ -132,6 +136,7 @@ var featureRules = ruleset{
 	partType: "EXT04-RESULT-002", partArtifact: "EXT04-RESULT-003",
 	structuredPresence: "EXT04-RESULT-005", structuredSchema: "EXT04-RESULT-006", structuredSize: "EXT04-RESULT-007",
 	shutdownResult: "EXT04-SHUT-002", interrupted: "EXT04-SHUT-006",
+	insideInitialize: featurewire.MethodShortcutRegister,
 }
 
 // frozenRules are the feature wire's with the differences of API 0.1.
@@ -139,6 +144,7 @@ func frozenRules() ruleset {
 	r := featureRules
 	r.frozenProgress, r.frozenCancel, r.needlessCancel = "EXT01-PROG-001", "EXT01-CANCEL-001", "EXT01-CANCEL-001"
 	r.interrupted = ""
+	r.frozenParent, r.insideInitialize = "EXT01-CONFIRM-001", ""
 	r.frozenSchema, r.frozenProtocol, r.frozenResult = "EXT01-TOOL-001", "EXT01-INIT-001", "EXT01-RESULT-001"
 	return r
 }
@@ -156,5 +162,12 @@ func Rules(d dialect.Dialect) []string {
 			set[f.String()] = true
 		}
 	}
+	delete(set, rules.insideInitialize)
+	if !d.Canonical() {
+		for _, id := range serviceRules() {
+			set[id] = true
+		}
+	}
+	maps.DeleteFunc(set, func(id string, _ bool) bool { return !rulebook.BindsID(id, d.API()) })
 	return slices.Sorted(maps.Keys(set))
 }

@@ -24,10 +24,13 @@ const maxFileBytes = 256 << 10
 
 // Profile is the content of conform.toml.
 type Profile struct {
-	Call    []Call `toml:"call" json:"call,omitempty" jsonschema_description:"Calls that are safe to make. The first one that is expected to be ok serves wherever a scenario needs a call."`
-	Slow    *Call  `toml:"slow" json:"slow,omitempty" jsonschema_description:"A call that takes at least some seconds unless it is cancelled. Cancellation scenarios use it."`
-	Failing *Call  `toml:"failing" json:"failing,omitempty" jsonschema_description:"A call that fails without harm."`
-	Large   *Call  `toml:"large" json:"large,omitempty" jsonschema_description:"A call whose result is larger than 65536 bytes. API 0.3 only."`
+	Call    []Call    `toml:"call" json:"call,omitempty" jsonschema_description:"Calls that are safe to make. The first one that is expected to be ok serves wherever a scenario needs a call."`
+	Slow    *Call     `toml:"slow" json:"slow,omitempty" jsonschema_description:"A call that takes at least some seconds unless it is cancelled. Cancellation scenarios use it."`
+	Failing *Call     `toml:"failing" json:"failing,omitempty" jsonschema_description:"A call that fails without harm."`
+	Command []Command `toml:"command" json:"command,omitempty" jsonschema_description:"Commands that are safe to execute. Default: every command without arguments, where calls may be made up at all."`
+	Hook    []Hook    `toml:"hook" json:"hook,omitempty" jsonschema_description:"Payloads that declared hooks are asked with, besides one that is made up for each."`
+	Prompt  []string  `toml:"prompt" json:"prompt,omitempty" jsonschema_description:"Prompts that hooks and context are asked about. Default: one that means nothing."`
+	Large   *Call     `toml:"large" json:"large,omitempty" jsonschema_description:"A call whose result is larger than 65536 bytes. API 0.3 only."`
 }
 
 // Call is one tool call.
@@ -35,6 +38,18 @@ type Call struct {
 	Tool      string         `toml:"tool" json:"tool" jsonschema:"required" jsonschema_description:"Name of a tool that initialize announces."`
 	Arguments map[string]any `toml:"arguments" json:"arguments,omitempty" jsonschema_description:"Arguments of the call. Default: none."`
 	Expect    Expect         `toml:"expect" json:"expect,omitempty" jsonschema:"enum=ok,enum=tool_error,enum=error" jsonschema_description:"ok: a result whose is_error is false. tool_error: a result whose is_error is true. error: an error response. Default: ok, for the failing call tool_error."`
+}
+
+// Command is one execution of a command.
+type Command struct {
+	Name      string   `toml:"name" json:"name" jsonschema:"required" jsonschema_description:"Name of a command that initialize announces."`
+	Arguments []string `toml:"arguments" json:"arguments,omitempty" jsonschema_description:"Arguments of the command. Default: none."`
+}
+
+// Hook is one question to a hook.
+type Hook struct {
+	Name    string         `toml:"name" json:"name" jsonschema:"required" jsonschema_description:"Name of a hook that the manifest declares."`
+	Payload map[string]any `toml:"payload" json:"payload" jsonschema:"required" jsonschema_description:"The payload of that hook."`
 }
 
 // Expect is the outcome that a call should have.
@@ -102,6 +117,16 @@ func Parse(path string, data []byte) (*Profile, error) {
 			faults = append(faults, Problem{Path: path, Detail: c.where + ": " + detail})
 		}
 	}
+	for i, c := range p.Command {
+		if c.Name == "" {
+			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf(`command %d: the key "name" is missing; name a command that initialize announces`, i+1)})
+		}
+	}
+	for i, h := range p.Hook {
+		if h.Name == "" || h.Payload == nil {
+			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf(`hook %d: the key "name" or "payload" is missing; name a declared hook and give it a payload`, i+1)})
+		}
+	}
 	return &p, errors.Join(faults...)
 }
 
@@ -111,7 +136,7 @@ func problems(path string, err error) error {
 		var faults []error
 		for _, e := range strict.Errors {
 			line, _ := e.Position()
-			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, large, and in each tool, arguments, expect", strings.Join(e.Key(), "."))})
+			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, large with tool, arguments and expect, command with name and arguments, hook with name and payload, and prompt", strings.Join(e.Key(), "."))})
 		}
 		return errors.Join(faults...)
 	}

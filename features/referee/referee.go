@@ -67,6 +67,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	defer cancel()
 	setup := *opts.Setup
 	setup.Starter = subject.Bounded(abandon, setup.Starter)
+	setup.Learn()
 	opts.Setup = &setup
 	r := &run{
 		opts: opts, planned: map[string]features.Scenario{}, serving: serving{setup: &setup},

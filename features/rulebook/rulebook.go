@@ -25,6 +25,12 @@ func Find(id string) (Rule, bool) {
 // Binds reports whether a rule binds an API version.
 func Binds(r Rule, api string) bool { return slices.Contains(r.Versions, api) }
 
+// BindsID is Binds by id. A rule that does not exist binds nothing.
+func BindsID(id, api string) bool {
+	r := rules.Lookup(id)
+	return r != nil && slices.Contains(r.Versions, api)
+}
+
 // Judged reports whether an extension run is expected to prove a rule: a scenario and a faulty peer must
 // exist for it.
 func Judged(r Rule) bool { return r.Role == "extension" && r.Level != rules.May && r.NoPeer == "" }

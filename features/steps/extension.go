@@ -5,23 +5,39 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/monitor"
+	"github.com/octet-dev/octet/features/services"
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
-// declares ends a scenario that says nothing about an extension without a declaration.
+// declares ends a scenario that says nothing about an extension without a declaration, or without a feature.
 func (w *World) declares(what string) error {
-	contributes := w.setup.Extension.Contributes
-	hooks, _ := contributes["hooks"].([]any)
-	switch flags := w.setup.Extension.FlagValues; {
-	case what == "no flags" && len(flags) > 0:
-		return notApplicable("the manifest declares flags")
-	case what == "session hooks" && len(hooks) == 0, what == "notifications" && contributes["notifications"] != true:
-		return notApplicable("the manifest declares no %s", what)
+	if featurewire.LookupFeature(what) != nil {
+		result, err := w.another()
+		if err != nil {
+			return missing(err)
+		}
+		if !selects(result, what) {
+			return notApplicable("the extension does not select %s", what)
+		}
+		return nil
+	}
+	member, negated := strings.CutPrefix(what, "no ")
+	has := len(w.setup.Extension.FlagValues) > 0
+	if member != "flags" {
+		member = strings.TrimPrefix(member, "session ")
+		c := w.setup.Extension.Contributes[member]
+		list, _ := c.([]any)
+		has = c == true || len(list) > 0
+	}
+	if has == negated {
+		return notApplicable("the manifest declares %s%s", map[bool]string{false: "no "}[negated], member)
 	}
 	return nil
 }
@@ -63,16 +79,9 @@ func (w *World) started() error {
 	w.run = run
 	w.rec = wire.NewRecorder(nil)
 	w.mon = monitor.New(monitor.Setup{Dialect: w.setup.Dialect, Extension: w.setup.Extension})
-	w.conv = subject.Converse(run, w.rec, w.mon, w.respond)
+	w.host = services.New(w.setup.Dialect, w.setup.Extension, w.mon)
+	w.conv = subject.Converse(run, w.rec, w.mon, w.host.Answer)
 	return nil
-}
-
-// respond answers what the extension asks its host: no service beyond the core is offered.
-func (w *World) respond(m subject.Message) []byte {
-	if m.IsResponse() || !dialect.Spellable(m.ID) {
-		return nil
-	}
-	return w.setup.Dialect.Failure(m.ID, "unknown_method")
 }
 
 // ready starts the subject and brings it through initialize.
@@ -114,10 +123,12 @@ func (w *World) initialize() error {
 	return w.send(w.setup.Dialect.Request(w.last, dialect.Initialize, params))
 }
 
-// initializeWith sends initialize with one place changed.
-func (w *World) initializeWith(pointer, value string) error {
-	if err := w.offers(pointer, value); err != nil {
-		return err
+// sendsInitialize sends initialize, with one place changed where that is said.
+func (w *World) sendsInitialize(pointer, value string) error {
+	if pointer != "" {
+		if err := w.offers(pointer, value); err != nil {
+			return err
+		}
 	}
 	return w.initialize()
 }

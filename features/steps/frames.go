@@ -13,6 +13,14 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 )
 
+// sendsText writes a line, or bytes, as they stand in the feature.
+func (w *World) sendsText(what, text string) error {
+	if what == "line" {
+		return w.sendsLine(text)
+	}
+	return w.sendsBytes(text)
+}
+
 // sendsLine writes one line as it stands in the feature.
 func (w *World) sendsLine(text string) error {
 	b, err := w.expand(text)
@@ -138,13 +146,16 @@ func (w *World) ordinaryConversation() error {
 	if err := w.anyAnswer(); err != nil {
 		return missing(err)
 	}
+	if err := w.everyHandler(); err != nil {
+		return err
+	}
 	return w.cancelledCall()
 }
 
 // callUnknownTool calls a tool that no extension has.
 func (w *World) callUnknownTool() error {
 	w.last = w.nextID()
-	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.setup.Dialect.Call("conform_no_such_tool", dialect.Object{})))
+	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.toolCall("conform_no_such_tool", dialect.Object{})))
 }
 
 // cancelledCall makes the slow call, if there is one, and cancels it.

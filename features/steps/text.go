@@ -24,6 +24,7 @@ import (
 //	«tool»          the name of a tool that may be called, as a JSON string
 //	«arguments»     its arguments
 //	«context»       an execution context
+//	«commands»      the commands that another start of the extension has announced
 var macro = regexp.MustCompile(`«([^»]*)»`)
 
 // expand replaces the macros of a text. The fill macro comes last, because it depends on all others.
@@ -87,6 +88,13 @@ func (w *World) replace(word, rest string) (string, error) {
 			return string(dialect.Encode(call.Tool)), nil
 		}
 		return string(dialect.Encode(call.Arguments)), nil
+	case "commands":
+		result, err := w.another()
+		if err != nil {
+			return "", missing(err)
+		}
+		commands, _ := lookup(result, "/commands")
+		return string(commands), nil
 	case "context":
 		return string(dialect.Encode(w.setup.Dialect.Context())), nil
 	}

@@ -8,10 +8,14 @@ import (
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/profile"
 	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // makesCall makes the sample, slow or failing call.
 func (w *World) makesCall(kind string) error {
+	if kind == "former" {
+		return w.makesFormerCall()
+	}
 	call, err := w.call(kind)
 	if err != nil {
 		return err
@@ -22,7 +26,36 @@ func (w *World) makesCall(kind string) error {
 func (w *World) makeCall(call profile.Call) error {
 	w.last, w.hurried = w.nextID(), false
 	w.running = append(w.running, w.last)
-	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments)))
+	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.toolCall(call.Tool, call.Arguments)))
+}
+
+// toolCall builds the params of a call under the newest catalog.
+func (w *World) toolCall(tool string, arguments any) dialect.Object {
+	params := w.setup.Dialect.Call(tool, arguments)
+	if w.selected(featurewire.FeatureDynamicTools) {
+		params["catalog_revision"] = w.host.Revision()
+	}
+	return params
+}
+
+// makesFormerCall calls a tool as it was before the newest change of the catalog.
+func (w *World) makesFormerCall() error {
+	if w.setup.NoCalls != "" {
+		return notApplicable("%s", w.setup.NoCalls)
+	}
+	why := "the extension has not changed its catalog"
+	for _, t := range w.host.Former() {
+		arguments, err := profile.Arguments(t.Parameters)
+		if err != nil {
+			why = fmt.Sprintf("no arguments can be made for %q: %v", t.Name, err)
+			continue
+		}
+		w.last, w.hurried = w.nextID(), false
+		params := w.toolCall(t.Name, arguments)
+		params["catalog_revision"] = w.host.Revision() - 1
+		return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, params))
+	}
+	return notApplicable("%s", why)
 }
 
 // callRuns makes the slow call and shows that the extension serves while it runs.
@@ -54,7 +87,7 @@ func (w *World) makesCallsAtOnce() error {
 	for range w.concurrency() {
 		id := w.nextID()
 		w.running = append(w.running, id)
-		frame := w.setup.Dialect.Request(id, dialect.ToolCall, w.setup.Dialect.Call(call.Tool, call.Arguments))
+		frame := w.setup.Dialect.Request(id, dialect.ToolCall, w.toolCall(call.Tool, call.Arguments))
 		burst = append(append(burst, frame...), '\n')
 	}
 	if err := w.conv.SendBytes(burst, w.setup.Patience.Answer); err != nil {

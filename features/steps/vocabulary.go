@@ -24,21 +24,20 @@ func (p Phrase) Matches(text string) bool {
 func Vocabulary() []Phrase {
 	return []Phrase{
 		{`the host offers (\S+) = (.+)`, (*World).offers},
-		{`the extension declares (session hooks|notifications|no flags)`, (*World).declares},
+		{`the extension (?:declares|selects|uses) (.+)`, (*World).declares},
 		{`the variable (\S+) is (?:not set|set to (\S+))`, (*World).variable},
 		{`the working directory is not its own`, (*World).elsewhere},
 		{`the extension has been started`, (*World).started},
 		{`the extension is ready`, (*World).ready},
 		{`a call is running`, (*World).callRuns},
 
-		{`the host sends initialize`, (*World).initialize},
-		{`the host sends initialize with (\S+) = (.+)`, (*World).initializeWith},
-		{`the host sends the line (.+)`, (*World).sendsLine},
-		{`the host sends the bytes (.+)`, (*World).sendsBytes},
-		{`the host makes the (sample|slow|failing|large|misfit) call`, (*World).makesCall},
+		{`the host sends initialize(?: with (\S+) = (.+))?`, (*World).sendsInitialize},
+		{`the host sends the (line|bytes) (.+)`, (*World).sendsText},
+		{`the host makes the (sample|slow|failing|large|misfit|former) call`, (*World).makesCall},
 		{`the host makes as many calls at once as the bound allows`, (*World).makesCallsAtOnce},
 		{`the host cancels (the call|the running call)`, (*World).cancelsCall},
-		{`the host asks for shutdown`, (*World).asksShutdown},
+		{`the host asks for (shutdown|the commands|the hooks|the context|the status|the menu|renderings|completions|terminal input|the disposal|bare status|bare renderings)`, (*World).asksFor},
+		{`the host tells what happens`, (*World).tellsEvents},
 		{`the host (closes the input|stops reading)`, (*World).hangsUp},
 		{`the host has an ordinary conversation`, (*World).ordinaryConversation},
 

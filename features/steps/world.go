@@ -9,12 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/monitor"
 	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/services"
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
@@ -31,6 +33,31 @@ type Setup struct {
 	// HomeOnly says why the subject cannot be started in another directory; empty: it can.
 	HomeOnly string
 	Patience Patience
+
+	// first is the result of initialize of a start of its own, made when it is first asked for.
+	first func() (json.RawMessage, error)
+}
+
+// Learn prepares a setup to remember what the subject answers to initialize, so that scenarios that have
+// nothing to judge start nothing.
+func (s *Setup) Learn() {
+	s.first = sync.OnceValues(func() (json.RawMessage, error) { return first(s) })
+}
+
+// first starts a subject only to see what it answers to initialize.
+func first(s *Setup) (json.RawMessage, error) {
+	w := NewWorld(s, nil)
+	defer func() { w.Stop() }()
+	err := w.ready()
+	return w.result, err
+}
+
+// another is the result of initialize of another start than the scenario's.
+func (w *World) another() (json.RawMessage, error) {
+	if w.setup.first == nil {
+		return first(w.setup)
+	}
+	return w.setup.first()
 }
 
 // Patience is how long the referee waits, already scaled to the machine.
@@ -62,6 +89,7 @@ type World struct {
 	mon  *monitor.Monitor
 	run  subject.Running
 	conv *subject.Conversation
+	host *services.Host
 
 	ids     atomic.Int64
 	last    string          // id of the request that expectations are about, as spelled on the wire

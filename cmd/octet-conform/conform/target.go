@@ -164,10 +164,13 @@ func newTarget(api string) (*target, error) {
 		return nil, err
 	}
 	t := &target{scratch: scratch, setup: &steps.Setup{Dialect: d}}
-	t.setup.Extension.Workspace = filepath.Join(scratch, "workspace")
-	if err := errors.Join(os.Mkdir(t.setup.Extension.Workspace, 0o700), os.Mkdir(filepath.Join(scratch, "scratch"), 0o700)); err != nil {
-		t.remove()
-		return nil, err
+	x := &t.setup.Extension
+	x.Workspace, x.Scratch, x.Transfer = filepath.Join(scratch, "workspace"), filepath.Join(scratch, "scratch"), filepath.Join(scratch, "objects")
+	for _, dir := range []string{x.Workspace, x.Scratch, x.Transfer} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.remove()
+			return nil, err
+		}
 	}
 	return t, nil
 }
@@ -181,7 +184,7 @@ func (t *target) variables(dir string) []string {
 		"OCTET_EXTENSION_DIR=" + dir,
 		"OCTET_EXTENSION_MANIFEST=" + x.ManifestPath,
 		"OCTET_WORKSPACE=" + x.Workspace,
-		"OCTET_EXTENSION_SCRATCH=" + filepath.Join(t.scratch, "scratch"),
+		"OCTET_EXTENSION_SCRATCH=" + x.Scratch,
 	}
 }
 
