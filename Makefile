@@ -23,7 +23,7 @@ PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
 .PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts vectors selftest selftest-repeat fuzz bench cross clean
+        test-go test-py test-ts vectors selftest selftest-repeat fuzz bench cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,18 @@ check-generated: ## Delete everything generated, generate it again, and demand t
 	$(MAKE) --no-print-directory generate
 	@changed="$$(git status --porcelain -- $(GENERATED))"; if [ -n "$$changed" ]; then \
 	  echo "generated files differ from what is committed; commit the output of 'make generate':"; echo "$$changed"; exit 1; fi
+
+OCTET_GEN ?= $(BIN)/octet-gen
+check: ## Hold generated files against spec/, and spec/ against the last release.
+	@$(if $(filter $(BIN)/octet-gen,$(OCTET_GEN)),$(GO) build -o $(BIN)/ ./cmd/octet-gen)
+	$(OCTET_GEN) generate --check
+	@git rev-parse --git-dir >/dev/null; \
+	tag="$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null || true)"; \
+	if [ -z "$$tag" ]; then echo "there is no release to compare spec/ with"; exit 0; fi; \
+	echo "comparing spec/ with $$tag"; \
+	rm -rf build/release; mkdir -p build/release; git archive "$$tag" spec | tar -x -C build/release; \
+	status=0; $(OCTET_GEN) diff --frozen build/release/spec spec || status=$$?; \
+	if [ "$$status" = 3 ]; then echo "read what is unknown: nobody can judge it but you"; exit 0; fi; exit "$$status"
 
 build: build-go build-ts $(VENV)/.ready ## Build the commands, the example extensions and the testees.
 
