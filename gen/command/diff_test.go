@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -153,11 +154,21 @@ func TestDiff_printsTheDocumentedJSON(t *testing.T) {
 }
 
 func TestReport_shortensLongWitnesses(t *testing.T) {
-	text := `{"x":"` + strings.Repeat("a", 5000) + `é"}`
-	if got := abridged(text); got != `{"x":"aaaaaaaa...(5000 times)é"}` {
-		t.Error(got)
+	for text, want := range map[string]string{
+		`{"x":"` + strings.Repeat("a", 5000) + `é"}`:                        `{"x":"aa...(5000 times)é"}`,
+		`{"x":[` + strings.Repeat(`{"id":"é"},`, 30) + `{"id":"é"}]}`:       `{"x":[{"id":"é"},{"id":"é"},...(30 times){"id":"é"}]}`,
+		`{"x":"aaaaaaaaaaaaaaaaaaa"}`:                                       `{"x":"aaaaaaaaaaaaaaaaaaa"}`,
+		`{"x":"` + strings.Repeat("a", 30) + strings.Repeat("b", 30) + `"}`: `{"x":"aa...(30 times)bb...(30 times)"}`,
+	} {
+		if got := abridged(text); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
 	}
-	if got := abridged(strings.Repeat("abé", 400)); len(got) > 430 || !strings.HasSuffix(got, "... (1600 bytes)") || strings.Contains(got, "\uFFFD") {
+	var long strings.Builder
+	for i := range 400 {
+		long.WriteString("é" + strconv.Itoa(i*7919))
+	}
+	if got := abridged(long.String()); len(got) > 430 || !strings.HasSuffix(got, " bytes)") || strings.Contains(got, "\uFFFD") {
 		t.Error(got)
 	}
 }

@@ -148,11 +148,14 @@ func (r *report) subject(w io.Writer, s *subject, colour paint) {
 	}
 }
 
-// versions words the API versions of a subject, all of its changes taken together.
+// versions words the API versions in which a subject has its verdict.
 func (r *report) versions(s *subject) string {
 	var names []string
 	frozen := false
 	for _, c := range s.changes {
+		if r.verdict(c) != s.verdict {
+			continue
+		}
 		for _, v := range c.Versions {
 			if !slices.Contains(names, v) {
 				names = append(names, v)
@@ -230,28 +233,39 @@ func other(role string) string {
 	return string(diff.Host)
 }
 
-// abridged shortens runs of one character, which is what long witnesses are made of.
+// abridged shortens what is repeated, which is what long witnesses are made of.
 func abridged(text string) string {
-	const most = 40
-	runes := []rune(text)
 	var b strings.Builder
-	for i := 0; i < len(runes); {
-		end := i
-		for end < len(runes) && runes[end] == runes[i] {
-			end++
+	for i := 0; i < len(text); {
+		unit, times := repeated(text[i:])
+		if times == 0 {
+			b.WriteByte(text[i])
+			i++
+			continue
 		}
-		if end-i > most {
-			b.WriteString(strings.Repeat(string(runes[i]), 8) + "...(" + strconv.Itoa(end-i) + " times)")
-		} else {
-			b.WriteString(string(runes[i:end]))
-		}
-		i = end
+		b.WriteString(strings.Repeat(unit, 2) + "...(" + strconv.Itoa(times) + " times)")
+		i += times * len(unit)
 	}
 	const longest = 400
 	if b.Len() <= longest {
 		return b.String()
 	}
 	return strings.ToValidUTF8(b.String()[:longest], "") + "... (" + strconv.Itoa(len(text)) + " bytes)"
+}
+
+// repeated returns the shortest unit that a text begins with many times over; times is 0 if there is none.
+func repeated(text string) (unit string, times int) {
+	const longest, least = 80, 24
+	for size := 1; size <= min(longest, len(text)/2); size++ {
+		n := 1
+		for strings.HasPrefix(text[n*size:], text[:size]) {
+			n++
+		}
+		if n >= 4 && n*size >= least {
+			return text[:size], n
+		}
+	}
+	return "", 0
 }
 
 // The JSON form of a report. Member names are documented in gen/diff/diff.schema.json.

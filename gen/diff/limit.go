@@ -69,7 +69,7 @@ func (c *comparison) limits() {
 			c.all(with(r, either(b.Negotiable, "is negotiable now", "is not negotiable any more")), Unknown, "how a limit is negotiated is prose")
 		}
 		if a.Value != b.Value && !c.ledger.knows(c.new.version, r.place, KindLimit) {
-			c.limitValue(with(r, fmt.Sprintf("was %d, is %d", a.Value, b.Value)), a, b)
+			c.limitValue(with(r, fmt.Sprintf("was %d, is %d", a.Value, b.Value)), a, b, before[b.Name] || after[b.Name])
 		}
 	}
 	for i, a := range c.old.wire.Limits {
@@ -101,10 +101,12 @@ func (c *comparison) limitRow(r row, l *model.Limit, used bool) {
 }
 
 // limitValue judges a limit whose value changed and that no shape explains.
-func (c *comparison) limitValue(r row, a, b *model.Limit) {
+func (c *comparison) limitValue(r row, a, b *model.Limit, used bool) {
 	switch {
 	case a.Name == depthLimit:
-		return
+		return // its effect is a depth
+	case used:
+		c.all(r, Compatible, "no message of this version holds a shape that refers to it")
 	case a.Negotiable && b.Negotiable:
 		c.all(r, Compatible, noteNegotate)
 	case a.Name == frameLimit:

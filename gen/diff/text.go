@@ -155,10 +155,31 @@ func (t *texts) escape(to *texts, aspect string) (string, state) {
 	if to.listed && aspect != KindValue || !to.listed && aspect == KindValue {
 		return "", none
 	}
+	if !t.listed && t.keeps(to, aspect) {
+		return "", none
+	}
 	if s, st := t.search(to, aspect, true); st == found {
 		return s, st
 	}
 	return t.search(to, aspect, false)
+}
+
+// keeps reports whether the bounds of one aspect alone show that no string of the set breaks it.
+func (t *texts) keeps(to *texts, aspect string) bool {
+	switch aspect {
+	case KindMinBytes:
+		return t.min >= to.min
+	case KindMaxBytes:
+		return to.max < 0 || t.max >= 0 && t.max <= to.max
+	case KindNotBlank:
+		return t.notBlank || !to.notBlank
+	case KindControls:
+		return t.controls == to.controls || to.controls == model.AnyControls
+	case KindPattern:
+		return t.pattern == to.pattern || to.pattern == ""
+	default:
+		return false
+	}
 }
 
 // search returns a short string of the set. With an aspect it breaks that aspect of to; with others it
