@@ -27,7 +27,7 @@ func eager(api extension.API, act action, done chan<- error) *extension.Extensio
 	ext := extension.New(options)
 	extension.AddTool(ext, "do", "Does it", func(ctx context.Context, call *extension.Call, _ struct{}) (*extension.Result, error) {
 		done <- act(ctx, &call.Scope)
-		return nil, nil
+		return nil, ctx.Err()
 	})
 	extension.AddTool(ext, "later", "Does it later", func(_ context.Context, call *extension.Call, _ struct{}) (*extension.Result, error) {
 		call.After(func(ctx context.Context, scope *extension.Scope) error {

@@ -81,8 +81,10 @@ type Host struct {
 	services      map[string]Service
 	sent          []Message
 	looked        int           // of sent, by NextSent
+	cancelled     []string      // ids of requests the extension has given up
 	moreSent      chan struct{} // closed at the next message
 	revision      int64         // of the catalog
+	initialized   string
 }
 
 // Tool is one tool of the catalog as the host sees it.
@@ -174,12 +176,16 @@ func (h *Host) initialize(ext *extension.Extension) error {
 				return err
 			}
 			h.tools = tools
+			h.initialized = string(result)
 			h.conn.Install(session)
 			return nil
 		},
 	})
 	return asError(err)
 }
+
+// Initialized returns the answer to initialize as JSON.
+func (h *Host) Initialized() string { return h.initialized }
 
 // Tools returns the catalog, ascending by name.
 func (h *Host) Tools() []Tool {

@@ -76,6 +76,14 @@ func (h *Host) NextSent(ctx context.Context) (Message, bool) {
 	}
 }
 
+// Cancelled returns the ids of the requests that the extension has given up, in the order in which their
+// services returned.
+func (h *Host) Cancelled() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.cancelled)
+}
+
 func (h *Host) keep(m *wirejson.Method, params []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -119,6 +127,12 @@ func (h *Host) serve(ctx context.Context, r *peer.Request) (peer.Value, error) {
 		return nil, peer.Fail(featurewire.ErrInternalError, nil)
 	}
 	result, err := answer(ctx, r.Params)
+	if why := new(peer.CancelledError); errors.As(context.Cause(ctx), &why) {
+		h.mu.Lock()
+		id, _ := r.ID.Wire().Text() // those of an SDK are texts
+		h.cancelled = append(h.cancelled, id)
+		h.mu.Unlock()
+	}
 	if err != nil {
 		var refused *Error
 		if errors.As(err, &refused) {
