@@ -26,6 +26,7 @@ func words(list string) map[string]bool {
 // "type" stays itself: Python reserves it nowhere that an attribute can stand.
 func attribute(name string) string {
 	var b strings.Builder
+	name = strings.TrimPrefix(name, "$")
 	for i, r := range name {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || i > 0 && unicode.IsDigit(r)) {
 			b.WriteRune(r)

@@ -154,7 +154,7 @@ func servicesFile(spec *model.Spec) (emit.File, error) {
 	}
 	slices.Sort(nouns)
 	var w writer
-	exported := []string{"Services"}
+	exported := []string{"METHODS", "Services"}
 	for _, noun := range nouns {
 		exported = append(exported, class(noun))
 	}
@@ -185,9 +185,16 @@ func servicesFile(spec *model.Spec) (emit.File, error) {
 		w.line(`        """The %s services."""`, strings.ReplaceAll(noun, "_", " "))
 		w.line("        return %s(self._caller)", class(noun))
 	}
+	w.blank(2)
+	w.line("METHODS: Final = {")
+	for _, s := range list {
+		w.line("    %s: %s,", quoted(s.noun+"."+s.verb), quoted(s.served[0].method.Name))
+	}
+	w.line("}")
+	w.doc("", "What a service is called on the wire, for errors where the wire at hand does not have it.")
 	return facade{
 		doc: "The services of the host, one class per noun, each method typed.", exported: exported,
-		typing: "TYPE_CHECKING, cast", absent: true, support: "Caller, Service", abstract: "Mapping, Sequence",
+		typing: "TYPE_CHECKING, Final, cast", absent: true, support: "Caller, Service", abstract: "Mapping, Sequence",
 	}.file(spec, "services.py", &w), nil
 }
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated._models import Model
 from octet_extension._results import plain
+from octet_extension._signature import CONTEXT, MODEL, SCOPE, Plan
 
 __all__ = [
     "command",
@@ -91,16 +93,16 @@ def replacement(returned: object) -> object:
     return members(returned, "the interception")
 
 
-def dispose(function: Callable[[object], object] | None, payload: object) -> object:
-    """Frees resources one by one and says how each went."""
-    listed = payload.get("resources", ()) if isinstance(payload, Mapping) else ()
-    results = []
-    for resource in listed:
-        try:
-            if function is not None:
-                function(resource)
-        except Exception:  # noqa: BLE001 - a resource that cannot be freed is reported, the others go on
-            results.append({"resource": resource, "status": "failed"})
-        else:
-            results.append({"resource": resource, "status": "completed"})
-    return {"results": results}
+async def dispose(
+    function: Callable[..., object] | None, plan: Plan, scope: object, payload: Mapping[str, object], model: Model
+) -> object:
+    """Frees resources; nothing returned says that it went well."""
+    given = {SCOPE: scope, MODEL: model, CONTEXT: {}}
+    returned = None if function is None else function(*(given.get(what, payload) for what in plan))
+    if inspect.isawaitable(returned):
+        returned = await returned
+    if returned is not None:
+        return returned
+    listed = payload["resources"]
+    resources = listed if isinstance(listed, list) else []
+    return {"results": [{"resource": resource, "status": "completed"} for resource in resources]}

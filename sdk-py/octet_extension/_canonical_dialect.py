@@ -21,7 +21,7 @@ from octet_extension._envelope import Id, Message
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated import canonical_wire as wire
 from octet_extension._generated._json import Violation
-from octet_extension._generated._models import Decoded, Model
+from octet_extension._generated._models import Decoded, Model, UnionShape
 from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._mismatch import Mismatch
@@ -31,6 +31,15 @@ __all__ = ["CanonicalDialect"]
 
 
 _VERSION: Final = wire.JsonRpcNotification(method="-", params={}).jsonrpc
+
+
+def _session_hooks() -> dict[str, Hook]:
+    """Returns the hooks of this wire, which are the variants of one union."""
+    shape = wire.SessionHookParams.SHAPE
+    variants = shape.variants if isinstance(shape, UnionShape) else ()
+    payloads = {variant.tag: variant.model.__name__ for variant in variants}
+    opens, result = wire.CAPABILITY_LIFECYCLE_EVENTS, wire.SessionHookResult.__name__
+    return {tag: Hook(tag, wire.VERSIONS, opens, payload, result, "ignored") for tag, payload in payloads.items()}
 
 
 def _invalid(found: Violation) -> Refusal:
@@ -57,7 +66,7 @@ class CanonicalDialect(Dialect):
     methods: ClassVar[Mapping[str, Method]] = wire.METHODS
     models: ClassVar[Mapping[str, type[Decoded]]] = wire.MODELS
     errors: ClassVar[Mapping[str, ErrorCode]] = wire.ERRORS
-    hooks: ClassVar[Mapping[str, Hook]] = wire.HOOKS
+    hooks: ClassVar[Mapping[str, Hook]] = _session_hooks()
     hook_method: ClassVar[str] = wire.METHOD_HOOK_RUN
     collectors: ClassVar[Mapping[str, str]] = {
         "migration_detect": wire.METHOD_MIGRATION_DETECT,

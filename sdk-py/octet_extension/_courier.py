@@ -46,6 +46,7 @@ class Courier:
         self._later: set[Scope] = set()
         self._blocked = threading.local()
         self._tools = DynamicTools(self)
+        self.wait_for_notices: Callable[[int], None] = lambda mark: None  # noqa: ARG005 - the runtime sets it
 
     # --- what scopes see
 
@@ -123,6 +124,10 @@ class Courier:
             if scope.cancelled:
                 return
         self._run_after(scope, [function])
+
+    def catch_up(self, mark: int) -> None:
+        """Waits for the handlers of notifications."""
+        self.wait_for_notices(mark)
 
     def _standing(self, scope: Scope | None) -> _outgoing.Standing:
         with self._lock:

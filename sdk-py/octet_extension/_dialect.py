@@ -154,6 +154,7 @@ class Dialect(abc.ABC):
     hook_method: ClassVar[str]
     collectors: ClassVar[Mapping[str, str]]
     """Methods of the other requests that an author may serve, by our names for them."""
+    progress_method: ClassVar[str] = ""
     declared_by: ClassVar[Mapping[str, str]] = {}
     """Methods whose handlers the manifest lists, by its key."""
 
@@ -393,7 +394,9 @@ class Dialect(abc.ABC):
         raise self._no_progress()
 
     def _no_progress(self) -> NotNegotiated:
-        return NotNegotiated(f"API {self.api} has no progress: leave it out, or use another API version")
+        return NotNegotiated(
+            f"API {self.api} has no progress: leave it out, or use another API version", self.progress_method
+        )
 
     @abc.abstractmethod
     def unknown_revision(self, revision: int) -> Refusal:

@@ -11,6 +11,7 @@ ExtensionError
             NoParent         the message belongs to a request of the host, and there is none
             NotNegotiated    the host did not agree to what was asked for
         RemoteProtocolError  the peer did
+            MalformedResult  the result of a service breaks its model
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ __all__ = [
     "HostError",
     "InvalidParams",
     "LocalProtocolError",
+    "MalformedResult",
     "NoParent",
     "NotNegotiated",
     "ProtocolError",
@@ -95,12 +97,37 @@ class InvalidParams(LocalProtocolError):
 
 
 class NoParent(LocalProtocolError):
-    """The message is tied to a request of the host, and none fits: send it from a handler, while it runs or after."""
+    """The message is tied to a request of the host, and none fits: send it from a handler, while it runs or after.
+
+    method is its name on the wire.
+    """
+
+    def __init__(self, text: str, method: str = "") -> None:
+        super().__init__(text)
+        self.method = method
 
 
 class NotNegotiated(LocalProtocolError):
-    """The message needs a feature or a declaration that this session does not have."""
+    """The message needs a feature or a declaration that this session does not have. method is its name on the wire."""
+
+    def __init__(self, text: str, method: str = "") -> None:
+        super().__init__(text)
+        self.method = method
 
 
 class RemoteProtocolError(ProtocolError):
     """The peer broke a rule."""
+
+
+class MalformedResult(RemoteProtocolError):
+    """The host answered a service with something else than its result. pointer says where, violation how."""
+
+    def __init__(self, method: str, pointer: str, violation: str, detail: str) -> None:
+        super().__init__(
+            f"the host answered {method} wrongly: {pointer}: {detail}"
+            if pointer
+            else f"the host answered {method} wrongly: {detail}"
+        )
+        self.method = method
+        self.pointer = pointer
+        self.violation = violation

@@ -174,6 +174,7 @@ class Extension(Ambient):
 
     def runtime(self, read: Callable[[], bytes], write: Callable[[bytes], None], log: Callable[[str], None]) -> Runtime:
         """Returns a fresh session over a reader and a writer."""
+        self._log_line = log
         runtime = Runtime(
             self.connect(),
             read,

@@ -38,7 +38,7 @@ from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._output_schema import check_output_schema
 from octet_extension._scope import Scope
-from octet_extension._signature import PAYLOAD
+from octet_extension._signature import MODEL, PAYLOAD, SCOPE
 from octet_extension._results import Measure, OverBound, ToolResult, measure, plain, text_of
 
 __all__ = ["FeatureDialect"]
@@ -89,6 +89,7 @@ class FeatureDialect(Dialect):
     hooks: ClassVar[Mapping[str, Hook]] = wire.HOOKS
     command_method: ClassVar[str | None] = wire.METHOD_COMMAND_EXECUTE
     hook_method: ClassVar[str] = wire.METHOD_HOOK_RUN
+    progress_method: ClassVar[str] = wire.METHOD_PROGRESS
     collectors: ClassVar[Mapping[str, str]] = {
         "context": wire.METHOD_CONTEXT_COLLECT,
         "status": wire.METHOD_STATUS_COLLECT,
@@ -240,8 +241,9 @@ class FeatureDialect(Dialect):
         if not self.has(wire.METHOD_RESOURCE_DISPOSE):
             return ()
         row = wire.METHODS[wire.METHOD_RESOURCE_DISPOSE]
-        free_all = functools.partial(_answers.dispose, None)
-        return ((row, Endpoint(free_all, (PAYLOAD,), Scope, lambda value: self.own_result(row, value))),)
+        free_all = functools.partial(_answers.dispose, None, ())
+        whole = (SCOPE, PAYLOAD, MODEL)
+        return ((row, Endpoint(free_all, whole, Scope, lambda value: self.own_result(row, value))),)
 
     # --- gates
 

@@ -275,6 +275,8 @@ class FeatureHost(HostSide):
 
     def check_gate(self, row: Method) -> None:
         feature = self.dialect.gate_feature(row)
+        if not self.features and row.parent == "initialize" and self.offers(feature):
+            return  # it belongs to initialize, which is not answered yet
         if feature and feature not in self.features:
             raise RemoteProtocolError(f"the extension sent {row.name}, which needs {feature!r}: it was not agreed")
         if row.gate.startswith("contributes.") and not self.setting.contributes.get(row.gate.split(".")[1]):

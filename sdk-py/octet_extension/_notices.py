@@ -40,6 +40,8 @@ class Notices:
         self._started = False
         self._closed = False
         self._dropping = False
+        self._taken = 0
+        self._done = 0
 
     def add(self, noticed: Noticed, admitted: set[str], session: object) -> None:
         """Takes a notification. Nothing is kept where nobody listens."""
@@ -73,7 +75,8 @@ class Notices:
                 return
             self._dropping = False
             self._waiting.append(call)
-            self._changed.notify()
+            self._taken += 1
+            self._changed.notify_all()
             if self._started:
                 return
             self._started = True
@@ -90,13 +93,26 @@ class Notices:
                 call()
             except BaseException as fault:  # noqa: BLE001 - whatever the author's handler raises ends it alone
                 self._log(describe(fault))
+            with self._changed:
+                self._done += 1
+                self._changed.notify_all()
+
+    @property
+    def mark(self) -> int:
+        """How many calls of handlers have been put up; for catch_up."""
+        return self._taken
+
+    def catch_up(self, mark: int) -> None:
+        """Waits until the handlers have had what came before a mark, or until the session ends."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._done >= mark or self._closed)
 
     def close(self) -> None:
         """Ends the delivery; what still waits is forgotten."""
         with self._changed:
             self._closed = True
             self._waiting.clear()
-            self._changed.notify()
+            self._changed.notify_all()
 
 
 def arguments_of(plan: Plan, session: object, members: object, model: Model | None) -> list[object]:

@@ -15,12 +15,13 @@ from octet_extension._errors import (
     InvalidParams,
     LocalProtocolError,
     NoParent,
+    MalformedResult,
     NotNegotiated,
-    RemoteProtocolError,
 )
 from octet_extension._generated._json import Violation
 from octet_extension._generated._models import Model, RecordShape
 from octet_extension._generated._rows import Method
+from octet_extension._generated.services import METHODS
 from octet_extension._results import plain
 
 __all__ = [
@@ -57,12 +58,13 @@ def row_of(dialect: Dialect, agreement: Agreement, service: str) -> Method:
     """Returns the method behind a service. Raises NotNegotiated for one that this session does not have."""
     row = dialect.service(service)
     if row is None:
-        raise NotNegotiated(f"API {dialect.api} has no {service}: use another API version")
+        method = METHODS.get(service, service)
+        raise NotNegotiated(f"API {dialect.api} has no {method}: use another API version", method)
     if not dialect.has(row.name):
-        raise NotNegotiated(f"API {dialect.api} has no {row.name}: use one of {', '.join(row.versions)}")
+        raise NotNegotiated(f"API {dialect.api} has no {row.name}: use one of {', '.join(row.versions)}", row.name)
     missing = dialect.closed_gate(row, agreement)
     if missing:
-        raise NotNegotiated(f"{row.name} needs {missing}")
+        raise NotNegotiated(f"{row.name} needs {missing}", row.name)
     return row
 
 
@@ -95,16 +97,16 @@ def _tie(dialect: Dialect, agreement: Agreement, row: Method, standing: Standing
         return {_OWNER: _owner(row, standing)}
     if standing.kind == LIVE and tie in {"required", "retained", "optional", "tool_call"}:
         if tie == "tool_call" and not standing.tool_call:
-            raise NoParent(f"{row.name} belongs to a tool call: send it from a tool, while it runs")
+            raise NoParent(f"{row.name} belongs to a tool call: send it from a tool, while it runs", row.name)
         if not isinstance(standing.request, int):
-            raise NoParent(f"{row.name} names its request by number, and the host gave this one a text")
+            raise NoParent(f"{row.name} names its request by number, and the host gave this one a text", row.name)
         owner = standing.owner if dialect.needs_owner(row, agreement) else None
         return {_PARENT: standing.request} | ({} if owner is None else {_OWNER: owner})
     if standing.kind == SETTLED and tie in {"retained", "settled"}:
         return {_PARENT: standing.request, _OWNER: _owner(row, standing)}
     if tie == "optional":
         return {} if standing.owner is None else {_OWNER: standing.owner}
-    raise NoParent(f"{row.name} {_REMEDY.get(tie, 'is sent by the session itself')}")
+    raise NoParent(f"{row.name} {_REMEDY.get(tie, 'is sent by the session itself')}", row.name)
 
 
 _REMEDY: Final = {
@@ -117,14 +119,14 @@ _REMEDY: Final = {
 
 def _owner(row: Method, standing: Standing) -> Mapping[str, object]:
     if standing.owner is None:
-        raise NoParent(f"{row.name} names the owner of the session, and the request at hand came without one")
+        raise NoParent(f"{row.name} names the owner of the session, and the request at hand came without one", row.name)
     return standing.owner
 
 
 def outcome(dialect: Dialect, child: Child) -> object:
     """Returns the judged result of a request of this side, typed; None for one without members.
 
-    Raises HostError for a refusal, CallCancelled, RemoteProtocolError for an answer that breaks its model.
+    Raises HostError for a refusal, CallCancelled, MalformedResult for an answer that breaks its model.
     """
     name = child.row.name
     if child.ending == _children.CANCELLED:
@@ -137,7 +139,7 @@ def outcome(dialect: Dialect, child: Child) -> object:
             raise HostError(dialect.error_name(code), code, message, data)
         return dialect.judge_result(child.row, child.value)
     except Violation as found:
-        raise RemoteProtocolError(f"the host answered {name} wrongly: {found}") from None
+        raise MalformedResult(name, found.pointer, found.violation, found.detail) from None
 
 
 def result_json(typed: object) -> object:

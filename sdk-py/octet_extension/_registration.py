@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from octet_extension import _answers
 from octet_extension._dialect import CommandSpec, Dialect
@@ -16,12 +16,44 @@ from octet_extension._generated.events import Events
 from octet_extension._generated.hooks import Hooks
 from octet_extension._results import plain
 from octet_extension._scope import CommandCall, HookCall, Scope, Session
-from octet_extension._signature import plan_of
+from octet_extension._signature import MODEL, PAYLOAD, SCOPE, Plan, plan_of
 
 __all__ = ["Registration", "checked_uses"]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _ALL: Final = "all"
+_WHOLE: Final = (SCOPE, PAYLOAD, MODEL)
+
+if TYPE_CHECKING:
+    from octet_extension._generated import canonical_wire
+
+    _SessionAnswer = canonical_wire.SessionHookResult | Mapping[str, object] | None
+    _Started = TypeVar(
+        "_Started",
+        bound=Callable[[canonical_wire.SessionStart], _SessionAnswer | Awaitable[_SessionAnswer]]
+        | Callable[[HookCall, canonical_wire.SessionStart], _SessionAnswer | Awaitable[_SessionAnswer]],
+    )
+    _Ended = TypeVar(
+        "_Ended",
+        bound=Callable[[canonical_wire.SessionEnd], _SessionAnswer | Awaitable[_SessionAnswer]]
+        | Callable[[HookCall, canonical_wire.SessionEnd], _SessionAnswer | Awaitable[_SessionAnswer]],
+    )
+
+
+class SessionHooks(Hooks):
+    """The hooks, and those of API 0.3 around a session."""
+
+    __slots__ = ()
+
+    def session_start(self, handler: _Started) -> _Started:
+        """The extension is bound to a session. The answer is noted and stops nothing. Source: canonical 5.8."""
+        self._registrar.add_hook("session_start", handler)
+        return handler
+
+    def session_end(self, handler: _Ended) -> _Ended:
+        """The session has ended for the extension. The answer is noted and stops nothing. Source: canonical 5.8."""
+        self._registrar.add_hook("session_end", handler)
+        return handler
 
 
 class Registration:
@@ -39,6 +71,7 @@ class Registration:
         self._shortcuts: dict[str, Shortcut] = {}
         self._ready: list[Callable[[Session], object]] = []
         self._implied: list[str] = []
+        self._log_line: Callable[[str], None] = lambda text: None  # noqa: ARG005 - a session sets it
         for served in dialect.served_without_handler():
             self._endpoints[served[0].name] = {"": served[1]}
 
@@ -72,9 +105,9 @@ class Registration:
     # --- hooks and events
 
     @property
-    def hooks(self) -> Hooks:
+    def hooks(self) -> SessionHooks:
         """The hooks, typed: @ext.hooks.before_prompt."""
-        return Hooks(self)
+        return SessionHooks(self)
 
     @property
     def events(self) -> Events:
@@ -169,16 +202,15 @@ class Registration:
         return self._serve("intercept", function, Scope, _answers.replacement, typed=True)
 
     def dispose(self, function: _Function) -> _Function:
-        """Registers the decorated function to free one resource; what it raises makes that resource failed.
+        """Registers the decorated function to free resources: ResourceDisposeParams in, ResourceDisposeResult out.
 
-        Without it every resource counts as freed.
+        Nothing returned means that all of them are freed, and so it is without a function.
         """
-        if inspect.iscoroutinefunction(function):
-            raise LocalProtocolError("the function that frees a resource is a plain one: the host waits for it")
         row = self._row(self.dialect.collectors["dispose"], "dispose")
+        plan = plan_of(function, (Scope,), "dispose", typed=True)
         self._endpoints.pop(row.name, None)
-        freeing = functools.partial(_answers.dispose, function)
-        self._add(row, "", freeing, Scope, plain, typed=False, where="dispose")
+        freeing = functools.partial(_answers.dispose, function, plan)
+        self._add(row, "", freeing, Scope, plain, typed=False, where="dispose", plan=_WHOLE)
         return function
 
     def shortcut(self, id: str, key: str, description: str) -> Callable[[_Function], _Function]:  # noqa: A002 - its name on the wire
@@ -209,6 +241,21 @@ class Registration:
     def migration_import(self, function: _Function) -> _Function:
         """Registers the decorated function to read such a set-up: MigrationImportResult."""
         return self._serve("migration_import", function, Scope, _answers.required, typed=True)
+
+    def provider_stream(self, function: _Function) -> _Function:
+        """Registers the decorated generator to provide a model: it yields kind and payload of each event.
+
+        What it does until the first event decides whether the stream is accepted: ToolError refuses it. Events are
+        numbered and sent once the host knows that the stream is accepted; cancelling the stream closes the generator.
+        """
+        from octet_extension._provider_stream import Streams  # noqa: PLC0415 - no other wire has streams
+
+        row = self._row(self.dialect.collectors.get("provider_stream"), "provider_stream")
+        plan = plan_of(function, (Scope,), "provider_stream", typed=True)
+        streams = Streams(function, plan, lambda text: self._log_line(text))
+        self._add(row, "", streams.serve, Scope, plain, typed=False, where="provider_stream", plan=_WHOLE)
+        self.listen("provider_cancel", streams.cancel)
+        return function
 
     # --- the session
 
@@ -248,8 +295,9 @@ class Registration:
         *,
         typed: bool,
         where: str,
+        plan: Plan | None = None,
     ) -> None:
-        plan = plan_of(handler, (Scope,), where, typed=typed)
+        plan = plan_of(handler, (Scope,), where, typed=typed) if plan is None else plan
         served = self._endpoints.setdefault(row.name, {})
         if name in served:
             raise LocalProtocolError(f"{where} is there already: one function serves it")

@@ -92,6 +92,7 @@ class Runtime:
         self.courier = Courier(connection, self._lock, lambda: self._flush(_FOREVER), log, Memory())
         self.session = Session(self.courier)
         self._notices = Notices(listeners, shortcuts, self._run_listener, log)
+        self.courier.wait_for_notices = self._notices.catch_up
 
     def run(self) -> bool:
         """Serves until the session is over. Reports whether it ended as the host meant it to."""
@@ -156,6 +157,7 @@ class Runtime:
             endpoint = request.invocation.endpoint
             kind = Call if endpoint is None else cast("type[Scope]", endpoint.scope)
             scope = kind(request, self.courier)
+            scope.mark = self._notices.mark
             self._scopes[request] = scope
             self._running += 1
             self._free_workers -= 1

@@ -67,6 +67,10 @@ class Link(Protocol):
         """Returns the tools that come and go."""
         ...
 
+    def catch_up(self, mark: int) -> None:
+        """Waits for the handlers of notifications."""
+        ...
+
 
 class _Caller:
     """Sends for the services of one scope, or of the session."""
@@ -160,6 +164,8 @@ class Scope:
         self.cancellation = Cancellation()
         """Says whether somebody still waits for the answer."""
         self.link = link
+        self.mark = 0
+        """How many notifications came before it. For the runtime."""
 
     @property
     def services(self) -> Services:
@@ -233,6 +239,10 @@ class Scope:
         if the extension hears of that. Requests without an owner share one value.
         """
         return self.link.memory.value(self.owner, self.host.get("session_id"), name, factory)
+
+    def catch_up(self) -> None:
+        """Waits until the handlers of notifications have had everything that came before this request."""
+        self.link.catch_up(self.mark)
 
     def after(self, function: Callable[[Scope], object]) -> None:
         """Has a function run once this request was answered, in a thread of its own, given this scope.

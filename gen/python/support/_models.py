@@ -160,6 +160,11 @@ class UnionShape(Shape):
         self._tag = tag
         self._variants = {variant.tag: variant for variant in variants}
 
+    @property
+    def variants(self) -> tuple[Variant, ...]:
+        """The arms, in the order of the table."""
+        return tuple(self._variants.values())
+
     def read(self, value: object) -> object:
         if not isinstance(value, dict):
             raise Violation("not_object", "", f"must be an object, not {kind_of(value)}")

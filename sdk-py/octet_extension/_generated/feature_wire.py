@@ -10053,8 +10053,8 @@ class ResourceRef(_Model):
     Source: feature 12.9. API 0.4.
     """
 
-    __slots__ = ("_resource", "type")
-    _resource: str
+    __slots__ = ("resource", "type")
+    resource: str
     """Opaque token."""
     type: str
     """Type."""
@@ -10062,10 +10062,10 @@ class ResourceRef(_Model):
     def __init__(
         self,
         *,
-        _resource: str,
+        resource: str,
         type: str,
     ) -> None:
-        self._resource = _resource
+        self.resource = resource
         self.type = type
 
 
@@ -10075,8 +10075,8 @@ class BlobRef(_Model):
     Source: feature 12.9. API 0.4.
     """
 
-    __slots__ = ("_blob", "bytes", "digest", "media_type")
-    _blob: str
+    __slots__ = ("blob", "bytes", "digest", "media_type")
+    blob: str
     """Opaque token."""
     bytes: int
     """Size."""
@@ -10088,12 +10088,12 @@ class BlobRef(_Model):
     def __init__(
         self,
         *,
-        _blob: str,
+        blob: str,
         bytes: int,
         digest: BlobDigest,
         media_type: str,
     ) -> None:
-        self._blob = _blob
+        self.blob = blob
         self.bytes = bytes
         self.digest = digest
         self.media_type = media_type
@@ -12950,7 +12950,7 @@ CompositionStoreResult.SHAPE = _models.RecordShape(
 ResourceRef.SHAPE = _models.RecordShape(
     ResourceRef,
     (
-        _models.Field("$resource", "_resource", _shapes.Text(min_bytes=1, max_bytes=MAX_RESOURCE_TOKEN_BYTES, pattern="^[!-~]+$"), required=True),
+        _models.Field("$resource", "resource", _shapes.Text(min_bytes=1, max_bytes=MAX_RESOURCE_TOKEN_BYTES, pattern="^[!-~]+$"), required=True),
         _models.Field("type", "type", ResourceType.SHAPE, required=True),
     ),
     closed=True,
@@ -12958,7 +12958,7 @@ ResourceRef.SHAPE = _models.RecordShape(
 BlobRef.SHAPE = _models.RecordShape(
     BlobRef,
     (
-        _models.Field("$blob", "_blob", _shapes.Text(min_bytes=1), required=True),
+        _models.Field("$blob", "blob", _shapes.Text(min_bytes=1), required=True),
         _models.Field("bytes", "bytes", _shapes.Integer(0, 9007199254740991), required=True),
         _models.Field("digest", "digest", _models.Ref(BlobDigest), required=True),
         _models.Field("media_type", "media_type", _shapes.Text(), required=True),

@@ -6,7 +6,7 @@ No wire is loaded from here: the models stand in type hints alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from octet_extension._generated._services import Caller, Service
 from octet_extension._generated._shapes import ABSENT, Absent
@@ -27,6 +27,7 @@ __all__ = [
     "Confirmations",
     "Context",
     "Input",
+    "METHODS",
     "Notifications",
     "Policy",
     "Presentation",
@@ -1329,3 +1330,73 @@ class Services:
     def ui(self) -> Ui:
         """The ui services."""
         return Ui(self._caller)
+
+
+METHODS: Final = {
+    "notifications.show": "notification",
+    "confirmations.ask": "confirmation/request",
+    "context.contribute": "context/contribution",
+    "status.contribute": "status/contribution",
+    "presentation.update": "presentation/update",
+    "input.ask": "input/request",
+    "artifacts.publish": "artifact/publish",
+    "policy.evaluate": "policy/evaluate",
+    "secrets.get": "secret/get",
+    "tools.register": "tools/register",
+    "tools.unregister": "tools/unregister",
+    "agents.spawn": "agent/spawn",
+    "agents.message": "agent/message",
+    "agents.follow_up": "agent/follow_up",
+    "agents.list": "agent/list",
+    "agents.wait": "agent/wait",
+    "agents.interrupt": "agent/interrupt",
+    "agents.models": "agent/models",
+    "agents.events": "agent/events",
+    "agents.stop": "agent/stop",
+    "composer.get": "composer/get",
+    "composer.set": "composer/set",
+    "composer.insert": "composer/insert",
+    "composer.set_history": "composer/history",
+    "shortcuts.register": "shortcut/register",
+    "session.append_entry": "session/append_entry",
+    "session.set_name": "session/set_name",
+    "session.set_label": "session/set_label",
+    "session.send_message": "session/send_message",
+    "session.send_user_message": "session/send_user_message",
+    "tools.set_active": "tools/set_active",
+    "terminal.acquire": "terminal/acquire",
+    "terminal.release": "terminal/release",
+    "autocomplete.register": "ui/autocomplete/register",
+    "session.wait_for_idle": "session/wait_for_idle",
+    "session.create": "session/create",
+    "session.fork": "session/fork",
+    "session.switch": "session/switch",
+    "session.reload": "session/reload",
+    "session.compact": "session/compact",
+    "composition.context": "composition/context",
+    "composition.call": "composition/call",
+    "composition.store": "composition/store",
+    "resources.register": "resource/register",
+    "resources.release": "resource/release",
+    "bulk.write": "bulk/write",
+    "bulk.commit": "bulk/commit",
+    "bulk.read": "bulk/read",
+    "bulk.release": "bulk/release",
+    "ui.open": "ui/open",
+    "ui.close": "ui/close",
+    "ui.chrome": "ui/chrome",
+    "ui.frame": "ui/frame",
+    "provider_auth.request": "provider/auth/request",
+    "provider_auth.revoke": "provider/auth/revoke",
+    "provider_stream.event": "provider/event",
+    "providers.register": "providers/register",
+    "providers.update": "providers/update",
+    "providers.unregister": "providers/unregister",
+    "providers.complete": "providers/complete",
+    "theme.select": "theme/select",
+    "bus.declare": "bus/declare",
+    "bus.subscribe": "bus/subscribe",
+    "bus.unsubscribe": "bus/unsubscribe",
+    "bus.publish": "bus/publish",
+}
+"""What a service is called on the wire, for errors where the wire at hand does not have it."""

@@ -6,7 +6,7 @@ No wire is loaded from here: the models stand in type hints alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from octet_extension._generated._services import Caller, Service
 from octet_extension._generated._shapes import ABSENT, Absent
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BigGarden",
+    "METHODS",
     "Services",
 ]
 
@@ -129,3 +130,11 @@ class Services:
     def big_garden(self) -> BigGarden:
         """The big garden services."""
         return BigGarden(self._caller)
+
+
+METHODS: Final = {
+    "big_garden.order": "garden/order",
+    "big_garden.class": "garden/class",
+    "big_garden.clear": "garden/clear",
+}
+"""What a service is called on the wire, for errors where the wire at hand does not have it."""
