@@ -204,9 +204,11 @@ func TestDynamicTools_refuseLocally(t *testing.T) {
 			many[i] = named(fmt.Sprint("tool", i), "x")
 		}
 		for name, change := range map[string]func() (extension.Catalog, error){
-			"no tool":      func() (extension.Catalog, error) { return tools.Register(t.Context()) },
-			"no name":      func() (extension.Catalog, error) { return tools.Unregister(t.Context()) },
-			"twice":        func() (extension.Catalog, error) { return tools.Register(t.Context(), named("one", "a"), named("one", "b")) },
+			"no tool": func() (extension.Catalog, error) { return tools.Register(t.Context()) },
+			"no name": func() (extension.Catalog, error) { return tools.Unregister(t.Context()) },
+			"twice": func() (extension.Catalog, error) {
+				return tools.Register(t.Context(), named("one", "a"), named("one", "b"))
+			},
 			"bad name":     func() (extension.Catalog, error) { return tools.Register(t.Context(), named("a b", "a")) },
 			"names twice":  func() (extension.Catalog, error) { return tools.Unregister(t.Context(), "one", "one") },
 			"one too many": func() (extension.Catalog, error) { return tools.Register(t.Context(), many...) },

@@ -219,6 +219,12 @@ func (h *Host) changeCatalog(change func(map[string]Tool)) featurewire.ToolsRegi
 // a map, name none, it is that of the options.
 func (h *Host) Ask(method string, params any) (json.RawMessage, error) {
 	h.t.Helper()
+	return h.AskContext(context.Background(), method, params)
+}
+
+// AskContext is Ask with a context, whose end cancels the request.
+func (h *Host) AskContext(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	h.t.Helper()
 	text, err := json.Marshal(params)
 	if err != nil {
 		h.t.Fatalf("exttest: params of %s: %v", method, err)
@@ -240,7 +246,7 @@ func (h *Host) Ask(method string, params any) (json.RawMessage, error) {
 			}
 		}
 	}
-	raw, err := h.conn.Call(context.Background(), method, peer.Raw(filled))
+	raw, err := h.conn.Call(ctx, method, peer.Raw(filled))
 	return raw, asError(err)
 }
 
