@@ -2,7 +2,6 @@ package diff
 
 import (
 	"fmt"
-	"strings"
 
 	wirejson "github.com/octet-dev/octet/gen/golang/support"
 	"github.com/octet-dev/octet/gen/model"
@@ -147,79 +146,4 @@ func (w *walker) maps(p pair) {
 		text, st := w.make[d].value(from.elem(), to.elem())
 		return fromState(object(map[string]string{key: text}), "/"+wirejson.EscapePointer(key), st)
 	})
-}
-
-// longer makes a value of from whose encoding is longer than to allows.
-func (w *walker) longer(from, to spot, d way) outcome {
-	bound := to.typ.MaxEncodedBytes
-	if bound == nil {
-		return harmless
-	}
-	want := int(bound.Value) + 1
-	if from.typ != nil && from.typ.MaxEncodedBytes != nil && from.typ.MaxEncodedBytes.Value < int64(want) {
-		return harmless
-	}
-	if want > maxWitness {
-		return unsure(noteLost)
-	}
-	if set, ok := textsOf(from); ok && from.mod == nil && set.max >= 0 && 2+maxEscape*set.max < int64(want) {
-		return harmless
-	}
-	for _, text := range w.long(from, to, d, want) {
-		if from.tree.accepts(from, text) && refused(to, text, "") {
-			return broken(text, "")
-		}
-	}
-	return unsure(noteLost)
-}
-
-// maxEscape is the length of the longest spelling of one byte in a JSON string.
-const maxEscape = 6
-
-// long proposes values of at least the wanted encoded length.
-func (w *walker) long(from, to spot, d way, want int) []string {
-	fill := func(n int) string { return quote(strings.Repeat("a", max(n, 0))) }
-	switch {
-	case from.isType(model.JSON):
-		return []string{fill(want - 2)}
-	case from.isType(model.Object):
-		return []string{`{"a":` + fill(want-8) + `}`}
-	case from.isType(model.Array):
-		return w.longArrays(from, to, d, want)
-	case from.isType(model.String):
-		set, _ := textsOf(from)
-		text, _ := set.stretch(int64(want-2), set.contains)
-		return []string{quote(text)}
-	case from.isType(model.Const), from.is(model.Enum):
-		set, _ := textsOf(from)
-		list := []string{fill(want - 2)}
-		for _, v := range set.values {
-			list = append(list, quote(v))
-		}
-		return list
-	default:
-		return nil
-	}
-}
-
-func (w *walker) longArrays(from, to spot, d way, want int) []string {
-	var list []string
-	elem := from.elem()
-	if set, ok := textsOf(elem); ok {
-		if text, ok := set.stretch(int64(want-4), set.contains); ok {
-			if items, st := w.make[d].items(from, to, []string{quote(text)}, max(1, from.typ.MinItems)); st == found {
-				list = append(list, array(items))
-			}
-		}
-	}
-	for _, text := range w.long(elem, to.elem(), d, want-2) {
-		list = append(list, array([]string{text}))
-	}
-	one, st := w.make[d].value(elem, to.elem())
-	if n := (want-1)/(len(one)+1) + 1; st == found && n <= maxItems {
-		if items, st := w.make[d].items(from, to, nil, n); st == found {
-			list = append(list, array(items))
-		}
-	}
-	return list
 }
