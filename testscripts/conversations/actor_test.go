@@ -127,9 +127,18 @@ func (a *actor) introduce() (dialect.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := dialect.Object{"api_version": a.api, "tools": []any{}}
+	contributes := contributions(a.api, nil)
+	var definitions []any
+	for _, name := range contributes["tools"].([]any) {
+		definitions = append(definitions, a.definition(name.(string)))
+	}
+	result := dialect.Object{"api_version": a.api, "tools": definitions}
 	if a.api != dialect.CanonicalAPI {
-		result["commands"] = []any{}
+		var commands []any
+		for _, name := range contributes["commands"].([]any) {
+			commands = append(commands, dialect.Object{"name": name, "description": "a command"})
+		}
+		result["commands"] = commands
 	}
 	switch {
 	case a.api == dialect.CanonicalAPI:
@@ -139,6 +148,20 @@ func (a *actor) introduce() (dialect.Object, error) {
 		result["protocol"] = dialect.Object{"version": a.api, "features": features, "limits": dialect.Object{"max_concurrent_requests": concurrency}}
 	}
 	return dialect.Object{"jsonrpc": dialect.RPCVersion, "id": initializeID, "result": result}, err
+}
+
+// definition is that of a tool, with the members that the talk wants of it.
+func (a *actor) definition(name string) dialect.Object {
+	definition := dialect.Object{"name": name, "description": "Showcase: " + name + ".", "parameters": "«schema»"}
+	for _, l := range a.talk.lines {
+		if l.action == defines && l.id == name {
+			maps.Copy(definition, l.value.(dialect.Object))
+			if definition["output_schema"] != nil {
+				definition["output_schema"] = "«schema»"
+			}
+		}
+	}
+	return definition
 }
 
 // contract selects everything of an offer.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/generated/canonicalwire"
-	"github.com/octet-dev/octet/runtime/negotiation"
 )
 
 // patience bounds a whole talk: an extension that stops answering is killed, which ends the stream.
@@ -42,6 +41,7 @@ type held struct {
 	bound    bindings
 	permits  []line         // frames that may come
 	offer    dialect.Object // protocol or contract of initialize
+	tools    dialect.Object // definitions of its answer, by name
 	farewell bool           // shutdown was sent
 	gaveUp   atomic.Bool
 	log      bytes.Buffer
@@ -227,6 +227,8 @@ func (h *held) step(l line) error {
 		return h.ask(initializeID, dialect.Initialize, params)
 	case ready:
 		return h.expectReady()
+	case defines:
+		return h.expectDefinition(l)
 	case send, sendWrong:
 		h.farewell = h.farewell || l.frame["method"] == dialect.Shutdown
 		return h.send(l.frame, l.action == sendWrong)
@@ -305,11 +307,17 @@ func (h *held) expectGone() error {
 	}
 }
 
+// mostLooks bounds how often seen is asked for what does not come.
+const mostLooks = 2000
+
 // expectSeen asks the tool seen until it has told of as many observations as are wanted: those of the extension
 // are handled beside its calls, so that a call may overtake them.
 func (h *held) expectSeen(want []any) error {
 	var all []any
 	for n := 0; len(all) < len(want) || n == 0; n++ {
+		if n == mostLooks {
+			return fmt.Errorf("seen told only of %s in %d calls, want %s", show(all), n, show(want))
+		}
 		id := json.Number(fmt.Sprint(seenID + n))
 		if err := h.send(callFrame(id, "seen", dialect.Object{}), false); err != nil {
 			return err
@@ -331,45 +339,6 @@ func (h *held) expectSeen(want []any) error {
 	}
 	if differs := h.bound.match(any(want), any(all), ""); differs != "" {
 		return fmt.Errorf("seen%s\nwant %s\ngot  %s", differs, show(want), show(all))
-	}
-	return nil
-}
-
-// expectReady takes the answer to initialize: the declared catalog, and everything that was offered is selected.
-func (h *held) expectReady() error {
-	got, err := h.next()
-	if err != nil {
-		return err
-	}
-	result, _ := got["result"].(dialect.Object)
-	if result == nil || show(got["id"]) != show(initializeID) {
-		return fmt.Errorf("want the answer to initialize, got %s", show(got))
-	}
-	if h.offer == nil {
-		return nil
-	}
-	offer := []byte(show(h.offer))
-	if h.api == dialect.CanonicalAPI {
-		if _, err := negotiation.NegotiateJSON(offer, []byte(show(result["contract"]))); err != nil {
-			return err
-		}
-		selection, _ := result["contract"].(dialect.Object)
-		return selected(h.talk.offer, selection["capabilities"])
-	}
-	if _, err := negotiation.NegotiateFeaturesJSON(h.api, offer, []byte(show(result["protocol"]))); err != nil {
-		return err
-	}
-	protocol, _ := result["protocol"].(dialect.Object)
-	return selected(h.talk.offer, protocol["features"])
-}
-
-// selected demands that everything that was offered is among what was selected.
-func selected(offered []string, among any) error {
-	names, _ := among.([]any)
-	for _, name := range offered {
-		if !slices.Contains(names, any(name)) {
-			return fmt.Errorf("%s was offered and not selected", name)
-		}
 	}
 	return nil
 }

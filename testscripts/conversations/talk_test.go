@@ -21,6 +21,7 @@ type action string
 const (
 	start      action = "start"    // send initialize
 	ready      action = "ready"    // expect its answer, with everything offered selected
+	defines    action = "defines"  // of that answer: defines TOOL {members beside name, description, parameters}
 	send       action = ">"        // send a frame
 	sendWrong  action = ">!"       // send a frame that breaks its model on purpose
 	raw        action = "raw"      // write the text of a JSON string as it is, no line end added
@@ -42,7 +43,7 @@ type line struct {
 	action action
 	frame  dialect.Object // of frames
 	value  any            // of raw, says, fails, and seen
-	id     any            // of says and fails
+	id     any            // of says, fails, and defines, where it is the tool
 }
 
 // talk is one scripted host: headers first, then lines.
@@ -101,7 +102,7 @@ func parseTalk(name string, text []byte) (*talk, error) {
 		return nil, fmt.Errorf(`no header "api": say on which versions the talk is held`)
 	}
 	acts := func(a action) bool { return slices.ContainsFunc(t.lines, func(l line) bool { return l.action == a }) }
-	if !acts(start) {
+	if !acts(start) && (len(t.lines) == 0 || t.lines[0].frame["method"] != dialect.Initialize) {
 		t.lines = append([]line{{action: start}, {action: ready}}, t.lines...)
 	}
 	switch {
@@ -169,6 +170,9 @@ func (t *talk) act(l line, rest string) error {
 		}
 	case raw, seen:
 		err = parse(rest, &l.value)
+	case defines:
+		tool, members, _ := strings.Cut(rest, " ")
+		l.id, err = tool, parse(members, &l.value)
 	case says, fails:
 		id, text, _ := strings.Cut(rest, " ")
 		if err = parse(id, &l.id); err == nil {
