@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"path"
 	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -117,8 +118,8 @@ func (s *showcase) addAdvice() {
 	hooks.CompactionStrategy(func(context.Context, call, featurewire.CompactionStrategyPayload) (featurewire.CompactionStrategyHookResult, error) {
 		return featurewire.CompactionStrategyHookResult{CompactionFrames: []string{dot}}, nil
 	})
-	hooks.ResourcesDiscover(func(context.Context, call, featurewire.ResourcesDiscoverPayload) (r featurewire.ResourcesDiscoverHookResult, err error) {
-		r.ResourcePaths.SkillPaths = wirejson.Some([]string{"skills"})
+	hooks.ResourcesDiscover(func(_ context.Context, _ call, p featurewire.ResourcesDiscoverPayload) (r featurewire.ResourcesDiscoverHookResult, err error) {
+		r.ResourcePaths.SkillPaths = wirejson.Some([]string{path.Join(p.Cwd, "skills")}) // the wire takes no relative ones
 		return r, nil
 	})
 }

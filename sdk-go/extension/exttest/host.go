@@ -18,6 +18,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"sync"
 	"testing"
 	"time"
@@ -118,7 +120,51 @@ func StartWith(t testing.TB, ext *extension.Extension, options *Options) *Host {
 }
 
 func start(t testing.TB, ext *extension.Extension, options *Options) (*Host, error) {
-	h := &Host{t: t, served: make(chan error, 1), running: map[wirejson.ID]*Pending{}}
+	down, toExtension := io.Pipe()
+	fromExtension, up := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- ext.Serve(context.Background(), down, up) }()
+	return connect(t, ext, options, fromExtension, toExtension, served)
+}
+
+// StartCommand is StartWith for a program: command is what a host would run, and ext says which API version it
+// speaks and what its manifest declares. The test host gives it the variables of the protocol that it needs.
+// What the program writes to stderr goes to that of the test.
+func StartCommand(t testing.TB, command *exec.Cmd, ext *extension.Extension, options *Options) *Host {
+	t.Helper()
+	if command.Env == nil {
+		command.Env = os.Environ()
+	}
+	command.Env = append(command.Env, featurewire.TableWireEnvironment[0].Variable+"="+string(ext.API()))
+	if command.Stderr == nil {
+		command.Stderr = os.Stderr
+	}
+	toExtension, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fromExtension, up, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stdout = up
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = up.Close() // the program has its own
+	served := make(chan error, 1)
+	go func() { served <- command.Wait() }()
+	t.Cleanup(func() { _ = command.Process.Kill() })
+	h, err := connect(t, ext, options, fromExtension, toExtension, served)
+	if err != nil {
+		t.Fatalf("exttest: initialize: %v", err)
+	}
+	return h
+}
+
+// connect speaks to an extension over a pair of streams; served tells how it ended.
+func connect(t testing.TB, ext *extension.Extension, options *Options, from io.ReadCloser, to io.WriteCloser, served chan error) (*Host, error) {
+	h := &Host{t: t, served: served, running: map[wirejson.ID]*Pending{}}
 	if options != nil {
 		h.options = *options
 	}
@@ -129,16 +175,13 @@ func start(t testing.TB, ext *extension.Extension, options *Options) (*Host, err
 	if err != nil {
 		return nil, err
 	}
-	down, toExtension := io.Pipe()
-	fromExtension, up := io.Pipe()
-	go func() { h.served <- ext.Serve(context.Background(), down, up) }()
 	h.conn = peer.New(peer.Options{
 		Profile: profile,
-		Source:  frame.NewReader(fromExtension, profile.Wire, profile.Side.Other(), profile.MaxFrameBytes),
-		Sink:    frame.NewWriter(toExtension, profile.Wire, profile.Side, profile.MaxFrameBytes),
+		Source:  frame.NewReader(from, profile.Wire, profile.Side.Other(), profile.MaxFrameBytes),
+		Sink:    frame.NewWriter(to, profile.Wire, profile.Side, profile.MaxFrameBytes),
 		Hangup: func() {
-			_ = toExtension.Close() // these two never fail
-			_ = fromExtension.Close()
+			_ = to.Close() // these two never fail
+			_ = from.Close()
 		},
 		Handle:   h.serve,
 		Early:    []string{featurewire.MethodShortcutRegister},
