@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar, Final, NoReturn, cast
 
 from octet_extension import _canonical, _canonical_envelope, _contract
-from octet_extension._dialect import (
-    Agreement,
-    Dialect,
-    Invocation,
-    Opening,
-    Refusal,
-    ToolSpec,
-    Wishes,
-    check_structured,
-)
+from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._dialect import Dialect, check_structured
 from octet_extension._endpoints import Endpoints
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import LocalProtocolError

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from octet_extension._dialect import ToolSpec
+from octet_extension._agreement import ToolSpec
 from octet_extension._errors import LocalProtocolError, RemoteProtocolError
 
 __all__ = ["Catalogs"]

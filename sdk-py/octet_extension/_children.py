@@ -61,7 +61,7 @@ class Children:
         self._waiting[child.id] = child
         return child
 
-    def waiting(self, request: Id | None) -> Child | None:
+    def waiting(self, request: object) -> Child | None:
         """Returns a request that waits for its answer."""
         return self._waiting.get(request) if isinstance(request, str) else None
 

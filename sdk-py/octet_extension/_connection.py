@@ -11,118 +11,40 @@ A connection is not thread safe; its owner holds a lock around each call.
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 from collections import deque
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from octet_extension import _children, _envelope
+from octet_extension._agreement import Agreement, Opening, Refusal, Wishes
 from octet_extension._catalogs import Catalogs
 from octet_extension._children import Child, Children
-from octet_extension._dialect import Agreement, Dialect, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._dialect import Dialect
 from octet_extension._endpoints import Endpoints
 from octet_extension._envelope import EnvelopeFault, Id, Message
 from octet_extension._errors import CallCancelled, LocalProtocolError
 from octet_extension._frames import FrameFault, FrameReader
 from octet_extension._generated._json import JsonSyntaxError, Violation
-from octet_extension._generated._models import Model
 from octet_extension._generated._rows import Method
+from octet_extension._happenings import (
+    Closed,
+    Event,
+    InputEnded,
+    Noticed,
+    Opened,
+    Remark,
+    Request,
+    RequestEnded,
+    RequestStarted,
+    State,
+)
 from octet_extension._results import OverBound, ToolResult
 
-__all__ = [
-    "Closed",
-    "Connection",
-    "Event",
-    "InputEnded",
-    "Noticed",
-    "Opened",
-    "Remark",
-    "Request",
-    "RequestEnded",
-    "RequestStarted",
-    "State",
-]
+__all__ = ["Connection", "Request", "State"]
 
 _LF: Final = b"\n"
 _MAX_REASON: Final = 1000  # bytes of a cancellation's reason, far below every bound
 _MAX_REMARK: Final = 1000  # characters; a peer's own words may be part of it
-
-
-class State(enum.Enum):
-    """Where the session stands."""
-
-    NEW = "new"
-    OPENING = "opening"
-    READY = "ready"
-    ENDING = "ending"
-    CLOSED = "closed"
-
-
-@dataclasses.dataclass(eq=False, slots=True)
-class Request:
-    """A request of the host that has no answer yet. Two are the same only if they are one object."""
-
-    id: Id
-    row: Method
-    tool: ToolSpec | None
-    """The tool of a tool call."""
-    invocation: Invocation
-    agreement: Agreement
-    sequence: int = 0
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Opened:
-    """The session is agreed and initialize is answered."""
-
-    agreement: Agreement
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RequestStarted:
-    """A handler has to run."""
-
-    request: Request
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class RequestEnded:
-    """A request was answered for its handler, by a cancellation or the end of the session: the handler may stop."""
-
-    request: Request
-    reason: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Noticed:
-    """The host told something."""
-
-    row: Method
-    params: Model
-    members: Mapping[str, object]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Remark:
-    """Something people should read on stderr."""
-
-    text: str
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class InputEnded:
-    """No further message will come; live requests may still be answered."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Closed:
-    """The session is over. orderly says whether the host meant it."""
-
-    orderly: bool
-
-
-Event: TypeAlias = Opened | RequestStarted | RequestEnded | Noticed | Remark | InputEnded | Closed
 
 
 class Connection:
@@ -197,6 +119,11 @@ class Connection:
 
     def _faulty(self, value: object, fault: EnvelopeFault) -> None:
         self._remark(f"a message is wrong: {fault.reason}")
+        if isinstance(value, dict) and "method" not in value:
+            child = self._children.waiting(value.get("id"))
+            if child is not None:  # whoever waits for it must not wait for ever
+                self._settle_child(child, _children.FAILED, None)
+                return
         answered, request = self.dialect.answerable(value)
         if not answered or (request is None and self.state is State.NEW):
             return

@@ -192,7 +192,8 @@ def select_contract(
 ) -> ContractSelection:
     """Returns a contract within a checked offer: what is required, what is wanted and offered, the offered limits.
 
-    A capability comes with every method of it that is offered, and only with the methods it needs. concurrency lowers the number of requests in flight and never raises it.
+    A capability comes with every method of it that is offered, and only with the methods it needs. concurrency lowers
+    the number of requests in flight and never raises it.
     """
     limits = offer.limits
     in_flight = limits.max_concurrent_requests

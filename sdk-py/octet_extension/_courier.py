@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Protocol
 
 from octet_extension import _outgoing
+from octet_extension._agreement import Agreement
 from octet_extension._catalogs import Catalogs
 from octet_extension._children import Child
 from octet_extension._connection import Connection, Request
-from octet_extension._dialect import Agreement, Dialect
+from octet_extension._dialect import Dialect
 from octet_extension._dynamic_tools import DynamicTools
 from octet_extension._errors import CallCancelled, LocalProtocolError
 from octet_extension._generated._rows import Method

@@ -7,11 +7,11 @@ version, and which error reports what.
 from __future__ import annotations
 
 import abc
-import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, cast
 
-from octet_extension._endpoints import Endpoint, Endpoints, Shortcut
+from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._endpoints import Endpoint, Endpoints
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import InvalidParams, LocalProtocolError, NotNegotiated
 from octet_extension._generated._json import Violation
@@ -21,115 +21,9 @@ from octet_extension._generated._shapes import ABSENT
 from octet_extension._results import ToolResult
 from octet_extension._schema import Misfit, validate
 
-__all__ = [
-    "Agreement",
-    "CommandSpec",
-    "Dialect",
-    "Invocation",
-    "Opening",
-    "Refusal",
-    "ToolSpec",
-    "Wishes",
-    "check_structured",
-]
+__all__ = ["Dialect", "check_structured"]
 
 _DEFERRED: Final = "deferred"
-_MAX_DETAIL: Final = 1000  # characters of an error text; a peer's own words may be part of it
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """One tool as the catalog shows it."""
-
-    name: str
-    description: str
-    parameters: Mapping[str, object]
-    output_schema: Mapping[str, object] | None = None
-    extras: Mapping[str, object] = dataclasses.field(default_factory=dict)
-    """Members that need a feature each, as JSON."""
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class CommandSpec:
-    """One command as the catalog shows it."""
-
-    name: str
-    description: str
-    usage: str | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What an extension brings to initialize."""
-
-    tools: Sequence[ToolSpec] = ()
-    commands: Sequence[CommandSpec] = ()
-    features: Sequence[str] = ()
-    """Features or capabilities to select where they are offered."""
-    events: frozenset[str] = frozenset()
-    """Methods of the notifications that have a handler."""
-    shortcuts: Sequence[Shortcut] = ()
-    runtime_commands: bool = False
-    declared: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
-    """Names that the manifest should list, by the key of its contributions."""
-    concurrency: int | None = None
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Agreement:
-    """What was agreed at initialize."""
-
-    api: str
-    features: frozenset[str]
-    methods: frozenset[str] | None
-    """Selected methods; None on a wire that selects features alone."""
-    concurrency: int
-    frame_bound: int
-    workspace: str
-    flags: Mapping[str, object]
-    host: Mapping[str, object]
-    """State of the host at initialize."""
-    declared: Mapping[str, object]
-    """Contributions of the manifest, as the host read them."""
-    may_progress: bool
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Opening:
-    """The answer to initialize, the session it opens, and remarks for people."""
-
-    result: dict[str, object]
-    agreement: Agreement
-    remarks: Sequence[str] = ()
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Invocation:
-    """The parameters of a request for an author's handler."""
-
-    tool: str
-    """Name of the tool; empty for other requests."""
-    arguments: Mapping[str, object]
-    """Arguments of a tool, else all parameters."""
-    context: Mapping[str, object]
-    revision: int | None = None
-    """Epoch of the catalog that a tool call belongs to."""
-    endpoint: Endpoint | None = None
-    """Handler of a request that is no tool call."""
-    payload: object = None
-    """What the handler of the endpoint is given, as JSON."""
-    model: Model | None = None
-    """The same as its model."""
-
-
-class Refusal(Exception):
-    """A request is answered with an error. detail is for people, data for the peer."""
-
-    def __init__(self, row: ErrorCode, detail: str, data: object = ABSENT) -> None:
-        super().__init__(detail)
-        self.row = row
-        self.detail = detail[:_MAX_DETAIL]
-        self.data = data
 
 
 class Dialect(abc.ABC):
@@ -371,26 +265,36 @@ class Dialect(abc.ABC):
         del row, agreement
         return False
 
+    def outlives_parent(self, row: Method, agreement: Agreement) -> bool:
+        """Reports whether a message may belong to a request that has been answered, where its class allows it."""
+        del row, agreement
+        return True
+
     # --- progress
 
     def status_event(self, message: str, numbers: Mapping[str, object]) -> dict[str, object]:
         """Returns a progress event that says how far the work is."""
+        del message, numbers
         raise self._no_progress()
 
     def output_events(self, data: str | bytes, stream: str | None) -> list[dict[str, object]]:
         """Returns the progress events that carry output."""
+        del data, stream
         raise self._no_progress()
 
     def decoration_event(self, label: str, detail: str | None) -> dict[str, object]:
         """Returns the progress event that sets a label."""
+        del label, detail
         raise self._no_progress()
 
     def progress(self, request: Id, sequence: int, event: Mapping[str, object]) -> tuple[str, dict[str, object]]:
         """Returns method and parameters of a progress notification. Raises Violation."""
+        del request, sequence, event
         raise self._no_progress()
 
     def event_feature(self, event: Mapping[str, object]) -> str:
         """Returns the feature that a progress event needs."""
+        del event
         raise self._no_progress()
 
     def _no_progress(self) -> NotNegotiated:

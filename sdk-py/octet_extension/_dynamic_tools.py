@@ -6,8 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
+from octet_extension._agreement import Agreement, ToolSpec
 from octet_extension._catalogs import Catalogs
-from octet_extension._dialect import Agreement, Dialect, ToolSpec
+from octet_extension._dialect import Dialect
 from octet_extension._errors import LocalProtocolError
 from octet_extension._tools import Tool
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NoReturn, TypeVar
 
 from octet_extension import _stdio
+from octet_extension._agreement import Wishes
 from octet_extension._ambient import Ambient
 from octet_extension._connection import Connection
-from octet_extension._dialect import Dialect, Wishes
+from octet_extension._dialect import Dialect
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated import VERSION_VARIABLE, WIRE_VERSIONS
 from octet_extension._registration import checked_uses

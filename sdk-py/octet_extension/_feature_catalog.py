@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from octet_extension._dialect import Agreement, ToolSpec, Wishes
+from octet_extension._agreement import Agreement, ToolSpec, Wishes
 from octet_extension._generated import feature_wire as wire
 from octet_extension._generated._rows import Method
 
@@ -47,9 +47,9 @@ def definition(tool: ToolSpec, features: frozenset[str] | None) -> dict[str, obj
     }
     if tool.output_schema is not None:
         members["output_schema"] = tool.output_schema
-    for name, value in tool.extras.items():
-        if features is None or features.issuperset(EXTRAS[name]):
-            members[name] = value
+    members |= {
+        name: value for name, value in tool.extras.items() if features is None or features.issuperset(EXTRAS[name])
+    }
     return members
 
 

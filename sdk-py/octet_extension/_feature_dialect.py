@@ -7,16 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, cast
 
 from octet_extension import _answers, _feature_envelope, _feature_progress, _negotiation
-from octet_extension._dialect import (
-    Agreement,
-    Dialect,
-    Invocation,
-    Opening,
-    Refusal,
-    ToolSpec,
-    Wishes,
-    check_structured,
-)
+from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._dialect import Dialect, check_structured
 from octet_extension._endpoints import Endpoint, Endpoints
 from octet_extension._envelope import EnvelopeFault, Id, Message
 from octet_extension._errors import LocalProtocolError
@@ -37,9 +29,9 @@ from octet_extension._generated._models import Decoded, Model
 from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._output_schema import check_output_schema
+from octet_extension._results import Measure, OverBound, ToolResult, measure, plain, text_of
 from octet_extension._scope import Scope
 from octet_extension._signature import MODEL, PAYLOAD, SCOPE
-from octet_extension._results import Measure, OverBound, ToolResult, measure, plain, text_of
 
 __all__ = ["FeatureDialect"]
 
@@ -227,6 +219,9 @@ class FeatureDialect(Dialect):
     def needs_owner(self, row: Method, agreement: Agreement) -> bool:
         return row.name in _AGENT_CALLS and wire.FEATURE_AGENT_SESSION_LIFETIME_V1 in agreement.features
 
+    def outlives_parent(self, row: Method, agreement: Agreement) -> bool:
+        return row.name not in _AGENT_CALLS or self.needs_owner(row, agreement)
+
     def features(self, *, hooks: bool) -> tuple[str, ...]:
         del hooks
         return tuple(row.name for row in wire.FEATURES.values() if self.api in row.versions)
@@ -359,6 +354,7 @@ class FeatureDialect(Dialect):
         members = cast("dict[str, object]", params)
         key = _KEYS.get(row.name)
         name = "" if key is None else cast(str, members[key])
+        self._check_declared(row, name, agreement)
         endpoint = served.get(name) or self._stand_in(row, name, served)
         context = cast("Mapping[str, object]", members.get("context", {}))
         payload: object = members
@@ -373,6 +369,19 @@ class FeatureDialect(Dialect):
             payload = members["arguments"]
         return Invocation("", members, context, None, endpoint, payload, model)
 
+    def _check_declared(self, row: Method, name: str, agreement: Agreement) -> None:
+        """Refuses what the manifest does not declare. Source: settled S18."""
+        key = next((key for key, method in self.declared_by.items() if method == row.name), None)
+        listed = None if key is None else agreement.declared.get(key, False)
+        if row.name == wire.METHOD_HOOK_RUN and name not in cast("list[str]", listed):
+            raise self._undeclared_hook(name)
+        if listed is not None and not listed:
+            raise self.unknown_method(row.name)
+
+    def _undeclared_hook(self, name: str) -> Refusal:
+        detail = f"the hook {name[:80]!r} is not declared"
+        return Refusal(wire.ERROR_INVALID_PARAMS, f"{wire.ERROR_INVALID_PARAMS.message}: {detail}")
+
     def closed_feature(self, row: Method, agreement: Agreement) -> bool:
         feature = self.gate_feature(row)
         return bool(feature) and feature not in agreement.features
@@ -383,8 +392,7 @@ class FeatureDialect(Dialect):
             silent = next(iter(served.values()))
             return Endpoint(_nothing, (), silent.scope, silent.answer)
         if row.name == wire.METHOD_HOOK_RUN:
-            detail = f"the hook {name[:80]!r} is not declared"
-            raise Refusal(wire.ERROR_INVALID_PARAMS, f"{wire.ERROR_INVALID_PARAMS.message}: {detail}")
+            raise self._undeclared_hook(name)
         noun = "command" if row.name == wire.METHOD_COMMAND_EXECUTE else "renderer"
         raise Refusal(wire.ERROR_UNKNOWN_METHOD, f"unknown {noun}: {name[:200]}")
 

@@ -17,8 +17,8 @@ from octet_extension._frames import FrameReader
 from octet_extension._generated import canonical_wire, feature_wire
 from octet_extension._generated._json import Violation
 from octet_extension._generated._models import Model
-from octet_extension._generated._shapes import ABSENT
 from octet_extension._generated._rows import Method
+from octet_extension._generated._shapes import ABSENT
 from octet_extension._generated.feature_wire import Notification, ProgressEvent
 from octet_extension._host_answers import HostRequest, Sent, ServiceHandler, Services
 from octet_extension._host_side import CanonicalHost, FeatureHost, HostSide, Setting

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from octet_extension._connection import Noticed
 from octet_extension._courier import describe, start
 from octet_extension._endpoints import Listener, Shortcut
 from octet_extension._generated._models import Model
+from octet_extension._happenings import Noticed
 from octet_extension._signature import CONTEXT, MODEL, SCOPE, Plan
 
 __all__ = ["Notices"]

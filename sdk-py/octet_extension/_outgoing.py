@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from octet_extension import _children
+from octet_extension._agreement import Agreement
 from octet_extension._children import Child
-from octet_extension._dialect import Agreement, Dialect
+from octet_extension._dialect import Dialect
 from octet_extension._envelope import Id
 from octet_extension._errors import (
     CallCancelled,
     HostError,
     InvalidParams,
     LocalProtocolError,
-    NoParent,
     MalformedResult,
+    NoParent,
     NotNegotiated,
 )
 from octet_extension._generated._json import Violation
@@ -74,7 +75,7 @@ def params_of(
     """Returns the parameters of a message, judged. Raises NoParent or InvalidParams."""
     model = dialect.params_model(row)
     shape = model.SHAPE
-    known = {field.name for field in shape.fields} if isinstance(shape, RecordShape) else set()
+    known = {field.name: field.required for field in shape.fields} if isinstance(shape, RecordShape) else {}
     params = {name: _json(value) for name, value in members.items()}
     params |= {name: value for name, value in _tie(dialect, agreement, row, standing, known).items() if name in known}
     try:
@@ -88,10 +89,12 @@ def _json(value: object) -> object:
     return value.to_json() if isinstance(value, Model) else plain(value)
 
 
-def _tie(dialect: Dialect, agreement: Agreement, row: Method, standing: Standing, known: set[str]) -> dict[str, object]:
+def _tie(
+    dialect: Dialect, agreement: Agreement, row: Method, standing: Standing, known: Mapping[str, bool]
+) -> dict[str, object]:
     """Returns the members that name the request, or the owner of the session, that a message belongs to."""
     tie = row.parent
-    if tie == "none" or known.isdisjoint({_PARENT, _OWNER}):
+    if tie == "none" or not {_PARENT, _OWNER}.intersection(known):
         return {}
     if tie == "owner":
         return {_OWNER: _owner(row, standing)}
@@ -100,9 +103,11 @@ def _tie(dialect: Dialect, agreement: Agreement, row: Method, standing: Standing
             raise NoParent(f"{row.name} belongs to a tool call: send it from a tool, while it runs", row.name)
         if not isinstance(standing.request, int):
             raise NoParent(f"{row.name} names its request by number, and the host gave this one a text", row.name)
+        if known.get(_OWNER):
+            return {_PARENT: standing.request, _OWNER: _owner(row, standing)}
         owner = standing.owner if dialect.needs_owner(row, agreement) else None
         return {_PARENT: standing.request} | ({} if owner is None else {_OWNER: owner})
-    if standing.kind == SETTLED and tie in {"retained", "settled"}:
+    if standing.kind == SETTLED and tie in {"retained", "settled"} and dialect.outlives_parent(row, agreement):
         return {_PARENT: standing.request, _OWNER: _owner(row, standing)}
     if tie == "optional":
         return {} if standing.owner is None else {_OWNER: standing.owner}

@@ -8,7 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from octet_extension import _answers
-from octet_extension._dialect import CommandSpec, Dialect
+from octet_extension._agreement import CommandSpec
+from octet_extension._dialect import Dialect
 from octet_extension._endpoints import Endpoint, Listener, Shortcut
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated._rows import Method
@@ -252,7 +253,7 @@ class Registration:
 
         row = self._row(self.dialect.collectors.get("provider_stream"), "provider_stream")
         plan = plan_of(function, (Scope,), "provider_stream", typed=True)
-        streams = Streams(function, plan, lambda text: self._log_line(text))
+        streams = Streams(function, plan, self._say)
         self._add(row, "", streams.serve, Scope, plain, typed=False, where="provider_stream", plan=_WHOLE)
         self.listen("provider_cancel", streams.cancel)
         return function
@@ -285,7 +286,7 @@ class Registration:
         self._add(row, "", function, scope, shape, typed=typed, where=what)
         return function
 
-    def _add(
+    def _add(  # noqa: PLR0913 - what a handler is, what it serves, and how its answer is shaped
         self,
         row: Method,
         name: str,
@@ -307,6 +308,10 @@ class Registration:
 
         served[name] = Endpoint(handler, plan, scope, answer)
         self._imply(row)
+
+    def _say(self, text: str) -> None:
+        """Tells people something, the way the newest session does."""
+        self._log_line(text)
 
     def _imply(self, row: Method) -> None:
         feature = self.dialect.gate_feature(row)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from octet_extension._errors import LocalProtocolError
-from octet_extension._generated._json import Number, Violation, encode
+from octet_extension._generated._json import Violation, encode
 from octet_extension._generated._models import Model
 from octet_extension._generated._shapes import ABSENT
 
@@ -68,12 +68,10 @@ def plain(value: object) -> object:
     """
     if isinstance(value, enum.Enum):
         return plain(value.value)
-    if value is None or isinstance(value, (bool, Number)):
+    if value is None or isinstance(value, (str, int, float)):  # a Number, which keeps its spelling, is a float
         return value
     if isinstance(value, Model):
         return value.to_json()
-    if isinstance(value, (str, int, float)):
-        return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, Mapping):

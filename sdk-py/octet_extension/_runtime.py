@@ -20,19 +20,10 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from octet_extension._connection import (
-    Closed,
-    Connection,
-    InputEnded,
-    Noticed,
-    Opened,
-    Remark,
-    Request,
-    RequestEnded,
-    RequestStarted,
-)
+from octet_extension._connection import Connection, Request
 from octet_extension._courier import Courier, describe, start
 from octet_extension._endpoints import Endpoint, Listener, Shortcut
+from octet_extension._happenings import Closed, InputEnded, Noticed, Opened, Remark, RequestEnded, RequestStarted
 from octet_extension._memory import Memory
 from octet_extension._notices import Notices
 from octet_extension._scope import Call, Scope, Session, current
@@ -62,7 +53,7 @@ class Runtime:
     can no longer be delivered; log takes one line for people.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the three ways out, and what is called on the way
         self,
         connection: Connection,
         read: _Read,

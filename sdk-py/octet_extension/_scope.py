@@ -14,8 +14,9 @@ from octet_extension._generated.services import Services
 from octet_extension._memory import Memory, Owner, owner_of
 
 if TYPE_CHECKING:
+    from octet_extension._agreement import Agreement
     from octet_extension._connection import Request
-    from octet_extension._dialect import Agreement, Dialect
+    from octet_extension._dialect import Dialect
     from octet_extension._dynamic_tools import DynamicTools
     from octet_extension._generated.feature_wire import (
         ArtifactMediaTypeValue,

@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Callable
 from typing import Final
 
+from octet_extension._agreement import Invocation
 from octet_extension._connection import Connection, Request
 from octet_extension._courier import describe
-from octet_extension._dialect import Invocation
 from octet_extension._endpoints import Endpoint
 from octet_extension._errors import CallCancelled, LocalProtocolError, ToolError
 from octet_extension._results import OverBound, ToolResult

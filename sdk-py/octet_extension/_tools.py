@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from octet_extension._dialect import ToolSpec
+from octet_extension._agreement import ToolSpec
 from octet_extension._errors import LocalProtocolError
 from octet_extension._hints import Hint, hint_of, members_of, resolve
 from octet_extension._results import RESULT_MEMBERS, ToolResult, plain, result_of
@@ -74,7 +74,7 @@ class Tool(ToolSpec):
         )
 
 
-def make_tool(
+def make_tool(  # noqa: PLR0913 - one keyword for each part of a definition
     handler: Handler,
     *,
     name: str | None = None,

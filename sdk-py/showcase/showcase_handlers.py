@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from showcase_record import Record
 from showcase_tools import DOT, about
 
-from octet_extension import CommandCall, Extension
-from octet_extension import api_v03, api_v04
+from octet_extension import CommandCall, Extension, api_v03, api_v04
 from octet_extension.api_v04 import METHOD_RESOURCE_DISPOSE, METHOD_SHORTCUT_TRIGGER
 
 GO_ON = {"action": "continue"}

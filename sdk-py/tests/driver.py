@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from octet_extension import Extension
-from octet_extension._connection import Closed, Event, Remark, Request, RequestStarted
+from octet_extension._connection import Request
 from octet_extension._generated import canonical_wire, feature_wire
 from octet_extension._generated._json import encode
+from octet_extension._happenings import Closed, Event, Remark, RequestStarted
 from octet_extension.testing import TestHost
 
 FEATURE_APIS = feature_wire.VERSIONS

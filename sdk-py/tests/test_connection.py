@@ -8,9 +8,10 @@ import pytest
 from driver import ALL_APIS, CANCELLING_APIS, Wire, code, extension, ready
 
 from octet_extension import CallCancelled, LocalProtocolError, NotNegotiated, ToolResult
-from octet_extension._connection import InputEnded, RequestEnded, RequestStarted, State
+from octet_extension._connection import State
 from octet_extension._generated._json import encode
 from octet_extension._generated.feature_wire import ProgressOutput, ProgressStatus
+from octet_extension._happenings import InputEnded, RequestEnded, RequestStarted
 from octet_extension._results import OverBound
 
 every_api = pytest.mark.parametrize("api", ALL_APIS)

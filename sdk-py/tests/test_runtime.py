@@ -460,7 +460,8 @@ def test_everything_a_call_can_say() -> None:
     with TestHost(ext, workspace="/here", flags={"deep": True}) as host:
         result = host.call("talk")
     assert result.text == (
-        "talk 0.4 /here {'deep': True} ['content_parts', 'progress_decoration', 'request_cancellation', 'request_progress'] /here"
+        "talk 0.4 /here {'deep': True} "
+        "['content_parts', 'progress_decoration', 'request_cancellation', 'request_progress'] /here"
     )
     assert result.progress == (
         ProgressStatus(message="half", current=1, total=2, unit="halves"),
