@@ -52,7 +52,7 @@ var payloads = map[string]func(prompt string) wirejson.Encoder{
 	featurewire.HookCacheWarmingDecision: fixed(featurewire.CacheWarmingDecisionPayload{
 		Model: modelID,
 		Decision: featurewire.CacheWarmingDecision{
-			Phase: featurewire.CacheWarmingPhaseIdle, WarmCostMicrodollars: 10, MissCostMicrodollars: 100, ContinuationProbability: "0.5",
+			Phase: featurewire.CacheWarmingPhaseIdle, WarmCostMicrodollars: 10, MissCostMicrodollars: 100, ContinuationProbability: "1",
 			ExpectedSavingsMicrodollars: 40, EconomicsAvailable: true, Action: featurewire.CacheWarmingActionWarm,
 		},
 	}),

@@ -17,11 +17,51 @@ const (
 	ToolFail  = "fail"  // fails
 	ToolSlow  = "slow"  // runs until it is cancelled
 	ToolLarge = "large" // says more than fits a small frame
+	ToolTour  = "tour"  // uses every service; of a full peer only
+	ToolExtra = "extra" // is there for a while during a tour
 )
+
+// CommandGreet is the command of a full peer, and Secret what it asks for.
+const (
+	CommandGreet = "greet"
+	Secret       = "peer_key"
+)
+
+// Full reports whether a peer with this fault uses every service.
+func (f Fault) Full() bool { return f.quirk.full }
+
+// Capabilities is what the manifest of a peer with this fault asks for.
+func (f Fault) Capabilities() map[string]any {
+	if !f.quirk.full || f.API == frozen {
+		return nil
+	}
+	return obj{"secrets": list(Secret)}
+}
+
+// everything is what the manifest of a full peer declares.
+func everything(api string) obj {
+	hooks := []any{}
+	for _, h := range featurewire.Hooks {
+		if slices.Contains(h.Versions, api) {
+			hooks = append(hooks, h.Name)
+		}
+	}
+	all := obj{
+		"tools": list(ToolEcho, ToolFail, ToolLarge, ToolSlow, ToolTour), "commands": list(CommandGreet), "hooks": hooks,
+		"ui": list("status", "header"), "context": true, "tool_renderers": list(ToolEcho), "notifications": true, "confirmations": true,
+	}
+	if api != frozen {
+		all["presentation"], all["menu"] = true, true
+	}
+	return all
+}
 
 // Contributes is what the manifest of a peer with this fault declares.
 func (f Fault) Contributes() map[string]any {
 	all := obj{"tools": list(ToolEcho, ToolFail, ToolLarge, ToolSlow), "notifications": true, "confirmations": true}
+	if f.quirk.full {
+		all = everything(f.API)
+	}
 	for name, v := range f.quirk.contributes {
 		all[name] = v
 	}
@@ -52,11 +92,38 @@ func (p *peer) catalog() []any {
 	if !p.frozen() {
 		echo["output_schema"] = obj{"type": "object", "properties": obj{"bytes": obj{"type": "integer"}}, "required": list("bytes")}
 	}
-	return []any{
+	tools := []any{
 		echo,
 		tool(ToolFail, "Fails.", obj{}, []any{}),
 		tool(ToolLarge, "Says a lot.", obj{}, []any{}),
 		tool(ToolSlow, "Runs until it is cancelled.", obj{}, []any{}),
+	}
+	if p.full {
+		tour := tool(ToolTour, "Uses every service.", obj{}, []any{})
+		p.describe(tour)
+		tools = append(tools, tour)
+	}
+	return tools
+}
+
+// describe adds to a tool what the selected features allow.
+func (p *peer) describe(tour obj) {
+	has := func(feature string) bool { return slices.Contains(p.features, feature) }
+	if has(featurewire.FeatureToolPromptMetadataV1) {
+		tour["prompt_snippet"], tour["prompt_guidelines"] = "Take a tour", list("Once\tis enough.")
+	}
+	if has(featurewire.FeatureToolCompositionV1) {
+		tour["composition"] = obj{"mode": "on", "inline_budget": 1000}
+	}
+	if has(featurewire.FeatureOperationDescriptorsV1) && has(featurewire.FeatureResourceRefsV1) {
+		reference := obj{
+			"type": "object", "additionalProperties": false, "required": list("$resource", "type"),
+			"properties": obj{"$resource": obj{"type": "string"}, "type": obj{"const": "peer.Stop"}},
+		}
+		tour["parameters"].(obj)["properties"] = obj{"from": reference}
+		tour["operation"] = obj{
+			"id": "tour", "resource_inputs": []any{obj{"path": "/from", "type": "peer.Stop", "access": "exclusive"}}, "resource_outputs": []any{},
+		}
 	}
 }
 
@@ -89,6 +156,15 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult("it failed", true)) })
 	case ToolLarge:
 		p.settle(id, func() { p.large(id) })
+	case ToolTour:
+		p.report(id)
+		p.tour(id)
+	case ToolExtra:
+		p.settle(id, func() {
+			r := p.toolResult("still here", false)
+			delete(r, "structured_content")
+			p.result(featurewire.MethodToolCall, id, r)
+		})
 	default:
 		said, _ := text(at(arguments, "text"))
 		p.report(id)
@@ -141,6 +217,9 @@ func (p *peer) report(id json.RawMessage) {
 	}
 	p.progress(id, obj{"type": "status", "message": "working", "current": 1, "total": 2, "unit": "steps"})
 	p.progress(id, obj{"type": "output", "stream": "stdout", "encoding": "base64", "data": "b2N0ZXQ="})
+	if slices.Contains(p.features, featurewire.FeatureProgressDecoration) {
+		p.progress(id, obj{"type": "decoration", "label": "Working", "detail": "step 1"})
+	}
 }
 
 func (p *peer) progress(id json.RawMessage, event obj) {

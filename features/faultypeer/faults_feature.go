@@ -12,6 +12,7 @@ var featureAreas = [][]Fault{
 	featureFrameFaults, featureEnvelopeFaults, featureOwnRequestFaults, featureInitFaults, featureSelectionFaults,
 	featureDefinitionFaults, featureCallFaults, featureResultFaults, featureCancelFaults, featureProgressFaults,
 	featureNoticeFaults, featureOrderFaults, featureErrorFaults, featureEndFaults,
+	featureServiceFaults, featurePeopleFaults, featureHandlerFaults, featureObjectFaults, featureSessionFaults,
 }
 
 // on is a fault of the feature wire.

@@ -47,8 +47,7 @@ func (p *peer) malformed() {
 	}
 }
 
-// envelopeFeature tells requests from notifications. A response is for nobody: this peer asks nothing
-// that it waits for.
+// envelopeFeature tells requests, notifications and responses apart.
 func (p *peer) envelopeFeature(payload []byte, m map[string]json.RawMessage) {
 	if p.does("fold-case") {
 		m = folded(payload)
@@ -62,6 +61,8 @@ func (p *peer) envelopeFeature(payload []byte, m map[string]json.RawMessage) {
 		p.failure(id, "invalid_request", nil)
 	case hasID && bad && m["result"] == nil && m["error"] == nil:
 		p.failure(id, p.instead("vague-envelope", "internal_error", "invalid_request"), nil)
+	case !named && hasID && (m["result"] != nil || m["error"] != nil):
+		p.answered(id, m["result"])
 	case !named, p.does("take-empty-method-for-response") && method == "":
 	case !hasID, p.does("take-zero-for-no-id") && string(id) == "0":
 		p.notifiedFeature(method, m["params"])
@@ -128,6 +129,7 @@ func (p *peer) dispatchFeature(id json.RawMessage, method string, params json.Ra
 		p.toolCallFeature(id, params)
 	case method == featurewire.MethodShutdown:
 		p.shutdownFeature(id)
+	case p.handleFeature(id, method, params):
 	default:
 		p.unknownFeature(id, method)
 	}

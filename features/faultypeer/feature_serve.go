@@ -3,6 +3,7 @@ package faultypeer
 import (
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -22,10 +23,12 @@ func (p *peer) initializeFeature(id, params json.RawMessage) {
 	if p.does("echo-version") {
 		version, _ = text(at(params, "api_version"))
 	}
-	result := obj{"api_version": version, "tools": p.catalog(), "commands": p.commands()}
+	result := obj{"api_version": version, "commands": p.commands()}
 	if p.negotiates() {
 		result["protocol"] = p.selectionFeature(at(params, "protocol"))
 	}
+	result["tools"] = p.catalog()
+	p.registerShortcut(id)
 	p.ready = true
 	p.result(featurewire.MethodInitialize, id, result)
 	p.moment("initialized")
@@ -40,7 +43,7 @@ func (p *peer) selectionFeature(offer json.RawMessage) obj {
 			p.features = append(p.features, featurewire.FeatureProgressDecoration)
 			break
 		}
-		if name == featurewire.FeatureRequestProgress || p.does("select-everything") {
+		if name == featurewire.FeatureRequestProgress || p.does("select-everything") || p.full && featurewire.LookupFeature(name) != nil {
 			p.features = append(p.features, name)
 		}
 	}
@@ -89,13 +92,9 @@ func (p *peer) refusal(params json.RawMessage) (string, any) {
 
 // unsupported returns the names of features that the peer does not know.
 func (p *peer) unsupported(names []string) []any {
-	known := []string{
-		featurewire.FeatureRequestCancellation, featurewire.FeatureContentParts,
-		featurewire.FeatureRequestProgress, featurewire.FeatureProgressDecoration,
-	}
 	var unknown []any
 	for _, name := range names {
-		if !slices.Contains(known, name) {
+		if featurewire.LookupFeature(name) == nil {
 			unknown = append(unknown, name)
 		}
 	}
@@ -121,14 +120,15 @@ func (p *peer) toolCallFeature(id, params json.RawMessage) {
 	arguments := at(params, "arguments")
 	second := p.burst
 	p.burst = true
+	p.owner = at(params, "context", "resource_owner")
 	switch {
 	case (!named || members(arguments) == nil) && !p.ignores("call-model"):
 		p.failure(id, p.instead("vague-call", "invalid_request", "invalid_params"), nil)
-	case at(params, "catalog_revision") != nil && !p.ignores("catalog-revision"):
-		p.failure(id, "invalid_params", nil)
-	case !slices.Contains([]string{ToolEcho, ToolFail, ToolLarge, ToolSlow}, name) && p.does("unknown-tool-as-result"):
+	case !p.revised(at(params, "catalog_revision")) && !p.ignores("catalog-revision"):
+		p.failure(id, p.instead("vague-revision", "internal_error", "invalid_params"), nil)
+	case !p.hasTool(name, at(params, "catalog_revision")) && p.does("unknown-tool-as-result"):
 		p.result(featurewire.MethodToolCall, id, p.toolResult("no such tool", true))
-	case !slices.Contains([]string{ToolEcho, ToolFail, ToolLarge, ToolSlow}, name) && !p.ignores("tool-name"):
+	case !p.hasTool(name, at(params, "catalog_revision")) && !p.ignores("tool-name"):
 		p.failure(id, p.instead("vague-tool", "invalid_params", "unknown_method"), obj{"method": name})
 	case p.does("need-owner") && at(params, "context", "resource_owner") == nil,
 		p.does("need-host-state") && at(params, "context", "host", "session_id") == nil,
@@ -146,6 +146,32 @@ func (p *peer) toolCallFeature(id, params json.RawMessage) {
 			p.end(exitDone)
 		}
 	}
+}
+
+// revised reports whether a call may name a revision of the catalog, and this one.
+func (p *peer) revised(revision json.RawMessage) bool {
+	if revision == nil {
+		return true
+	}
+	n, err := strconv.Atoi(string(revision))
+	return err == nil && slices.Contains(p.features, featurewire.FeatureDynamicTools) && n >= 0 && n <= len(p.extras)
+}
+
+// hasTool reports whether a tool is in the catalog of a revision, the newest one where none is named.
+func (p *peer) hasTool(name string, revision json.RawMessage) bool {
+	n := len(p.extras)
+	if revision != nil && !p.does("serve-newest-only") {
+		n = integer(revision)
+	}
+	switch name {
+	case ToolEcho, ToolFail, ToolLarge, ToolSlow:
+		return true
+	case ToolTour:
+		return p.full
+	case ToolExtra:
+		return n > 0 && n <= len(p.extras) && p.extras[n-1]
+	}
+	return false
 }
 
 // failFeature serves the tool that fails.

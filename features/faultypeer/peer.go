@@ -17,6 +17,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 )
@@ -49,6 +50,8 @@ func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Wri
 		q = f.quirk
 	}
 	p := &peer{ctx: ctx, api: cfg.API, quirk: q, out: stdout, log: stderr, bound: featurewire.MaxLineBytes, live: map[string]*call{}, seen: map[string]bool{}}
+	p.waiting = map[string]func(json.RawMessage){}
+	p.scratch = variable(cfg.Environment, ScratchVariable)
 	if p.canonical() && p.foreign(cfg.Environment) && !p.ignores("version-variable") {
 		fmt.Fprintln(stderr, "the environment names another API version")
 		return exitUsage
@@ -64,6 +67,19 @@ func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Wri
 }
 
 const versionVariable = "OCTET_EXTENSION_API_VERSION"
+
+// ScratchVariable names the directory that a host shares with a peer.
+const ScratchVariable = "OCTET_EXTENSION_SCRATCH"
+
+// variable returns the value of an environment variable.
+func variable(env []string, name string) string {
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
 
 // elsewhere reports whether the working directory is the one that programs share for passing things.
 func elsewhere() bool {
@@ -97,6 +113,8 @@ type quirk struct {
 	acts func(p *peer, moment string)
 	// contributes adds to what the manifest of the peer declares.
 	contributes obj
+	// full is a peer that declares everything, selects everything and uses every service.
+	full bool
 }
 
 type peer struct {
@@ -124,6 +142,25 @@ type peer struct {
 	spoiled    bool            // initialize is refused because of what came before it
 	ended      bool
 	code       int
+
+	rest
+}
+
+// rest is what a full peer keeps beyond that.
+type rest struct {
+	scratch  string // a directory that the host shares with it
+	owner    json.RawMessage
+	waiting  map[string]func(result json.RawMessage) // its own requests, by id
+	asked    int
+	revision int // of the newest snapshot or frame
+	spawned  int
+	checked  int
+	extras   []bool // by revision of the catalog from 1: the tool that comes and goes is there
+	hook     string // the last that ran
+	resource json.RawMessage
+	blob     json.RawMessage
+
+	artifact, token, agent, entry, session, ticket, lease, mount string
 }
 
 // call is a tool call that has not been answered.
@@ -334,5 +371,8 @@ func (p *peer) refuse(why string) {
 	}
 	p.end(exitRefused)
 }
+
+// complain says on stderr what a sound peer does not meet.
+func (p *peer) complain(what string) { fmt.Fprintln(p.log, what) }
 
 var errNoRow = errors.New("the error table has no such row")

@@ -21,6 +21,9 @@ func variant(api, name, doc string, q quirk) Fault {
 }
 
 var variants = []Fault{
+	variant(frozen, "full-on-frozen", "declares everything and uses every service", quirk{full: true}),
+	variant(middle, "full-on-middle", "declares everything, selects everything and uses every service", quirk{full: true}),
+	variant(current, "full-on-current", "declares everything, selects everything and uses every service", quirk{full: true}),
 	variant(current, "finishes-cancelled-calls", "reports on and ends well although the call was cancelled", acting("finish-cancelled")),
 	variant(middle, "finishes-at-shutdown", "answers calls that shutdown interrupts with a result", acting("finish-at-shutdown")),
 	variant(current, "selects-over-the-offer", "selects a higher bound than it was offered",

@@ -70,7 +70,7 @@ Feature: Cancellation
     And the extension answers with a result or an error
     Then the running call is undisturbed
 
-  @EXT04-CANCEL-007 @EXT04-CANCEL-008 @EXT04-CANCEL-009
+  @EXT04-CANCEL-007 @EXT04-CANCEL-008 @EXT04-CANCEL-009 @EXT04-CANCEL-016
   Scenario: Cancellations of a conversation
     Given the extension is ready
     When the host has an ordinary conversation

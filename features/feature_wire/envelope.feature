@@ -3,7 +3,7 @@ Feature: Envelopes
   Requests, notifications and responses. A response goes to the request it names, exactly once; a notification gets none.
 
   @EXT04-ENV-001 @EXT04-ENV-002 @EXT04-ENV-003 @EXT04-ENV-004 @EXT04-ENV-006 @EXT04-ENV-008
-  @EXT04-ENV-009 @EXT04-ENV-010 @EXT04-ENV-011 @EXT04-ENV-012
+  @EXT04-ENV-009 @EXT04-ENV-010 @EXT04-ENV-011 @EXT04-ENV-012 @EXT04-ENV-020
   Scenario: Envelopes of a conversation
     Given the extension is ready
     When the host has an ordinary conversation
@@ -95,3 +95,12 @@ Feature: Envelopes
       | /conform_extra           |
       | /host/conform_extra      |
       | /extension/conform_extra |
+
+  @EXT04-ENV-019
+  Scenario: An answer that nobody waits for
+    Given the extension is ready
+    Then each of these lines is met with silence
+      | {"id":"conform-nobody","jsonrpc":"2.0","result":{}}                                                  |
+      | {"id":987654,"jsonrpc":"2.0","result":{}}                                                            |
+      | {"error":{"code":-32601,"message":"unsupported_feature"},"id":"conform-nobody","jsonrpc":"2.0"}      |
+    And the extension goes on serving

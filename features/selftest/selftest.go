@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"sync"
 
@@ -160,7 +161,12 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 
 // attempt runs the scenarios that prove the expected rule; all of them for a sound peer.
 func attempt(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
-	setup, err := Setup(f, opts)
+	scratch, err := os.MkdirTemp("", "octet-selftest-")
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	setup, err := Setup(f, opts, scratch)
 	if err != nil {
 		return Result{}, err
 	}
@@ -221,18 +227,19 @@ func direct(row verdict.Rule) bool {
 	return slices.ContainsFunc(row.Findings, func(f verdict.Located) bool { return !f.Missing })
 }
 
-// Setup describes the run of one peer.
-func Setup(f faultypeer.Fault, opts Options) (*steps.Setup, error) {
+// Setup describes the run of one peer, which shares a directory with its host.
+func Setup(f faultypeer.Fault, opts Options, scratch string) (*steps.Setup, error) {
 	d, err := dialect.For(f.API)
 	if err != nil {
 		return nil, err
 	}
-	return &steps.Setup{
+	setup := &steps.Setup{
 		Dialect: d,
 		Extension: dialect.Extension{
-			Name: "peer", Version: "1.0.0", ManifestPath: "/workspace/peer/extension.toml", Workspace: "/workspace", Contributes: f.Contributes(),
+			Name: "peer", Version: "1.0.0", ManifestPath: "/workspace/peer/extension.toml", Workspace: "/workspace",
+			Capabilities: f.Capabilities(), Contributes: f.Contributes(), Scratch: scratch, Transfer: scratch,
 		},
-		Starter: starter(f, opts),
+		Starter: starter(f, opts, scratch),
 		Profile: &profile.Profile{
 			Call:    []profile.Call{{Tool: faultypeer.ToolEcho, Arguments: map[string]any{"text": "a b"}, Expect: profile.OK}},
 			Slow:    &profile.Call{Tool: faultypeer.ToolSlow, Arguments: map[string]any{}, Expect: profile.OK},
@@ -240,12 +247,18 @@ func Setup(f faultypeer.Fault, opts Options) (*steps.Setup, error) {
 			Large:   &profile.Call{Tool: faultypeer.ToolLarge, Arguments: map[string]any{}, Expect: profile.OK},
 		},
 		Patience: opts.Patience,
-	}, nil
+	}
+	if f.Full() {
+		setup.Profile.Call = append(setup.Profile.Call, profile.Call{Tool: faultypeer.ToolTour, Arguments: map[string]any{}, Expect: profile.OK})
+	}
+	return setup, nil
 }
 
-func starter(f faultypeer.Fault, opts Options) subject.Starter {
+func starter(f faultypeer.Fault, opts Options, scratch string) subject.Starter {
+	shared := faultypeer.ScratchVariable + "=" + scratch
 	if opts.Command.Path != "" {
 		c := opts.Command
+		c.Env = append(slices.Clone(c.Env), shared)
 		name := f.Name
 		if name == "" {
 			name = "none"
@@ -254,6 +267,6 @@ func starter(f faultypeer.Fault, opts Options) subject.Starter {
 		return c
 	}
 	return subject.Func(func(ctx context.Context, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
-		return faultypeer.Run(ctx, faultypeer.Config{API: f.API, Fault: f.Name, Environment: env}, stdin, stdout, stderr)
+		return faultypeer.Run(ctx, faultypeer.Config{API: f.API, Fault: f.Name, Environment: append(slices.Clone(env), shared)}, stdin, stdout, stderr)
 	})
 }

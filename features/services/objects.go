@@ -24,6 +24,9 @@ var composition = fw.CompositionContextResult{
 	Limits: wirejson.Some(fw.CompositionLimits{TimeoutMs: fw.CompositionTimeoutMs, MaxCalls: fw.MaxCompositionCalls}),
 }
 
+// Composition is what a composing call may use, as a file would hold it.
+func Composition() []byte { return composition.AppendJSON(nil) }
+
 func (h *Host) compose(p fw.CompositionCallParams) (wirejson.Encoder, string) {
 	if p.Name != ComposedTool {
 		return nil, "invalid_params"

@@ -34,7 +34,7 @@ var handlers = map[string]func(w *World) ([]question, string){
 }
 
 // order is that in which a session asks for everything.
-var order = []string{"the context", "the hooks", "the commands", "the status", "the menu", "renderings", "completions", "terminal input", "the disposal"}
+var order = []string{"the context", "the hooks", "the commands", "the status", "the menu", "renderings", "completions", "terminal input"}
 
 // asksFor asks the handlers of one kind, or for shutdown.
 func (w *World) asksFor(what string) error {
@@ -49,8 +49,20 @@ func (w *World) asksFor(what string) error {
 	if len(questions) == 0 {
 		return notApplicable("%s", why)
 	}
-	return w.askAll(questions)
+	for _, q := range questions {
+		if err := w.askAll([]question{q}); err != nil {
+			return err
+		}
+		code, _ := w.answer.ErrorCode()
+		if name := w.setup.Dialect.ErrorName(code); strings.HasPrefix(what, "bare ") && slices.Contains(refusals, name) {
+			return failAt(w.answer, "the answer is %s, want a result", w.describe(w.answer))
+		}
+	}
+	return nil
 }
+
+// refusals are the errors that say that a question was not understood. A handler may fail for reasons of its own.
+var refusals = []string{"invalid_params", "invalid_request", "unknown_method"}
 
 // askAll asks one question behind the other. What is answered is for the monitor, and for expectations about the
 // last answer.
@@ -253,6 +265,24 @@ func (w *World) subscribed(method string) bool {
 	_ = json.Unmarshal(w.result, &r)
 	chosen, _ := r.Protocol.LifecycleEvents.Get()
 	return len(chosen) == 0 || !featurewire.LifecycleEvent(method).Known() || slices.Contains(chosen, featurewire.LifecycleEvent(method))
+}
+
+// handlerName is a command or a hook that may be asked.
+func (w *World) handlerName(kind string) (string, error) {
+	if kind == "command" {
+		commands, why := w.commands()
+		if len(commands) == 0 {
+			return "", notApplicable("%s", why)
+		}
+		return commands[0].Name, nil
+	}
+	for _, name := range w.contributed("hooks") {
+		row, known := w.setup.Dialect.Hook(name)
+		if _, refused := w.setup.Dialect.Violation(row.Payload, []byte("{}")); known && refused {
+			return name, nil
+		}
+	}
+	return "", notApplicable("the manifest declares no hook whose payload is never empty")
 }
 
 // selected reports whether the extension has selected a feature.

@@ -42,6 +42,19 @@ func (w *World) declares(what string) error {
 	return nil
 }
 
+// answersByFile makes the host answer a service with a file in place of a value.
+func (w *World) answersByFile(method, member string) error {
+	if w.setup.Extension.Scratch == "" {
+		return notApplicable("the extension shares no directory with its host")
+	}
+	file, err := w.host.Hand(services.Composition())
+	if err != nil {
+		return errored("%v", err)
+	}
+	w.host.Override(method, dialect.Encode(dialect.Object{member: json.RawMessage(file.AppendJSON(nil))}))
+	return nil
+}
+
 // variable sets one variable of the subject's environment, or takes it out.
 func (w *World) variable(name, value string) error {
 	if value != "" {

@@ -24,6 +24,8 @@ import (
 //	«tool»          the name of a tool that may be called, as a JSON string
 //	«arguments»     its arguments
 //	«context»       an execution context
+//	«command»       the name of a command, as a JSON string
+//	«hook»          the name of a declared hook whose payload is never empty, as a JSON string
 //	«commands»      the commands that another start of the extension has announced
 var macro = regexp.MustCompile(`«([^»]*)»`)
 
@@ -88,6 +90,9 @@ func (w *World) replace(word, rest string) (string, error) {
 			return string(dialect.Encode(call.Tool)), nil
 		}
 		return string(dialect.Encode(call.Arguments)), nil
+	case "command", "hook":
+		name, err := w.handlerName(word)
+		return string(dialect.Encode(name)), err
 	case "commands":
 		result, err := w.another()
 		if err != nil {

@@ -24,7 +24,8 @@ func (p Phrase) Matches(text string) bool {
 func Vocabulary() []Phrase {
 	return []Phrase{
 		{`the host offers (\S+) = (.+)`, (*World).offers},
-		{`the extension (?:declares|selects|uses) (.+)`, (*World).declares},
+		{`the host answers (\S+) with (\S+) as a file`, (*World).answersByFile},
+		{`the extension (?:declares|selects) (.+)`, (*World).declares},
 		{`the variable (\S+) is (?:not set|set to (\S+))`, (*World).variable},
 		{`the working directory is not its own`, (*World).elsewhere},
 		{`the extension has been started`, (*World).started},

@@ -1196,6 +1196,11 @@ const (
 	// EXT04Env018: An extension request under an id that is outstanding or was used before is refused with
 	// `-32600`, and the process stays.
 	EXT04Env018 = "EXT04-ENV-018"
+	// EXT04Env019: A response from the host under an id that the extension does not wait for is ignored,
+	// and the extension goes on serving.
+	EXT04Env019 = "EXT04-ENV-019"
+	// EXT04Env020: Every method that is a request is sent with an `id`.
+	EXT04Env020 = "EXT04-ENV-020"
 	// EXT04Env021: A request whose string id exceeds 256 bytes is an invalid request.
 	EXT04Env021 = "EXT04-ENV-021"
 	// EXT04Env022: A numeric id of an extension request that equals the id of a live host request is
@@ -1312,6 +1317,11 @@ const (
 	EXT04Neg020 = "EXT04-NEG-020"
 	// EXT04Neg021: A selection that holds a feature without the features it depends on is rejected.
 	EXT04Neg021 = "EXT04-NEG-021"
+	// EXT04Neg022: The feature behind a declared hook is selected whenever the host offers it:
+	// `cache_warming_decision` and `compaction_strategy` for the hooks of those names, `resource_paths_v1`
+	// for `resources_discover`, and `session_entries` for `model_turn_start`, `model_turn_end`,
+	// `session_before_compact` and `session_compact`.
+	EXT04Neg022 = "EXT04-NEG-022"
 	// EXT01Neg001: A 0.1 result with `protocol` is rejected.
 	EXT01Neg001 = "EXT01-NEG-001"
 	// EXT04Neg023: A selection without `cache_warming_decision` or `resource_paths_v1` is rejected when the
@@ -1360,6 +1370,15 @@ const (
 	// EXT04Tool007: An initialize result with an empty tool description, `parameters` that are not an
 	// object schema, or a bad `output_schema` is rejected.
 	EXT04Tool007 = "EXT04-TOOL-007"
+	// EXT04Tool008: The initialize result holds at most 256 tools and at most 256 commands.
+	EXT04Tool008 = "EXT04-TOOL-008"
+	// EXT04Tool009: A tool carries a `prompt_snippet` that is not null, or a `prompt_guidelines` that is
+	// not empty, only while `tool_prompt_metadata_v1` is selected.
+	EXT04Tool009 = "EXT04-TOOL-009"
+	// EXT04Tool010: A `prompt_snippet` is absent, null or a string, `prompt_guidelines` is absent or at
+	// most 16 strings, and each such string has at most 1,024 bytes and no control characters but LF and
+	// TAB.
+	EXT04Tool010 = "EXT04-TOOL-010"
 	// EXT01Tool001: A 0.1 tool carries no `output_schema`.
 	EXT01Tool001 = "EXT01-TOOL-001"
 	// EXT01Tool002: A 0.1 initialize result with an `output_schema` in a tool is rejected.
@@ -1504,6 +1523,8 @@ const (
 	EXT04Cancel014 = "EXT04-CANCEL-014"
 	// EXT04Cancel015: An interrupt of `octet tool call` becomes `$/cancelRequest` for the running call.
 	EXT04Cancel015 = "EXT04-CANCEL-015"
+	// EXT04Cancel016: The extension cancels none of its requests twice.
+	EXT04Cancel016 = "EXT04-CANCEL-016"
 	// EXT01Cancel001: A 0.1 extension sends neither `$/cancelRequest` nor error `-32800`.
 	EXT01Cancel001 = "EXT01-CANCEL-001"
 	// EXT01Cancel002: On 0.1 the host sends no `$/cancelRequest`: it drops the waiter and ignores the late
@@ -1545,6 +1566,9 @@ const (
 	EXT04Prog010 = "EXT04-PROG-010"
 	// EXT04Prog011: Progress is shown to the person and is neither stored nor given to the model.
 	EXT04Prog011 = "EXT04-PROG-011"
+	// EXT04Prog012: A decoration event has a `label` of 1 to 256 bytes and a `detail` that is absent or at
+	// most 4,096 bytes, both without control characters.
+	EXT04Prog012 = "EXT04-PROG-012"
 	// EXT01Prog001: A 0.1 extension sends no `$/progress`.
 	EXT01Prog001 = "EXT01-PROG-001"
 	// EXT04Prog013: `progress_decoration` is offered whenever `request_progress` is.
@@ -1728,6 +1752,16 @@ const (
 	EXT04Environ006 = "EXT04-ENVIRON-006"
 	// EXT04Environ007: The value of a variable passed on from the host is never stored.
 	EXT04Environ007 = "EXT04-ENVIRON-007"
+	// EXT04Cmd001: `command/execute` for a name outside the command catalog is answered with error
+	// `-32601`.
+	EXT04Cmd001 = "EXT04-CMD-001"
+	// EXT04Cmd002: `command/execute` without `name`, or whose `arguments` is not an array of strings, is
+	// answered with error `-32602`.
+	EXT04Cmd002 = "EXT04-CMD-002"
+	// EXT04Cmd003: The result of `command/execute` keeps its model: a string `text`, a `notifications` that
+	// is absent or an array of notifications, and a `context` that is absent or an array of context
+	// contributions.
+	EXT04Cmd003 = "EXT04-CMD-003"
 	// EXT04Cmd004: `command/execute` carries `name`, `arguments` as an array of strings and `context`, and
 	// names only a command of the catalog.
 	EXT04Cmd004 = "EXT04-CMD-004"
@@ -1740,6 +1774,45 @@ const (
 	EXT04Cmd007 = "EXT04-CMD-007"
 	// EXT04Cmd008: The person can cancel a command that was started from a menu.
 	EXT04Cmd008 = "EXT04-CMD-008"
+	// EXT04Hook001: `hook/run` for a hook outside `contributes.hooks`, or with a payload that is not that
+	// hook's, is answered with error `-32602`.
+	EXT04Hook001 = "EXT04-HOOK-001"
+	// EXT04Hook002: A hook result keeps its model: `disposition` is absent, `{"action":"continue"}` or
+	// `{"action":"deny"}` with a string `reason`, and `context` and `notifications` are absent or arrays of
+	// contributions and of notifications.
+	EXT04Hook002 = "EXT04-HOOK-002"
+	// EXT04Hook003: A hook result holds no member that belongs to another hook.
+	EXT04Hook003 = "EXT04-HOOK-003"
+	// EXT04Hook004: The `provider_retry` of a result is absent, `retry`, `stop` or
+	// `{"delay":{"additional_delay_ms":N}}` with an integer N from 0.
+	EXT04Hook004 = "EXT04-HOOK-004"
+	// EXT04Hook005: The `persistence_metadata` of a result is absent or an object of `value` and an
+	// optional boolean `public`, where `value` has at most 16,384 bytes as compact JSON, 16 levels, 256
+	// nodes, keys of at most 256 bytes, and no control characters in keys or strings.
+	EXT04Hook005 = "EXT04-HOOK-005"
+	// EXT04Hook006: The `post_mutation` of a result is absent, `{"action":"no_rescan"}` or
+	// `{"action":"request_rescan"}` with 1 to 32 `resource_ids`, each of them among the payload's
+	// `affected_resources`.
+	EXT04Hook006 = "EXT04-HOOK-006"
+	// EXT04Hook007: The result of `model_turn_start` and `model_turn_end` denies nothing, adds no context,
+	// and its `session_operation` is absent or `{"action":"continue"}`.
+	EXT04Hook007 = "EXT04-HOOK-007"
+	// EXT04Hook008: The `session_operation` of a `session_before_compact` result is absent, `continue` or
+	// `cancel`, and that of a `session_compact` result is absent or `continue`.
+	EXT04Hook008 = "EXT04-HOOK-008"
+	// EXT04Hook009: The `cache_warming_decision` of a result is absent, null, `warm` or `stop`.
+	EXT04Hook009 = "EXT04-HOOK-009"
+	// EXT04Hook010: The result of `compaction_strategy` has `compaction_frames`, an array of at most 32
+	// base64 strings, each of which is a PNG image.
+	EXT04Hook010 = "EXT04-HOOK-010"
+	// EXT04Hook011: The result of `resources_discover` is an object of `resource_paths` alone, which holds
+	// nothing but optional arrays `skill_paths`, `prompt_paths` and `theme_paths` and an optional
+	// `default_theme` that is null or a string.
+	EXT04Hook011 = "EXT04-HOOK-011"
+	// EXT04Hook012: The paths of a `resources_discover` result are absolute and free of parent components
+	// and control characters, at most 64 of at most 4,096 bytes each and 65,536 bytes together, and a
+	// `default_theme` is one of `theme_paths`.
+	EXT04Hook012 = "EXT04-HOOK-012"
 	// EXT04Hook013: Only hooks of `contributes.hooks` are run, each on the API versions and with the
 	// features that know it.
 	EXT04Hook013 = "EXT04-HOOK-013"
@@ -1989,6 +2062,15 @@ const (
 	// EXT04Hook100: Discovered resources are published all at once at an idle boundary, fenced by owner,
 	// instance and generation.
 	EXT04Hook100 = "EXT04-HOOK-100"
+	// EXT04Ctx001: The result of `context/collect` is an array of context contributions and not an object
+	// around one.
+	EXT04Ctx001 = "EXT04-CTX-001"
+	// EXT04Ctx002: Every context contribution, sent by itself or inside a result, keeps its model: a string
+	// `label`, a string `content` and a `placement` that is absent, `system_prefix`, `system_suffix`,
+	// `prompt_prefix` or `prompt_suffix`.
+	EXT04Ctx002 = "EXT04-CTX-002"
+	// EXT04Ctx003: `context/collect` is answered with error `-32601` while `contributes.context` is false.
+	EXT04Ctx003 = "EXT04-CTX-003"
 	// EXT04Ctx004: `context/collect` is sent only while `contributes.context` is true, with `prompt`, a
 	// string or null, and `context`.
 	EXT04Ctx004 = "EXT04-CTX-004"
@@ -1999,6 +2081,12 @@ const (
 	// EXT04Ctx007: `context/contribution` is taken for the process and gets no reply; while
 	// `contributes.context` is false it is dropped with a diagnostic.
 	EXT04Ctx007 = "EXT04-CTX-007"
+	// EXT04Status001: The result of `status/collect` is null or a status contribution.
+	EXT04Status001 = "EXT04-STATUS-001"
+	// EXT04Status002: Every status contribution, sent by itself or as a result, keeps its model: a
+	// `surface` of `status`, `header` or `footer`, a string `text`, a `style_role` that is null or a string
+	// where present, and a `priority` that is absent or an integer.
+	EXT04Status002 = "EXT04-STATUS-002"
 	// EXT04Status003: `status/collect` names a `surface` of `contributes.ui` and carries `context`.
 	EXT04Status003 = "EXT04-STATUS-003"
 	// EXT04Status004: A host may never ask for a status surface.
@@ -2008,6 +2096,15 @@ const (
 	// EXT04Status006: `status/contribution` is taken for the process, gets no reply and leaves nothing that
 	// outlives it; without `contributes.ui` it is dropped with a diagnostic.
 	EXT04Status006 = "EXT04-STATUS-006"
+	// EXT04Menu001: The result of `menu/collect` keeps its model and its bounds: `title` at most 256 bytes,
+	// `detail` at most 16,384, at most 256 items over all levels and 4 levels, ids and labels of at most
+	// 256 bytes, descriptions of at most 2,048, at most 32 arguments of 4,096 bytes, and 262,144 bytes in
+	// all.
+	EXT04Menu001 = "EXT04-MENU-001"
+	// EXT04Menu002: An item of a menu has an `id` that is unique among its siblings, and may have a
+	// `command` that the manifest declares or a submenu in `items`, never both; an item with a submenu
+	// carries neither `arguments` nor `destructive`, and one level recommends at most one item.
+	EXT04Menu002 = "EXT04-MENU-002"
 	// EXT04Menu003: `menu/collect` is sent only while `contributes.menu` is true and at least one command
 	// is declared, and carries `context` alone.
 	EXT04Menu003 = "EXT04-MENU-003"
@@ -2029,6 +2126,9 @@ const (
 	// EXT04Menu009: A `destructive` action is confirmed by the host first, and the first
 	// `confirmation/request` of that action counts as approved.
 	EXT04Menu009 = "EXT04-MENU-009"
+	// EXT04Render001: The result of `tool/render` has an array `segments` whose elements keep their model:
+	// a string `text` and a `style_role` that is null or a string where present.
+	EXT04Render001 = "EXT04-RENDER-001"
 	// EXT04Render002: `tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`,
 	// an object `arguments`, a string `output`, a boolean `is_error` and `context`.
 	EXT04Render002 = "EXT04-RENDER-002"
@@ -2036,6 +2136,9 @@ const (
 	EXT04Render003 = "EXT04-RENDER-003"
 	// EXT04Render004: The host may keep segments as provenance without showing them.
 	EXT04Render004 = "EXT04-RENDER-004"
+	// EXT04Event001: A `lifecycle_events` list that is not empty names only `session/started`,
+	// `session/settled`, `turn/started`, `turn/settled`, `tool/started` and `tool/settled`.
+	EXT04Event001 = "EXT04-EVENT-001"
 	// EXT04Event002: An absent or empty `lifecycle_events` list subscribes to all six events; another one
 	// to exactly those it names.
 	EXT04Event002 = "EXT04-EVENT-002"
@@ -2093,6 +2196,9 @@ const (
 	// EXT04Event021: `compaction/started`, `compaction/settled` and `compaction/failed` are advice and take
 	// no part in the awaited compaction hooks.
 	EXT04Event021 = "EXT04-EVENT-021"
+	// EXT04Confirm001: The params of `confirmation/request` keep their model: a string `prompt`, a `detail`
+	// that is null or a string where present, and booleans `destructive` and `default`.
+	EXT04Confirm001 = "EXT04-CONFIRM-001"
 	// EXT04Confirm002: `confirmation/request` is answered with a boolean `confirmed`.
 	EXT04Confirm002 = "EXT04-CONFIRM-002"
 	// EXT04Confirm003: A confirmation that nobody can give, because it was dropped, no person is there or
@@ -2111,6 +2217,11 @@ const (
 	// EXT04Confirm008: A malformed `confirmation/request` is answered with `-32602`, one without an active
 	// parent with `-32002`.
 	EXT04Confirm008 = "EXT04-CONFIRM-008"
+	// EXT01Confirm001: A 0.1 `confirmation/request` carries no `parent_request_id`.
+	EXT01Confirm001 = "EXT01-CONFIRM-001"
+	// EXT04Input001: The params of `input/request` keep their model: a `prompt` that is not blank and has
+	// at most 16,384 bytes, and a boolean `secret`.
+	EXT04Input001 = "EXT04-INPUT-001"
 	// EXT04Input002: `input/request` needs no feature and no declaration.
 	EXT04Input002 = "EXT04-INPUT-002"
 	// EXT04Input003: `input/request` is answered with exactly `value`: a string of at most 262,144 bytes,
@@ -2126,6 +2237,26 @@ const (
 	// EXT04Input007: A malformed `input/request` is answered with `-32602`, one without an active parent
 	// with `-32002`.
 	EXT04Input007 = "EXT04-INPUT-007"
+	// EXT04Pres001: The params of `presentation/update` keep the model of the snapshot and its bounds:
+	// portable integers from 0 as metrics, `reasoning_tokens` of at most the `output_tokens`, at most
+	// 262,144 bytes, 128 activities, 64 actions, 256 nodes, 8 references an item, 1,024 bytes a compact
+	// label or id and 65,536 bytes a body.
+	EXT04Pres001 = "EXT04-PRES-001"
+	// EXT04Pres002: The `revision` of a snapshot is an integer from 0 to 9,007,199,254,740,991 that grows
+	// with every snapshot of the process.
+	EXT04Pres002 = "EXT04-PRES-002"
+	// EXT04Pres003: `presentation/update` carries a `parent_request_id` of an unanswered host request or a
+	// `resource_owner`, or neither, but never both.
+	EXT04Pres003 = "EXT04-PRES-003"
+	// EXT04Pres004: Nodes of a `list` have no parents; nodes of a `tree` have parents that exist, without a
+	// cycle and at most 16 levels deep; `detail.node_id` is the `selected_node_id`.
+	EXT04Pres004 = "EXT04-PRES-004"
+	// EXT04Pres005: Every action of a snapshot names a command that the manifest declares.
+	EXT04Pres005 = "EXT04-PRES-005"
+	// EXT04Pres006: A `url` reference is an absolute HTTP or HTTPS address without credentials, and its
+	// host is neither `localhost`, under `.local`, nor a literal address that is private, loopback,
+	// link-local, unspecified or multicast.
+	EXT04Pres006 = "EXT04-PRES-006"
 	// EXT04Pres007: `presentation/update` is gated by `contributes.presentation` and by no feature.
 	EXT04Pres007 = "EXT04-PRES-007"
 	// EXT04Pres008: The owner of a snapshot is that of its live parent, or the given `resource_owner` where
@@ -2151,6 +2282,20 @@ const (
 	EXT04Pres015 = "EXT04-PRES-015"
 	// EXT04Pres016: A snapshot never runs an action; only the person does.
 	EXT04Pres016 = "EXT04-PRES-016"
+	// EXT04Art001: The params of `artifact/publish` keep their model and bounds: a canonical `mime_type` of
+	// PNG, JPEG, GIF, WebP, WAV, MPEG audio, FLAC, Opus, AAC or MP4 audio, an exact `size` of at most
+	// 20,971,520 bytes and a `sha256` of 64 lower-case hexadecimal digits.
+	EXT04Art001 = "EXT04-ART-001"
+	// EXT04Art002: `artifact/publish` carries exactly one of `data` and `path`.
+	EXT04Art002 = "EXT04-ART-002"
+	// EXT04Art003: Artifact `data` has the `encoding` `base64` and is that of at most 262,144 bytes, and an
+	// artifact `path` is relative, without parent components, of at most 4,096 bytes and 64 components.
+	EXT04Art003 = "EXT04-ART-003"
+	// EXT04Art004: `size` and `sha256` of an artifact are those of its bytes.
+	EXT04Art004 = "EXT04-ART-004"
+	// EXT04Art005: An image or audio part names an `artifact_id` that the host has given this process, with
+	// the `mime_type` that was published and in the part of its kind.
+	EXT04Art005 = "EXT04-ART-005"
 	// EXT04Art006: `artifact/publish` is answered with an opaque `artifact_id`.
 	EXT04Art006 = "EXT04-ART-006"
 	// EXT04Art007: The host compares `size`, `sha256` and `mime_type` with the bytes, and answers a
@@ -2172,6 +2317,13 @@ const (
 	EXT04Art012 = "EXT04-ART-012"
 	// EXT04Art013: Reload, the end of a generation and a change of owner end the validity of its artifacts.
 	EXT04Art013 = "EXT04-ART-013"
+	// EXT04Policy001: The params of `policy/evaluate` keep their model: a closed `intent` whose `kind` and
+	// `operation` are not blank, whose `target` is an object, whose `data_classes` are strings and whose
+	// `adapter_hints` are at most the booleans or nulls `read_only` and `destructive`.
+	EXT04Policy001 = "EXT04-POLICY-001"
+	// EXT04Policy002: An `approval_token` is sent only while `approvals` is selected, as 64 lower-case
+	// hexadecimal digits that the host has issued.
+	EXT04Policy002 = "EXT04-POLICY-002"
 	// EXT04Policy003: `policy/evaluate` is answered with a `decision` of `allow`, `ask` or `deny`, and with
 	// an `approval_token` beside `ask` alone.
 	EXT04Policy003 = "EXT04-POLICY-003"
@@ -2198,6 +2350,9 @@ const (
 	// `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and
 	// arguments are those the host issued; never from a command, without an owner or for a settled parent.
 	EXT04Policy012 = "EXT04-POLICY-012"
+	// EXT04Secret001: The `name` in `secret/get` is one of `capabilities.secrets` of the initialize
+	// request.
+	EXT04Secret001 = "EXT04-SECRET-001"
 	// EXT04Secret002: `secrets` is offered only where a broker is configured and the manifest's list is not
 	// empty.
 	EXT04Secret002 = "EXT04-SECRET-002"
@@ -2216,6 +2371,20 @@ const (
 	EXT04Secret007 = "EXT04-SECRET-007"
 	// EXT04Secret008: The frame that carried a secret is wiped after it was written.
 	EXT04Secret008 = "EXT04-SECRET-008"
+	// EXT04Dyn001: The params of `tools/register` keep their model: at most 256 definitions with different
+	// names, each held to the rules of the initialize result.
+	EXT04Dyn001 = "EXT04-DYN-001"
+	// EXT04Dyn002: The params of `tools/unregister` keep their model: at most 256 different valid names.
+	EXT04Dyn002 = "EXT04-DYN-002"
+	// EXT04Dyn003: A `tool/call` whose `catalog_revision` is unknown or retired is answered with error
+	// `-32602`.
+	EXT04Dyn003 = "EXT04-DYN-003"
+	// EXT04Dyn004: A `tool/call` with the `catalog_revision` before the newest is served by the tools of
+	// that revision, those replaced or removed since then included.
+	EXT04Dyn004 = "EXT04-DYN-004"
+	// EXT04Dyn005: No `tools/register` is sent without a definition, and no `tools/unregister` without a
+	// name.
+	EXT04Dyn005 = "EXT04-DYN-005"
 	// EXT04Dyn006: With `dynamic_tools` the tools of the initialize result are epoch 0 and need not be
 	// those of the manifest.
 	EXT04Dyn006 = "EXT04-DYN-006"
@@ -2252,6 +2421,32 @@ const (
 	EXT04Dyn018 = "EXT04-DYN-018"
 	// EXT04Dyn019: No method registers or removes a command.
 	EXT04Dyn019 = "EXT04-DYN-019"
+	// EXT04Agent001: The params of `agent/spawn` keep their model and bounds: `task_name` and `profile` of
+	// 1 to 48 bytes of `a-z0-9_-`, a `fingerprint` of 64 lower-case hexadecimal digits, a `message` of 1 to
+	// 131,072 bytes, an `idempotency_key` of 1 to 256 bytes, and a `policy` with all its ceilings.
+	EXT04Agent001 = "EXT04-AGENT-001"
+	// EXT04Agent002: The `policy` of `agent/spawn` names at least one of `read`, `search`, `edit`, `write`
+	// and `bash`, each once, a `max_depth` of 1, 1 to 8 children, 1 to 256 turns, 1,000 to 64,000 tokens, 1
+	// to 50,000,000 microdollars, 512 to 16,384 bytes of output and 5,000 to 86,400,000 ms, of which turns,
+	// tokens, cost and time may be null.
+	EXT04Agent002 = "EXT04-AGENT-002"
+	// EXT04Agent003: A `model_selection` that is not null is sent only while `agent_model_selection_v1` is
+	// selected, holds nothing but `provider`, `model` and `reasoning` of 1 to 256 bytes without control
+	// characters, and names a `model` where it names a `provider`.
+	EXT04Agent003 = "EXT04-AGENT-003"
+	// EXT04Agent004: The params of `agent/message`, `agent/follow_up`, `agent/list`, `agent/wait`,
+	// `agent/interrupt` and `agent/models` keep their models: a string `target` where one is meant, a
+	// `message` of at most 131,072 bytes, an integer `timeout_ms`, a `query` of at most 128 bytes without
+	// control characters, and a `limit` from 1 to 100.
+	EXT04Agent004 = "EXT04-AGENT-004"
+	// EXT04Agent005: The params of `agent/events` and `agent/stop` keep their models: a string `target`, an
+	// `after_sequence` from 0, and a `timeout_ms` that is absent or from 0 to 25,000.
+	EXT04Agent005 = "EXT04-AGENT-005"
+	// EXT04Agent006: An `agent/*` request carries `resource_owner` only while `agent_session_lifetime_v1`
+	// is selected.
+	EXT04Agent006 = "EXT04-AGENT-006"
+	// EXT04Agent007: The unanswered parent of an `agent/*` request is a `tool/call` or a `command/execute`.
+	EXT04Agent007 = "EXT04-AGENT-007"
 	// EXT04Agent008: `agent_sessions` is offered only where a child-agent service is bound; a coding host
 	// binds it to the trusted and enabled first-party `octet-subagents`.
 	EXT04Agent008 = "EXT04-AGENT-008"
@@ -2387,6 +2582,20 @@ const (
 	// EXT04Agent053: One answer of `agent/events` holds at most 256 records and 524,288 bytes; the log
 	// keeps 4,096 records and 2,097,152 bytes, and an event over 262,144 bytes becomes `observation_error`.
 	EXT04Agent053 = "EXT04-AGENT-053"
+	// EXT04Composer001: The text of `composer/set` and `composer/insert` is at most 262,144 bytes, without
+	// lone surrogates and without control characters but LF and TAB.
+	EXT04Composer001 = "EXT04-COMPOSER-001"
+	// EXT04Composer002: An `editor_checkpoint` is sent only in `composer/set` together with
+	// `resource_owner`, while `composer` and `remote_ui` are selected, and keeps its model: `surface_id`
+	// and `mount_id` of 1 to 64 letters, digits, `_`, `-` and `.`, and an `input_revision` and a
+	// `checkpoint_revision` of at most 9,007,199,254,740,991.
+	EXT04Composer002 = "EXT04-COMPOSER-002"
+	// EXT04Composer003: Within one mount `checkpoint_revision` begins at 1 and grows, and `input_revision`
+	// neither goes back nor exceeds what the host has sent.
+	EXT04Composer003 = "EXT04-COMPOSER-003"
+	// EXT04Composer004: The params of `composer/history` keep their model: a `resource_owner` and at most
+	// 100 `entries`, newest first, of 262,144 bytes together, without control characters but LF and TAB.
+	EXT04Composer004 = "EXT04-COMPOSER-004"
 	// EXT04Composer005: `composer/get` is answered with `text`; `composer/set`, which replaces all of it,
 	// and `composer/insert`, which inserts at the cursor, with an empty object.
 	EXT04Composer005 = "EXT04-COMPOSER-005"
@@ -2412,6 +2621,16 @@ const (
 	// EXT04Composer013: `composer/history` replaces what the composer recalls and is answered with an empty
 	// object.
 	EXT04Composer013 = "EXT04-COMPOSER-013"
+	// EXT04Shortcut001: `shortcut/register` is written before the answer to `initialize`, and its
+	// `parent_request_id` is the id of that request.
+	EXT04Shortcut001 = "EXT04-SHORTCUT-001"
+	// EXT04Shortcut002: The params of `shortcut/register` keep their model: an `id` and a `key` of at most
+	// 128 bytes each and a `description` of at most 4,096; one process registers at most 64 shortcuts, each
+	// id once.
+	EXT04Shortcut002 = "EXT04-SHORTCUT-002"
+	// EXT04Shortcut003: `shortcut/trigger` with an id that was not registered runs nothing and leaves the
+	// extension serving.
+	EXT04Shortcut003 = "EXT04-SHORTCUT-003"
 	// EXT04Shortcut004: A `shortcut/register` inside the initialize scope is answered with an empty object
 	// before `initialize` is.
 	EXT04Shortcut004 = "EXT04-SHORTCUT-004"
@@ -2423,6 +2642,10 @@ const (
 	EXT04Shortcut006 = "EXT04-SHORTCUT-006"
 	// EXT04Shortcut007: A key whose registration was not admitted triggers nothing.
 	EXT04Shortcut007 = "EXT04-SHORTCUT-007"
+	// EXT04Entry001: The params of `session/append_entry`, `session/set_name` and `session/set_label` keep
+	// their models: an `entry_type` of at most 128 bytes, `data` of at most 65,536 bytes as compact JSON,
+	// an `entry_id` of at most 256, and a `name` or a `label` of at most 4,096.
+	EXT04Entry001 = "EXT04-ENTRY-001"
 	// EXT04Entry002: `session/append_entry` is answered with the `entry_id` of the durable entry, of at
 	// most 256 bytes.
 	EXT04Entry002 = "EXT04-ENTRY-002"
@@ -2432,6 +2655,10 @@ const (
 	// EXT04Entry004: An entry type, `data`, entry id, name or label beyond its bound is refused as
 	// `bounds_exceeded`.
 	EXT04Entry004 = "EXT04-ENTRY-004"
+	// EXT04Inject001: The params of `session/send_message` and `session/send_user_message` keep their
+	// models: a `text` of at most 262,144 bytes and, in `session/send_message` alone, a `role` of
+	// `assistant` or `system`.
+	EXT04Inject001 = "EXT04-INJECT-001"
 	// EXT04Inject002: `session/send_message` and `session/send_user_message` are answered with an empty
 	// object.
 	EXT04Inject002 = "EXT04-INJECT-002"
@@ -2440,12 +2667,17 @@ const (
 	EXT04Inject003 = "EXT04-INJECT-003"
 	// EXT04Inject004: An injected text over 262,144 bytes is refused as `bounds_exceeded`.
 	EXT04Inject004 = "EXT04-INJECT-004"
+	// EXT04Active001: The `names` of `tools/set_active` are at most 256 strings of at most 128 bytes.
+	EXT04Active001 = "EXT04-ACTIVE-001"
 	// EXT04Active002: `names` replaces the whole set of active tools and is answered with an empty object.
 	EXT04Active002 = "EXT04-ACTIVE-002"
 	// EXT04Active003: A set that the host cannot apply is refused and changes nothing.
 	EXT04Active003 = "EXT04-ACTIVE-003"
 	// EXT04Active004: More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.
 	EXT04Active004 = "EXT04-ACTIVE-004"
+	// EXT04Term001: The extension acquires the terminal only while it holds no grant, and releases only a
+	// grant that it was given, and that once.
+	EXT04Term001 = "EXT04-TERM-001"
 	// EXT04Term002: `terminal/acquire` is answered with a `grant_id` of at most 128 bytes and with
 	// `columns` and `rows` from 0 to 65,535, once the frontend has really ceded the terminal.
 	EXT04Term002 = "EXT04-TERM-002"
@@ -2462,6 +2694,19 @@ const (
 	// EXT04Term007: A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason`
 	// and has no claim on the terminal from then on.
 	EXT04Term007 = "EXT04-TERM-007"
+	// EXT04Complete001: The params of `ui/autocomplete/register` keep their model: a `revision` that is an
+	// integer from 0.
+	EXT04Complete001 = "EXT04-COMPLETE-001"
+	// EXT04Complete002: The result of `ui/autocomplete/complete` keeps its model: a `prefix` that the text
+	// before the cursor ends in, and at most 32 items of `value`, `label` and a `description` that is a
+	// string or null, each string of at most 1,024 bytes; labels and descriptions have no control
+	// characters, and without `autocomplete_edit_v1` nothing has.
+	EXT04Complete002 = "EXT04-COMPLETE-002"
+	// EXT04Complete003: `replace_after_bytes` and `cursor_offset_bytes` are sent only while
+	// `autocomplete_edit_v1` is selected, never null, the former from 0 to 262,144 and within the text, the
+	// latter from 0 to the bytes of `value`, both on a character boundary, and the edited text has at most
+	// 262,144 bytes.
+	EXT04Complete003 = "EXT04-COMPLETE-003"
 	// EXT04Complete004: `autocomplete` is offered only by an interactive frontend, and
 	// `autocomplete_edit_v1` only on 0.4 and beside it.
 	EXT04Complete004 = "EXT04-COMPLETE-004"
@@ -2490,6 +2735,20 @@ const (
 	// EXT04Complete012: A completion is validated when it arrives, when it is shown and when it is
 	// accepted; an editor of the host also asks for grapheme boundaries.
 	EXT04Complete012 = "EXT04-COMPLETE-012"
+	// EXT04Nest001: A tool carries `composition` only while `tool_composition_v1` is selected, as an object
+	// of `mode`, `on` or `only`, and `inline_budget`, an integer from 0 to 16,000, and no other member.
+	EXT04Nest001 = "EXT04-NEST-001"
+	// EXT04Nest002: The params of `composition/context`, `composition/call` and `composition/store` are
+	// closed and keep their bounds: a `name` of 1 to 128 bytes, `arguments` that are an object of at most
+	// 131,072 bytes and 32 levels, and a `set` object and a `delete` array of strings with at most 4,096
+	// keys of at most 1,024 bytes and values of at most 262,144 bytes.
+	EXT04Nest002 = "EXT04-NEST-002"
+	// EXT04Nest003: One `tool/call` is parent of at most 256 `composition/call` and of at most one
+	// `composition/store`.
+	EXT04Nest003 = "EXT04-NEST-003"
+	// EXT04Nest004: A file that carries an answer to a composition request is checked against its size and
+	// digest, read and then removed.
+	EXT04Nest004 = "EXT04-NEST-004"
 	// EXT04Nest005: `tool_composition_v1` is offered only where the runtime switch for composition is on.
 	EXT04Nest005 = "EXT04-NEST-005"
 	// EXT04Nest006: A tool whose `composition` has an unknown member, or is there without the feature, is
@@ -2532,6 +2791,20 @@ const (
 	// EXT04Nest018: When the parent settles or is cancelled, queued and running nested calls are revoked;
 	// effects that are complete stay.
 	EXT04Nest018 = "EXT04-NEST-018"
+	// EXT04Res001: A resource reference is an object of `$resource`, a token of at most 128 ASCII bytes
+	// that the host has issued, and `type`, 1 to 128 ASCII bytes that begin with a letter and go on with
+	// letters, digits, `_`, `.` and `-`.
+	EXT04Res001 = "EXT04-RES-001"
+	// EXT04Res002: The params of `resource/register` and `resource/release` keep their models: a `type` of
+	// that class and a `resource` that is such a reference.
+	EXT04Res002 = "EXT04-RES-002"
+	// EXT04Res003: The result of `resource/dispose` names every resource of the request once, with `status`
+	// `completed` or `failed`.
+	EXT04Res003 = "EXT04-RES-003"
+	// EXT04Res004: An `operation` of a tool is closed, is sent only while `operation_descriptors_v1` and,
+	// where it names resources, `resource_refs_v1` are selected, and its paths are fixed JSON Pointers
+	// through object properties to a closed reference schema whose `type` is that constant.
+	EXT04Res004 = "EXT04-RES-004"
 	// EXT04Res005: Where `resource_refs_v1` is offered, `protocol.limits.resource_refs_v1` of the offer
 	// holds `max_records` 256 and `max_registrations_per_parent` 32.
 	EXT04Res005 = "EXT04-RES-005"
@@ -2566,6 +2839,14 @@ const (
 	// EXT04Res016: A change of owner, an accepted reload and a restart invalidate resources; a candidate
 	// that fails does not.
 	EXT04Res016 = "EXT04-RES-016"
+	// EXT04Bulk001: The params of `bulk/write`, `bulk/commit`, `bulk/read` and `bulk/release` are closed
+	// and keep their models: `profile` is `local-file.v1`, `capacity` and `bytes` are integers from 0,
+	// `digest` is `sha256` with 64 lower-case hexadecimal digits, and `blob` is a closed reference of
+	// `$blob`, `bytes`, `digest` and `media_type`.
+	EXT04Bulk001 = "EXT04-BULK-001"
+	// EXT04Bulk002: `bulk/commit` names a ticket once, with a `bytes` of at most its capacity and the
+	// digest of what was written, and `bulk/release` names a ticket or lease that is still held.
+	EXT04Bulk002 = "EXT04-BULK-002"
 	// EXT04Bulk003: Where `bulk_objects_v1` is offered, the offer holds it in `protocol` with the `profile`
 	// `local-file.v1`, an absolute `transfer_directory` and `limits`.
 	EXT04Bulk003 = "EXT04-BULK-003"
@@ -2590,8 +2871,15 @@ const (
 	EXT04Bulk010 = "EXT04-BULK-010"
 	// EXT04Bulk011: Blobs outlive a restart of their producer; tickets and leases do not.
 	EXT04Bulk011 = "EXT04-BULK-011"
+	// EXT04Diag001: `metadata.octet_diagnostics_v1` of a result is an array of at most 32 records and
+	// 65,536 bytes, each with the strings `severity`, `code` and `message`.
+	EXT04Diag001 = "EXT04-DIAG-001"
 	// EXT04Diag002: The diagnostics of a failed result export no new reference.
 	EXT04Diag002 = "EXT04-DIAG-002"
+	// EXT04Session001: The params of `session/wait_for_idle`, `session/create`, `session/fork`,
+	// `session/switch` and `session/reload` are closed; `session/switch` names a `session_id` of at most
+	// 256 bytes, and the others have none or null.
+	EXT04Session001 = "EXT04-SESSION-001"
 	// EXT04Session002: `session_control_v1` is offered only where a service for the active session is
 	// bound.
 	EXT04Session002 = "EXT04-SESSION-002"
@@ -2617,6 +2905,13 @@ const (
 	// EXT04Session010: An unknown member, a `session_id` where none belongs and a missing one in
 	// `session/switch` are refused as `invalid_request`.
 	EXT04Session010 = "EXT04-SESSION-010"
+	// EXT04Compact001: The params of `session/compact` are closed: `parent_request_id`, `resource_owner`
+	// and a `custom_instructions` that is absent, null or a string of at most 16,384 bytes without control
+	// characters but LF and TAB.
+	EXT04Compact001 = "EXT04-COMPACT-001"
+	// EXT04Compact002: `session/compact` is sent only after the successful answer to its parent has been
+	// written.
+	EXT04Compact002 = "EXT04-COMPACT-002"
 	// EXT04Compact003: `session_compaction_v1` is offered only where the session service opted, before the
 	// process was started, into a real consumer of idle compaction.
 	EXT04Compact003 = "EXT04-COMPACT-003"
@@ -2635,6 +2930,27 @@ const (
 	EXT04Compact007 = "EXT04-COMPACT-007"
 	// EXT04Compact008: A compaction has exactly one outcome and is not repeated when its answer is lost.
 	EXT04Compact008 = "EXT04-COMPACT-008"
+	// EXT04Ui001: The params of `ui/open` keep their model: a `surface_id` of 1 to 64 letters, digits, `_`,
+	// `-` and `.`, a `title` of 1 to 128 bytes, a `placement` that is absent, `fullscreen`, `header`,
+	// `footer`, `above_editor`, `below_editor` or `editor`, and a `mouse_capture` that is true on
+	// `fullscreen` alone.
+	EXT04Ui001 = "EXT04-UI-001"
+	// EXT04Ui002: The params of `ui/frame` keep their model and bounds: `columns` and `rows` from 1 to
+	// 65,535 and at most 256 `lines` of 16,384 bytes and 524,288 bytes together, which hold printable text
+	// and SGR styles and nothing else.
+	EXT04Ui002 = "EXT04-UI-002"
+	// EXT04Ui003: `ui/frame` draws only a surface that the extension has opened and not closed, and its
+	// `revision` grows from frame to frame of a mount.
+	EXT04Ui003 = "EXT04-UI-003"
+	// EXT04Ui004: `ui/close` names a surface that the extension has opened and not closed.
+	EXT04Ui004 = "EXT04-UI-004"
+	// EXT04Ui005: `ui/chrome` carries a `resource_owner` and a `chrome` of the kind `desktop_notification`
+	// with a `title` of at most 1,024 bytes and no `;` and a `body` of at most 4,096, both without control
+	// characters.
+	EXT04Ui005 = "EXT04-UI-005"
+	// EXT04Ui006: The result of `ui/terminal-input/intercept` is `data` of at most 256 bytes: the whole
+	// replacement, empty to take the input away.
+	EXT04Ui006 = "EXT04-UI-006"
 	// EXT04Ui007: `remote_ui` is offered only where the frontend consumes frames, and
 	// `terminal_input_intercept_v1` only beside it.
 	EXT04Ui007 = "EXT04-UI-007"
@@ -2699,6 +3015,21 @@ const (
 	// EXT04Bus002: A process on this wire is no peer of an event bus and is sent neither `bus/event` nor
 	// `bus/lifecycle`.
 	EXT04Bus002 = "EXT04-BUS-002"
+	// EXT04Parent001: `confirmation/request`, `input/request`, `artifact/publish`, `policy/evaluate`,
+	// `secret/get`, `terminal/acquire` and `terminal/release` carry as `parent_request_id` the number of a
+	// host request that is not answered yet.
+	EXT04Parent001 = "EXT04-PARENT-001"
+	// EXT04Parent002: Every `agent/*`, `composer/*`, `session/*` other than `session/compact`,
+	// `tools/set_active`, `ui/open`, `ui/close` and `ui/chrome` request carries as `parent_request_id` the
+	// number of a host request that is not answered yet, or of an answered one together with
+	// `resource_owner`.
+	EXT04Parent002 = "EXT04-PARENT-002"
+	// EXT04Parent003: The `composition/*`, `resource/*` and `bulk/*` requests carry as `parent_request_id`
+	// the number of a `tool/call` that is not answered yet, and no `resource_owner`.
+	EXT04Parent003 = "EXT04-PARENT-003"
+	// EXT04Parent004: `context/contribution`, `status/contribution`, `tools/register` and
+	// `tools/unregister` carry no `parent_request_id`.
+	EXT04Parent004 = "EXT04-PARENT-004"
 	// EXT04Parent005: When a host request settles or is cancelled, the host cancels every request of the
 	// extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.
 	EXT04Parent005 = "EXT04-PARENT-005"
@@ -2711,6 +3042,12 @@ const (
 	EXT04Parent008 = "EXT04-PARENT-008"
 	// EXT04Parent009: `parent_request_id` is the numeric id of a request of this very connection.
 	EXT04Parent009 = "EXT04-PARENT-009"
+	// EXT04Owner001: A `resource_owner` that the extension sends equals in all three members one that the
+	// host has given it on this connection.
+	EXT04Owner001 = "EXT04-OWNER-001"
+	// EXT04Owner002: `status/collect` and `tool/render` are served when their context has no
+	// `resource_owner` and an empty `host` object.
+	EXT04Owner002 = "EXT04-OWNER-002"
 	// EXT04Owner003: A `context` holds `workspace`, an `execution_scope` that is null or a string, and the
 	// `host` state.
 	EXT04Owner003 = "EXT04-OWNER-003"
@@ -2765,6 +3102,8 @@ const (
 	// order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff`
 	// or `parked`.
 	EXT04Reload001 = "EXT04-RELOAD-001"
+	// EXT04Reload002: Two starts with the same manifest give the same command catalog.
+	EXT04Reload002 = "EXT04-RELOAD-002"
 	// EXT04Reload003: A reload starts generation N+1 and negotiates it fully while generation N stays
 	// ready.
 	EXT04Reload003 = "EXT04-RELOAD-003"
@@ -8581,6 +8920,26 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT04Env019,
+		Wire:     "extension-feature",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A response from the host under an id that the extension does not wait for is ignored, and the extension goes on serving.",
+		Source:   "S11, feature 14.2",
+	},
+	{
+		ID:       EXT04Env020,
+		Wire:     "extension-feature",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Every method that is a request is sent with an `id`.",
+		Source:   "feature 7.2",
+	},
+	{
 		ID:       EXT04Env021,
 		Wire:     "extension-feature",
 		Area:     "ENV",
@@ -9080,6 +9439,16 @@ var All = []Rule{
 		ProvenBy: "runtime/negotiation",
 	},
 	{
+		ID:       EXT04Neg022,
+		Wire:     "extension-feature",
+		Area:     "NEG",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The feature behind a declared hook is selected whenever the host offers it: `cache_warming_decision` and `compaction_strategy` for the hooks of those names, `resource_paths_v1` for `resources_discover`, and `session_entries` for `model_turn_start`, `model_turn_end`, `session_before_compact` and `session_compact`.",
+		Source:   "feature 6, feature op 12",
+	},
+	{
 		ID:       EXT01Neg001,
 		Wire:     "extension-feature",
 		Area:     "NEG",
@@ -9255,6 +9624,36 @@ var All = []Rule{
 		Source:   "feature 6",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
+	},
+	{
+		ID:       EXT04Tool008,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The initialize result holds at most 256 tools and at most 256 commands.",
+		Source:   "feature 2, feature 6",
+	},
+	{
+		ID:       EXT04Tool009,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "A tool carries a `prompt_snippet` that is not null, or a `prompt_guidelines` that is not empty, only while `tool_prompt_metadata_v1` is selected.",
+		Source:   "feature 4.2",
+	},
+	{
+		ID:       EXT04Tool010,
+		Wire:     "extension-feature",
+		Area:     "TOOL",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "A `prompt_snippet` is absent, null or a string, `prompt_guidelines` is absent or at most 16 strings, and each such string has at most 1,024 bytes and no control characters but LF and TAB.",
+		Source:   "feature 4.2, feature 2",
 	},
 	{
 		ID:       EXT01Tool001,
@@ -9863,6 +10262,16 @@ var All = []Rule{
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
+		ID:       EXT04Cancel016,
+		Wire:     "extension-feature",
+		Area:     "CANCEL",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The extension cancels none of its requests twice.",
+		Source:   "feature 8.8",
+	},
+	{
 		ID:       EXT01Cancel001,
 		Wire:     "extension-feature",
 		Area:     "CANCEL",
@@ -10031,6 +10440,16 @@ var All = []Rule{
 		Source:   "feature 11.6",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_*.txtar",
+	},
+	{
+		ID:       EXT04Prog012,
+		Wire:     "extension-feature",
+		Area:     "PROG",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A decoration event has a `label` of 1 to 256 bytes and a `detail` that is absent or at most 4,096 bytes, both without control characters.",
+		Source:   "feature 11.6, feature 2",
 	},
 	{
 		ID:       EXT01Prog001,
@@ -10782,6 +11201,36 @@ var All = []Rule{
 		Unproven: "needs a host that stores sessions",
 	},
 	{
+		ID:       EXT04Cmd001,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`command/execute` for a name outside the command catalog is answered with error `-32601`.",
+		Source:   "feature 8.2",
+	},
+	{
+		ID:       EXT04Cmd002,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`command/execute` without `name`, or whose `arguments` is not an array of strings, is answered with error `-32602`.",
+		Source:   "feature 8.2, feature 15",
+	},
+	{
+		ID:       EXT04Cmd003,
+		Wire:     "extension-feature",
+		Area:     "CMD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The result of `command/execute` keeps its model: a string `text`, a `notifications` that is absent or an array of notifications, and a `context` that is absent or an array of context contributions.",
+		Source:   "feature 8.2, feature 4.3",
+	},
+	{
 		ID:       EXT04Cmd004,
 		Wire:     "extension-feature",
 		Area:     "CMD",
@@ -10835,6 +11284,126 @@ var All = []Rule{
 		Text:     "The person can cancel a command that was started from a menu.",
 		Source:   "feature 8.2",
 		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Hook001,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`hook/run` for a hook outside `contributes.hooks`, or with a payload that is not that hook's, is answered with error `-32602`.",
+		Source:   "S18",
+	},
+	{
+		ID:       EXT04Hook002,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A hook result keeps its model: `disposition` is absent, `{\"action\":\"continue\"}` or `{\"action\":\"deny\"}` with a string `reason`, and `context` and `notifications` are absent or arrays of contributions and of notifications.",
+		Source:   "feature 9, feature 4.3",
+	},
+	{
+		ID:       EXT04Hook003,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "A hook result holds no member that belongs to another hook.",
+		Source:   "feature 9",
+	},
+	{
+		ID:       EXT04Hook004,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `provider_retry` of a result is absent, `retry`, `stop` or `{\"delay\":{\"additional_delay_ms\":N}}` with an integer N from 0.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook005,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `persistence_metadata` of a result is absent or an object of `value` and an optional boolean `public`, where `value` has at most 16,384 bytes as compact JSON, 16 levels, 256 nodes, keys of at most 256 bytes, and no control characters in keys or strings.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook006,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `post_mutation` of a result is absent, `{\"action\":\"no_rescan\"}` or `{\"action\":\"request_rescan\"}` with 1 to 32 `resource_ids`, each of them among the payload's `affected_resources`.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook007,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The result of `model_turn_start` and `model_turn_end` denies nothing, adds no context, and its `session_operation` is absent or `{\"action\":\"continue\"}`.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook008,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The `session_operation` of a `session_before_compact` result is absent, `continue` or `cancel`, and that of a `session_compact` result is absent or `continue`.",
+		Source:   "feature op 17",
+	},
+	{
+		ID:       EXT04Hook009,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The `cache_warming_decision` of a result is absent, null, `warm` or `stop`.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook010,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The result of `compaction_strategy` has `compaction_frames`, an array of at most 32 base64 strings, each of which is a PNG image.",
+		Source:   "feature 9.2, S27",
+	},
+	{
+		ID:       EXT04Hook011,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The result of `resources_discover` is an object of `resource_paths` alone, which holds nothing but optional arrays `skill_paths`, `prompt_paths` and `theme_paths` and an optional `default_theme` that is null or a string.",
+		Source:   "feature 9.2",
+	},
+	{
+		ID:       EXT04Hook012,
+		Wire:     "extension-feature",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The paths of a `resources_discover` result are absolute and free of parent components and control characters, at most 64 of at most 4,096 bytes each and 65,536 bytes together, and a `default_theme` is one of `theme_paths`.",
+		Source:   "feature 9.2, feature 2",
 	},
 	{
 		ID:       EXT04Hook013,
@@ -11816,6 +12385,36 @@ var All = []Rule{
 		Unproven: "needs a host that runs hooks",
 	},
 	{
+		ID:       EXT04Ctx001,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The result of `context/collect` is an array of context contributions and not an object around one.",
+		Source:   "feature 8.3",
+	},
+	{
+		ID:       EXT04Ctx002,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Every context contribution, sent by itself or inside a result, keeps its model: a string `label`, a string `content` and a `placement` that is absent, `system_prefix`, `system_suffix`, `prompt_prefix` or `prompt_suffix`.",
+		Source:   "feature 4.3",
+	},
+	{
+		ID:       EXT04Ctx003,
+		Wire:     "extension-feature",
+		Area:     "CTX",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`context/collect` is answered with error `-32601` while `contributes.context` is false.",
+		Source:   "feature 8.3",
+	},
+	{
 		ID:       EXT04Ctx004,
 		Wire:     "extension-feature",
 		Area:     "CTX",
@@ -11860,6 +12459,26 @@ var All = []Rule{
 		Unproven: "needs a host that builds prompts",
 	},
 	{
+		ID:       EXT04Status001,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The result of `status/collect` is null or a status contribution.",
+		Source:   "feature 8.4",
+	},
+	{
+		ID:       EXT04Status002,
+		Wire:     "extension-feature",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "Every status contribution, sent by itself or as a result, keeps its model: a `surface` of `status`, `header` or `footer`, a string `text`, a `style_role` that is null or a string where present, and a `priority` that is absent or an integer.",
+		Source:   "feature 4.3",
+	},
+	{
 		ID:       EXT04Status003,
 		Wire:     "extension-feature",
 		Area:     "STATUS",
@@ -11902,6 +12521,26 @@ var All = []Rule{
 		Text:     "`status/contribution` is taken for the process, gets no reply and leaves nothing that outlives it; without `contributes.ui` it is dropped with a diagnostic.",
 		Source:   "feature 11.4, feature op 14",
 		Unproven: "needs a host with status surfaces",
+	},
+	{
+		ID:       EXT04Menu001,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The result of `menu/collect` keeps its model and its bounds: `title` at most 256 bytes, `detail` at most 16,384, at most 256 items over all levels and 4 levels, ids and labels of at most 256 bytes, descriptions of at most 2,048, at most 32 arguments of 4,096 bytes, and 262,144 bytes in all.",
+		Source:   "feature 8.5, feature 2",
+	},
+	{
+		ID:       EXT04Menu002,
+		Wire:     "extension-feature",
+		Area:     "MENU",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An item of a menu has an `id` that is unique among its siblings, and may have a `command` that the manifest declares or a submenu in `items`, never both; an item with a submenu carries neither `arguments` nor `destructive`, and one level recommends at most one item.",
+		Source:   "feature 8.5",
 	},
 	{
 		ID:       EXT04Menu003,
@@ -11981,6 +12620,16 @@ var All = []Rule{
 		Unproven: "needs a host with menus",
 	},
 	{
+		ID:       EXT04Render001,
+		Wire:     "extension-feature",
+		Area:     "RENDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The result of `tool/render` has an array `segments` whose elements keep their model: a string `text` and a `style_role` that is null or a string where present.",
+		Source:   "feature 8.6, feature 4.3",
+	},
+	{
 		ID:       EXT04Render002,
 		Wire:     "extension-feature",
 		Area:     "RENDER",
@@ -12012,6 +12661,16 @@ var All = []Rule{
 		Text:     "The host may keep segments as provenance without showing them.",
 		Source:   "feature 8.6",
 		Unproven: "needs a host that renders tool results",
+	},
+	{
+		ID:       EXT04Event001,
+		Wire:     "extension-feature",
+		Area:     "EVENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `lifecycle_events` list that is not empty names only `session/started`, `session/settled`, `turn/started`, `turn/settled`, `tool/started` and `tool/settled`.",
+		Source:   "feature 3.3",
 	},
 	{
 		ID:       EXT04Event002,
@@ -12234,6 +12893,16 @@ var All = []Rule{
 		Unproven: "needs a host that sends observations",
 	},
 	{
+		ID:       EXT04Confirm001,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "The params of `confirmation/request` keep their model: a string `prompt`, a `detail` that is null or a string where present, and booleans `destructive` and `default`.",
+		Source:   "feature 11.2",
+	},
+	{
 		ID:       EXT04Confirm002,
 		Wire:     "extension-feature",
 		Area:     "CONFIRM",
@@ -12311,6 +12980,26 @@ var All = []Rule{
 		Unproven: "needs a host that asks the person",
 	},
 	{
+		ID:       EXT01Confirm001,
+		Wire:     "extension-feature",
+		Area:     "CONFIRM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1"},
+		Text:     "A 0.1 `confirmation/request` carries no `parent_request_id`.",
+		Source:   "feature 11.2, feature 16",
+	},
+	{
+		ID:       EXT04Input001,
+		Wire:     "extension-feature",
+		Area:     "INPUT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `input/request` keep their model: a `prompt` that is not blank and has at most 16,384 bytes, and a boolean `secret`.",
+		Source:   "feature 11.7, feature 2",
+	},
+	{
 		ID:       EXT04Input002,
 		Wire:     "extension-feature",
 		Area:     "INPUT",
@@ -12375,6 +13064,66 @@ var All = []Rule{
 		Text:     "A malformed `input/request` is answered with `-32602`, one without an active parent with `-32002`.",
 		Source:   "feature op 37",
 		Unproven: "needs a host that asks the person",
+	},
+	{
+		ID:       EXT04Pres001,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `presentation/update` keep the model of the snapshot and its bounds: portable integers from 0 as metrics, `reasoning_tokens` of at most the `output_tokens`, at most 262,144 bytes, 128 activities, 64 actions, 256 nodes, 8 references an item, 1,024 bytes a compact label or id and 65,536 bytes a body.",
+		Source:   "feature 11.5",
+	},
+	{
+		ID:       EXT04Pres002,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `revision` of a snapshot is an integer from 0 to 9,007,199,254,740,991 that grows with every snapshot of the process.",
+		Source:   "feature 11.5",
+	},
+	{
+		ID:       EXT04Pres003,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`presentation/update` carries a `parent_request_id` of an unanswered host request or a `resource_owner`, or neither, but never both.",
+		Source:   "feature 11.5, feature 13.2",
+	},
+	{
+		ID:       EXT04Pres004,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Nodes of a `list` have no parents; nodes of a `tree` have parents that exist, without a cycle and at most 16 levels deep; `detail.node_id` is the `selected_node_id`.",
+		Source:   "feature 11.5",
+	},
+	{
+		ID:       EXT04Pres005,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Every action of a snapshot names a command that the manifest declares.",
+		Source:   "feature 11.5",
+	},
+	{
+		ID:       EXT04Pres006,
+		Wire:     "extension-feature",
+		Area:     "PRES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `url` reference is an absolute HTTP or HTTPS address without credentials, and its host is neither `localhost`, under `.local`, nor a literal address that is private, loopback, link-local, unspecified or multicast.",
+		Source:   "feature 11.5",
 	},
 	{
 		ID:       EXT04Pres007,
@@ -12487,6 +13236,56 @@ var All = []Rule{
 		Unproven: "needs a host that shows presentations",
 	},
 	{
+		ID:       EXT04Art001,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `artifact/publish` keep their model and bounds: a canonical `mime_type` of PNG, JPEG, GIF, WebP, WAV, MPEG audio, FLAC, Opus, AAC or MP4 audio, an exact `size` of at most 20,971,520 bytes and a `sha256` of 64 lower-case hexadecimal digits.",
+		Source:   "feature 11.8, feature 2",
+	},
+	{
+		ID:       EXT04Art002,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`artifact/publish` carries exactly one of `data` and `path`.",
+		Source:   "feature 11.8",
+	},
+	{
+		ID:       EXT04Art003,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Artifact `data` has the `encoding` `base64` and is that of at most 262,144 bytes, and an artifact `path` is relative, without parent components, of at most 4,096 bytes and 64 components.",
+		Source:   "feature 11.8, feature 2",
+	},
+	{
+		ID:       EXT04Art004,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`size` and `sha256` of an artifact are those of its bytes.",
+		Source:   "feature 11.8",
+	},
+	{
+		ID:       EXT04Art005,
+		Wire:     "extension-feature",
+		Area:     "ART",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An image or audio part names an `artifact_id` that the host has given this process, with the `mime_type` that was published and in the part of its kind.",
+		Source:   "feature 8.1",
+	},
+	{
 		ID:       EXT04Art006,
 		Wire:     "extension-feature",
 		Area:     "ART",
@@ -12573,6 +13372,26 @@ var All = []Rule{
 		Text:     "Reload, the end of a generation and a change of owner end the validity of its artifacts.",
 		Source:   "feature 11.8, feature 14.2",
 		Unproven: "needs a host that offers artifacts",
+	},
+	{
+		ID:       EXT04Policy001,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `policy/evaluate` keep their model: a closed `intent` whose `kind` and `operation` are not blank, whose `target` is an object, whose `data_classes` are strings and whose `adapter_hints` are at most the booleans or nulls `read_only` and `destructive`.",
+		Source:   "feature 11.9",
+	},
+	{
+		ID:       EXT04Policy002,
+		Wire:     "extension-feature",
+		Area:     "POLICY",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An `approval_token` is sent only while `approvals` is selected, as 64 lower-case hexadecimal digits that the host has issued.",
+		Source:   "feature 11.9, feature 2",
 	},
 	{
 		ID:       EXT04Policy003,
@@ -12685,6 +13504,16 @@ var All = []Rule{
 		Unproven: "needs a host that judges policy intents",
 	},
 	{
+		ID:       EXT04Secret001,
+		Wire:     "extension-feature",
+		Area:     "SECRET",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `name` in `secret/get` is one of `capabilities.secrets` of the initialize request.",
+		Source:   "feature 11.10",
+	},
+	{
 		ID:       EXT04Secret002,
 		Wire:     "extension-feature",
 		Area:     "SECRET",
@@ -12760,6 +13589,56 @@ var All = []Rule{
 		Text:     "The frame that carried a secret is wiped after it was written.",
 		Source:   "feature 11.10",
 		Unproven: "needs a host with a secret broker",
+	},
+	{
+		ID:       EXT04Dyn001,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `tools/register` keep their model: at most 256 definitions with different names, each held to the rules of the initialize result.",
+		Source:   "feature 11.11, feature 2",
+	},
+	{
+		ID:       EXT04Dyn002,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `tools/unregister` keep their model: at most 256 different valid names.",
+		Source:   "feature 11.11",
+	},
+	{
+		ID:       EXT04Dyn003,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `tool/call` whose `catalog_revision` is unknown or retired is answered with error `-32602`.",
+		Source:   "feature 11.11, feature 8.1",
+	},
+	{
+		ID:       EXT04Dyn004,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `tool/call` with the `catalog_revision` before the newest is served by the tools of that revision, those replaced or removed since then included.",
+		Source:   "feature 8.1, feature 11.11",
+	},
+	{
+		ID:       EXT04Dyn005,
+		Wire:     "extension-feature",
+		Area:     "DYN",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "No `tools/register` is sent without a definition, and no `tools/unregister` without a name.",
+		Source:   "feature 11.11",
 	},
 	{
 		ID:       EXT04Dyn006,
@@ -12914,6 +13793,76 @@ var All = []Rule{
 		Text:     "No method registers or removes a command.",
 		Source:   "feature 3.3",
 		Unproven: "needs a host that runs commands",
+	},
+	{
+		ID:       EXT04Agent001,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `agent/spawn` keep their model and bounds: `task_name` and `profile` of 1 to 48 bytes of `a-z0-9_-`, a `fingerprint` of 64 lower-case hexadecimal digits, a `message` of 1 to 131,072 bytes, an `idempotency_key` of 1 to 256 bytes, and a `policy` with all its ceilings.",
+		Source:   "feature 12.1, feature 2",
+	},
+	{
+		ID:       EXT04Agent002,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `policy` of `agent/spawn` names at least one of `read`, `search`, `edit`, `write` and `bash`, each once, a `max_depth` of 1, 1 to 8 children, 1 to 256 turns, 1,000 to 64,000 tokens, 1 to 50,000,000 microdollars, 512 to 16,384 bytes of output and 5,000 to 86,400,000 ms, of which turns, tokens, cost and time may be null.",
+		Source:   "feature 12.1",
+	},
+	{
+		ID:       EXT04Agent003,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `model_selection` that is not null is sent only while `agent_model_selection_v1` is selected, holds nothing but `provider`, `model` and `reasoning` of 1 to 256 bytes without control characters, and names a `model` where it names a `provider`.",
+		Source:   "feature 12.1, feature 6",
+	},
+	{
+		ID:       EXT04Agent004,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `agent/message`, `agent/follow_up`, `agent/list`, `agent/wait`, `agent/interrupt` and `agent/models` keep their models: a string `target` where one is meant, a `message` of at most 131,072 bytes, an integer `timeout_ms`, a `query` of at most 128 bytes without control characters, and a `limit` from 1 to 100.",
+		Source:   "feature 12.1, feature 2",
+	},
+	{
+		ID:       EXT04Agent005,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `agent/events` and `agent/stop` keep their models: a string `target`, an `after_sequence` from 0, and a `timeout_ms` that is absent or from 0 to 25,000.",
+		Source:   "feature 12.1, feature 2",
+	},
+	{
+		ID:       EXT04Agent006,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "An `agent/*` request carries `resource_owner` only while `agent_session_lifetime_v1` is selected.",
+		Source:   "feature 12.1",
+	},
+	{
+		ID:       EXT04Agent007,
+		Wire:     "extension-feature",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The unanswered parent of an `agent/*` request is a `tool/call` or a `command/execute`.",
+		Source:   "feature 12.1",
 	},
 	{
 		ID:       EXT04Agent008,
@@ -13422,6 +14371,46 @@ var All = []Rule{
 		Unproven: "needs a host that runs child agents",
 	},
 	{
+		ID:       EXT04Composer001,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The text of `composer/set` and `composer/insert` is at most 262,144 bytes, without lone surrogates and without control characters but LF and TAB.",
+		Source:   "feature 12.2, feature 2",
+	},
+	{
+		ID:       EXT04Composer002,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "An `editor_checkpoint` is sent only in `composer/set` together with `resource_owner`, while `composer` and `remote_ui` are selected, and keeps its model: `surface_id` and `mount_id` of 1 to 64 letters, digits, `_`, `-` and `.`, and an `input_revision` and a `checkpoint_revision` of at most 9,007,199,254,740,991.",
+		Source:   "feature 12.2, feature op 29",
+	},
+	{
+		ID:       EXT04Composer003,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "Within one mount `checkpoint_revision` begins at 1 and grows, and `input_revision` neither goes back nor exceeds what the host has sent.",
+		Source:   "feature 12.2, feature op 29",
+	},
+	{
+		ID:       EXT04Composer004,
+		Wire:     "extension-feature",
+		Area:     "COMPOSER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `composer/history` keep their model: a `resource_owner` and at most 100 `entries`, newest first, of 262,144 bytes together, without control characters but LF and TAB.",
+		Source:   "feature 12.2, feature op 29",
+	},
+	{
 		ID:       EXT04Composer005,
 		Wire:     "extension-feature",
 		Area:     "COMPOSER",
@@ -13521,6 +14510,36 @@ var All = []Rule{
 		Unproven: "needs a host with a composer",
 	},
 	{
+		ID:       EXT04Shortcut001,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`shortcut/register` is written before the answer to `initialize`, and its `parent_request_id` is the id of that request.",
+		Source:   "feature 12.3, feature 14.1",
+	},
+	{
+		ID:       EXT04Shortcut002,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `shortcut/register` keep their model: an `id` and a `key` of at most 128 bytes each and a `description` of at most 4,096; one process registers at most 64 shortcuts, each id once.",
+		Source:   "feature 12.3, feature 2",
+	},
+	{
+		ID:       EXT04Shortcut003,
+		Wire:     "extension-feature",
+		Area:     "SHORTCUT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`shortcut/trigger` with an id that was not registered runs nothing and leaves the extension serving.",
+		Source:   "feature 10.2, feature 14.2",
+	},
+	{
 		ID:       EXT04Shortcut004,
 		Wire:     "extension-feature",
 		Area:     "SHORTCUT",
@@ -13565,6 +14584,16 @@ var All = []Rule{
 		Unproven: "needs a host with shortcuts",
 	},
 	{
+		ID:       EXT04Entry001,
+		Wire:     "extension-feature",
+		Area:     "ENTRY",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `session/append_entry`, `session/set_name` and `session/set_label` keep their models: an `entry_type` of at most 128 bytes, `data` of at most 65,536 bytes as compact JSON, an `entry_id` of at most 256, and a `name` or a `label` of at most 4,096.",
+		Source:   "feature 12.4, feature 2",
+	},
+	{
 		ID:       EXT04Entry002,
 		Wire:     "extension-feature",
 		Area:     "ENTRY",
@@ -13596,6 +14625,16 @@ var All = []Rule{
 		Text:     "An entry type, `data`, entry id, name or label beyond its bound is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
 		Unproven: "needs a host that keeps sessions",
+	},
+	{
+		ID:       EXT04Inject001,
+		Wire:     "extension-feature",
+		Area:     "INJECT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `session/send_message` and `session/send_user_message` keep their models: a `text` of at most 262,144 bytes and, in `session/send_message` alone, a `role` of `assistant` or `system`.",
+		Source:   "feature 12.5, feature 2",
 	},
 	{
 		ID:       EXT04Inject002,
@@ -13631,6 +14670,16 @@ var All = []Rule{
 		Unproven: "needs a host that runs a model",
 	},
 	{
+		ID:       EXT04Active001,
+		Wire:     "extension-feature",
+		Area:     "ACTIVE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The `names` of `tools/set_active` are at most 256 strings of at most 128 bytes.",
+		Source:   "feature 12.6, feature 2",
+	},
+	{
 		ID:       EXT04Active002,
 		Wire:     "extension-feature",
 		Area:     "ACTIVE",
@@ -13662,6 +14711,16 @@ var All = []Rule{
 		Text:     "More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.",
 		Source:   "feature 2",
 		Unproven: "needs a host that runs a model",
+	},
+	{
+		ID:       EXT04Term001,
+		Wire:     "extension-feature",
+		Area:     "TERM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The extension acquires the terminal only while it holds no grant, and releases only a grant that it was given, and that once.",
+		Source:   "feature 12.6",
 	},
 	{
 		ID:       EXT04Term002,
@@ -13728,6 +14787,36 @@ var All = []Rule{
 		Text:     "A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason` and has no claim on the terminal from then on.",
 		Source:   "feature 10.2, feature op 23",
 		Unproven: "needs a host that owns a terminal",
+	},
+	{
+		ID:       EXT04Complete001,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The params of `ui/autocomplete/register` keep their model: a `revision` that is an integer from 0.",
+		Source:   "feature 12.7, feature op 15",
+	},
+	{
+		ID:       EXT04Complete002,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "The result of `ui/autocomplete/complete` keeps its model: a `prefix` that the text before the cursor ends in, and at most 32 items of `value`, `label` and a `description` that is a string or null, each string of at most 1,024 bytes; labels and descriptions have no control characters, and without `autocomplete_edit_v1` nothing has.",
+		Source:   "feature 12.7, feature 2",
+	},
+	{
+		ID:       EXT04Complete003,
+		Wire:     "extension-feature",
+		Area:     "COMPLETE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`replace_after_bytes` and `cursor_offset_bytes` are sent only while `autocomplete_edit_v1` is selected, never null, the former from 0 to 262,144 and within the text, the latter from 0 to the bytes of `value`, both on a character boundary, and the edited text has at most 262,144 bytes.",
+		Source:   "feature 12.7, feature 6",
 	},
 	{
 		ID:       EXT04Complete004,
@@ -13827,6 +14916,46 @@ var All = []Rule{
 		Text:     "A completion is validated when it arrives, when it is shown and when it is accepted; an editor of the host also asks for grapheme boundaries.",
 		Source:   "feature 12.7",
 		Unproven: "needs a host with an editor",
+	},
+	{
+		ID:       EXT04Nest001,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "A tool carries `composition` only while `tool_composition_v1` is selected, as an object of `mode`, `on` or `only`, and `inline_budget`, an integer from 0 to 16,000, and no other member.",
+		Source:   "feature 4.2, feature 6",
+	},
+	{
+		ID:       EXT04Nest002,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `composition/context`, `composition/call` and `composition/store` are closed and keep their bounds: a `name` of 1 to 128 bytes, `arguments` that are an object of at most 131,072 bytes and 32 levels, and a `set` object and a `delete` array of strings with at most 4,096 keys of at most 1,024 bytes and values of at most 262,144 bytes.",
+		Source:   "feature 12.8, feature 2",
+	},
+	{
+		ID:       EXT04Nest003,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "One `tool/call` is parent of at most 256 `composition/call` and of at most one `composition/store`.",
+		Source:   "feature 12.8, feature 2",
+	},
+	{
+		ID:       EXT04Nest004,
+		Wire:     "extension-feature",
+		Area:     "NEST",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "A file that carries an answer to a composition request is checked against its size and digest, read and then removed.",
+		Source:   "feature 12.8",
 	},
 	{
 		ID:       EXT04Nest005,
@@ -13983,6 +15112,46 @@ var All = []Rule{
 		Unproven: "needs a host that offers tool composition",
 	},
 	{
+		ID:       EXT04Res001,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "A resource reference is an object of `$resource`, a token of at most 128 ASCII bytes that the host has issued, and `type`, 1 to 128 ASCII bytes that begin with a letter and go on with letters, digits, `_`, `.` and `-`.",
+		Source:   "feature 12.9",
+	},
+	{
+		ID:       EXT04Res002,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `resource/register` and `resource/release` keep their models: a `type` of that class and a `resource` that is such a reference.",
+		Source:   "feature 12.9",
+	},
+	{
+		ID:       EXT04Res003,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The result of `resource/dispose` names every resource of the request once, with `status` `completed` or `failed`.",
+		Source:   "feature 12.9",
+	},
+	{
+		ID:       EXT04Res004,
+		Wire:     "extension-feature",
+		Area:     "RES",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "An `operation` of a tool is closed, is sent only while `operation_descriptors_v1` and, where it names resources, `resource_refs_v1` are selected, and its paths are fixed JSON Pointers through object properties to a closed reference schema whose `type` is that constant.",
+		Source:   "feature 12.9, feature 4.2, feature 6",
+	},
+	{
 		ID:       EXT04Res005,
 		Wire:     "extension-feature",
 		Area:     "RES",
@@ -14115,6 +15284,26 @@ var All = []Rule{
 		Unproven: "needs a host that offers native resources",
 	},
 	{
+		ID:       EXT04Bulk001,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `bulk/write`, `bulk/commit`, `bulk/read` and `bulk/release` are closed and keep their models: `profile` is `local-file.v1`, `capacity` and `bytes` are integers from 0, `digest` is `sha256` with 64 lower-case hexadecimal digits, and `blob` is a closed reference of `$blob`, `bytes`, `digest` and `media_type`.",
+		Source:   "feature 12.9",
+	},
+	{
+		ID:       EXT04Bulk002,
+		Wire:     "extension-feature",
+		Area:     "BULK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`bulk/commit` names a ticket once, with a `bytes` of at most its capacity and the digest of what was written, and `bulk/release` names a ticket or lease that is still held.",
+		Source:   "feature 12.9",
+	},
+	{
 		ID:       EXT04Bulk003,
 		Wire:     "extension-feature",
 		Area:     "BULK",
@@ -14214,6 +15403,16 @@ var All = []Rule{
 		Unproven: "needs a host with bulk storage",
 	},
 	{
+		ID:       EXT04Diag001,
+		Wire:     "extension-feature",
+		Area:     "DIAG",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`metadata.octet_diagnostics_v1` of a result is an array of at most 32 records and 65,536 bytes, each with the strings `severity`, `code` and `message`.",
+		Source:   "feature 12.9",
+	},
+	{
 		ID:       EXT04Diag002,
 		Wire:     "extension-feature",
 		Area:     "DIAG",
@@ -14223,6 +15422,16 @@ var All = []Rule{
 		Text:     "The diagnostics of a failed result export no new reference.",
 		Source:   "feature 12.9",
 		Unproven: "needs a host that shows diagnostics of tools",
+	},
+	{
+		ID:       EXT04Session001,
+		Wire:     "extension-feature",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `session/wait_for_idle`, `session/create`, `session/fork`, `session/switch` and `session/reload` are closed; `session/switch` names a `session_id` of at most 256 bytes, and the others have none or null.",
+		Source:   "feature 12.10",
 	},
 	{
 		ID:       EXT04Session002,
@@ -14324,6 +15533,26 @@ var All = []Rule{
 		Unproven: "needs a host that keeps sessions",
 	},
 	{
+		ID:       EXT04Compact001,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `session/compact` are closed: `parent_request_id`, `resource_owner` and a `custom_instructions` that is absent, null or a string of at most 16,384 bytes without control characters but LF and TAB.",
+		Source:   "feature 12.11, feature 2",
+	},
+	{
+		ID:       EXT04Compact002,
+		Wire:     "extension-feature",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`session/compact` is sent only after the successful answer to its parent has been written.",
+		Source:   "feature 12.11, feature 13.2",
+	},
+	{
 		ID:       EXT04Compact003,
 		Wire:     "extension-feature",
 		Area:     "COMPACT",
@@ -14388,6 +15617,66 @@ var All = []Rule{
 		Text:     "A compaction has exactly one outcome and is not repeated when its answer is lost.",
 		Source:   "feature 12.11",
 		Unproven: "needs a host that compacts sessions",
+	},
+	{
+		ID:       EXT04Ui001,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `ui/open` keep their model: a `surface_id` of 1 to 64 letters, digits, `_`, `-` and `.`, a `title` of 1 to 128 bytes, a `placement` that is absent, `fullscreen`, `header`, `footer`, `above_editor`, `below_editor` or `editor`, and a `mouse_capture` that is true on `fullscreen` alone.",
+		Source:   "feature 12.12",
+	},
+	{
+		ID:       EXT04Ui002,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The params of `ui/frame` keep their model and bounds: `columns` and `rows` from 1 to 65,535 and at most 256 `lines` of 16,384 bytes and 524,288 bytes together, which hold printable text and SGR styles and nothing else.",
+		Source:   "feature 12.12, feature 2",
+	},
+	{
+		ID:       EXT04Ui003,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`ui/frame` draws only a surface that the extension has opened and not closed, and its `revision` grows from frame to frame of a mount.",
+		Source:   "feature 12.12",
+	},
+	{
+		ID:       EXT04Ui004,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`ui/close` names a surface that the extension has opened and not closed.",
+		Source:   "feature 12.12",
+	},
+	{
+		ID:       EXT04Ui005,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "`ui/chrome` carries a `resource_owner` and a `chrome` of the kind `desktop_notification` with a `title` of at most 1,024 bytes and no `;` and a `body` of at most 4,096, both without control characters.",
+		Source:   "feature 12.12, feature op 25, feature op 29",
+	},
+	{
+		ID:       EXT04Ui006,
+		Wire:     "extension-feature",
+		Area:     "UI",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The result of `ui/terminal-input/intercept` is `data` of at most 256 bytes: the whole replacement, empty to take the input away.",
+		Source:   "feature 12.12, feature 2, feature op 29",
 	},
 	{
 		ID:       EXT04Ui007,
@@ -14644,6 +15933,46 @@ var All = []Rule{
 		Unproven: "needs a host with an event bus",
 	},
 	{
+		ID:       EXT04Parent001,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "`confirmation/request`, `input/request`, `artifact/publish`, `policy/evaluate`, `secret/get`, `terminal/acquire` and `terminal/release` carry as `parent_request_id` the number of a host request that is not answered yet.",
+		Source:   "feature 13.2, feature 7.2",
+	},
+	{
+		ID:       EXT04Parent002,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Every `agent/*`, `composer/*`, `session/*` other than `session/compact`, `tools/set_active`, `ui/open`, `ui/close` and `ui/chrome` request carries as `parent_request_id` the number of a host request that is not answered yet, or of an answered one together with `resource_owner`.",
+		Source:   "feature 13.2, feature 13.3",
+	},
+	{
+		ID:       EXT04Parent003,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.4"},
+		Text:     "The `composition/*`, `resource/*` and `bulk/*` requests carry as `parent_request_id` the number of a `tool/call` that is not answered yet, and no `resource_owner`.",
+		Source:   "feature 13.2",
+	},
+	{
+		ID:       EXT04Parent004,
+		Wire:     "extension-feature",
+		Area:     "PARENT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`context/contribution`, `status/contribution`, `tools/register` and `tools/unregister` carry no `parent_request_id`.",
+		Source:   "feature 13.2",
+	},
+	{
 		ID:       EXT04Parent005,
 		Wire:     "extension-feature",
 		Area:     "PARENT",
@@ -14697,6 +16026,26 @@ var All = []Rule{
 		Text:     "`parent_request_id` is the numeric id of a request of this very connection.",
 		Source:   "feature 13.2",
 		Unproven: "needs a host that offers a service to extensions",
+	},
+	{
+		ID:       EXT04Owner001,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "A `resource_owner` that the extension sends equals in all three members one that the host has given it on this connection.",
+		Source:   "feature 13.3, feature 4.1",
+	},
+	{
+		ID:       EXT04Owner002,
+		Wire:     "extension-feature",
+		Area:     "OWNER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.1", "0.2", "0.4"},
+		Text:     "`status/collect` and `tool/render` are served when their context has no `resource_owner` and an empty `host` object.",
+		Source:   "feature op 8, feature 4.1",
 	},
 	{
 		ID:       EXT04Owner003,
@@ -14908,6 +16257,16 @@ var All = []Rule{
 		Text:     "A generation is `starting`, `initializing`, `ready`, `draining` and `stopped` in this order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff` or `parked`.",
 		Source:   "feature 14",
 		Unproven: "needs a host that reloads and restarts extensions",
+	},
+	{
+		ID:       EXT04Reload002,
+		Wire:     "extension-feature",
+		Area:     "RELOAD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.2", "0.4"},
+		Text:     "Two starts with the same manifest give the same command catalog.",
+		Source:   "feature 3.3",
 	},
 	{
 		ID:       EXT04Reload003,
