@@ -82,7 +82,7 @@ class Opening:
     remarks: Sequence[str] = ()
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class Invocation:
     """The parameters of a request for an author's handler."""
 

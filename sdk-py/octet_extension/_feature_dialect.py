@@ -51,6 +51,7 @@ _OWN_FEATURES: Final = (
     wire.FEATURE_AGENT_MODEL_SELECTION_V1,
     wire.FEATURE_DELEGATION_TELEMETRY_V1,
 )
+_TEXT: Final = wire.TextPart(text="").type
 # The member that names the handler, for requests that may have several.
 _KEYS: Final = {
     wire.METHOD_COMMAND_EXECUTE: "name",
@@ -451,23 +452,21 @@ class FeatureDialect(Dialect):
             _check_size("metadata", size)
             if size.key_bytes > wire.MAX_METADATA_KEY_BYTES:
                 raise OverBound(f"a key of the metadata has more than {wire.MAX_METADATA_KEY_BYTES} bytes")
-        value = wire.ToolCallResult(
-            content=[_part(part) for part in parts],
-            is_error=result.is_error,
-            structured_content=structured,
-            metadata=metadata,
-        ).to_json()
+        value: dict[str, object] = {
+            "content": [{"type": _TEXT, "text": part} if isinstance(part, str) else _part(part) for part in parts],
+            "is_error": result.is_error,
+        }
+        if structured is not ABSENT:
+            value["structured_content"] = structured
+        if metadata is not ABSENT:
+            value["metadata"] = metadata
         wire.ToolCallResult.from_json(value)
         return value
 
 
-def _part(part: object) -> wire.ContentPart:
-    """Returns a part of a result: text, or media as the author made it."""
-    if isinstance(part, str):
-        return wire.TextPart(text=part)
-    if isinstance(part, wire.ContentPart):
-        return part
-    return wire.ContentPart.from_json(plain(part))
+def _part(part: object) -> object:
+    """Returns media of a result as JSON, from its model or from a dict like it."""
+    return part.to_json() if isinstance(part, wire.ContentPart) else plain(part)
 
 
 def _nothing() -> None:

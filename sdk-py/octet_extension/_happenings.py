@@ -56,7 +56,7 @@ class Opened:
     agreement: Agreement
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class RequestStarted:
     """A handler has to run."""
 

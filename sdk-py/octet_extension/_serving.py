@@ -37,7 +37,7 @@ def bind(target: Tool | Endpoint, scope: Scope, invocation: Invocation) -> tuple
     return target.arguments(scope, invocation.payload, invocation.model, invocation.context), {}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(slots=True)
 class Answer:
     """How a request is answered."""
 
