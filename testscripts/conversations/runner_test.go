@@ -77,7 +77,7 @@ func TestRunner_refusesEveryFault(t *testing.T) {
 		t.Run(tk.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				frames := framesOf(t, tk, api)
-				for at := 0; at < frames; at += 1 + frames/12 {
+				for at := 0; at < frames; at += 1 + frames/8 {
 					for _, f := range []fault{wrongValue, missing, extra, earlyExit, hang} {
 						if _, err := hold(tk, api, play(tk, api, f, at)); err == nil {
 							t.Errorf("%s at frame %d of %d went unnoticed", f, at+1, frames)
