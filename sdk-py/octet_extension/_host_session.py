@@ -111,6 +111,7 @@ class HostSession(abc.ABC):
         self._pending: dict[Id, PendingCall] = {}
         self._fault: RemoteProtocolError | None = None
         self._next_id = 0
+        self._installing: Id | None = None
         self._state = State.NEW
         self._opened = False
 
@@ -163,13 +164,12 @@ class HostSession(abc.ABC):
             return
         self._opened = True
         self.launch()
+        with self._changed:
+            self._installing = self._next_id + 1
         opening = self._request(self.side.initialize_method, self.side.initialize_params())
         response = self.wait_response(opening, PATIENCE)
         if response.kind == _envelope.ERROR:
             raise self.failure(response)
-        self.side.install(response.body)
-        with self._changed:
-            self._frames.bound = self.side.bound
 
     def call(self, tool: str, /, **arguments: object) -> CallResult:
         """Calls a tool and waits for its result. Raises CallFailed for an error answer."""
@@ -377,6 +377,9 @@ class HostSession(abc.ABC):
             pending = self._pending.pop(message.id, None) if message.id is not None else None
             if pending is None:
                 raise RemoteProtocolError(f"an answer came to {message.id!r}, which is not open")
+            if message.kind == _envelope.RESULT and message.id == self._installing:
+                self.side.install(message.body)  # before what the extension sends right behind it
+                self._frames.bound = self.side.bound
             pending.response = message
             return
         row = self.side.dialect.methods.get(message.method)

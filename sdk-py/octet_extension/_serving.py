@@ -10,7 +10,14 @@ from octet_extension._agreement import Invocation
 from octet_extension._connection import Connection, Request
 from octet_extension._courier import describe
 from octet_extension._endpoints import Endpoint
-from octet_extension._errors import CallCancelled, LocalProtocolError, ToolError
+from octet_extension._errors import (
+    CallCancelled,
+    InvalidParams,
+    LocalProtocolError,
+    NoParent,
+    NotNegotiated,
+    ToolError,
+)
 from octet_extension._results import OverBound, ToolResult
 from octet_extension._schema import Misfit
 from octet_extension._scope import Scope
@@ -97,6 +104,8 @@ def _tool_failure(fault: BaseException) -> Answer:
             return _result(ToolResult(_shown(fault), is_error=True))
         case CallCancelled():
             return _result(ToolResult("the tool gave up", is_error=True))
+        case InvalidParams() | NoParent() | NotNegotiated():
+            return _result(ToolResult(f"{type(fault).__name__}: {_shown(fault)}", is_error=True), describe(fault))
         case LocalProtocolError():
             return _unusable(fault, tool=True)
     kind, message = type(fault).__name__, _shown(fault)

@@ -57,7 +57,7 @@ def plan_of(handler: Callable[..., object], scopes: tuple[type, ...], where: str
             plan.append(SCOPE)
         elif PAYLOAD in plan or MODEL in plan:
             plan.append(CONTEXT)
-        elif _is_model(hint) or (hint is None and typed):
+        elif _is_model(hint) or (hint in {None, Any, object} and typed):
             plan.append(MODEL)
         else:
             plan.append(PAYLOAD)
