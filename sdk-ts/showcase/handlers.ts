@@ -52,7 +52,7 @@ function addLatestHooks({ hooks }: ExtensionDefinition): void {
   hooks.sessionCompact(() => ({ session_operation: CONTINUE }));
   hooks.cacheWarmingDecision((_hook, { decision }) => ({ cache_warming_decision: decision.action === "warm" ? "stop" : null }));
   hooks.compactionStrategy(() => ({ compaction_frames: [PIXEL.base64] }));
-  hooks.resourcesDiscover(() => ({ resource_paths: { skill_paths: ["skills"] } }));
+  hooks.resourcesDiscover((_hook, { cwd }) => ({ resource_paths: { skill_paths: [`${cwd}/skills`] } }));
 }
 
 const MENU: MenuCollectResult = {

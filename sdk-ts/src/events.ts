@@ -114,9 +114,7 @@ export class EventQueue {
   private notice(method: string, event: unknown): boolean {
     switch (method) {
       case METHOD_SESSION_SETTLED:
-        this.add("memory", () => {
-          this.link.memory.settle((event as SessionSettledParams).session_id);
-        });
+        this.link.memory.settle((event as SessionSettledParams).session_id);
         return true;
       case METHOD_PROVIDER_CANCEL: {
         const { stream_id: id, reason } = event as ProviderStreamCancelParams;

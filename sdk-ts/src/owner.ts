@@ -93,7 +93,7 @@ export class Memory {
   /** Forgets the owners of a session that has settled. */
   settle(session: string): void {
     for (const [one, entry] of this.entries) {
-      if (entry.session === session || entry.owner?.session_id === session) {
+      if (entry.owner !== undefined && (entry.session === session || entry.owner.session_id === session)) {
         this.entries.delete(one);
       }
     }
