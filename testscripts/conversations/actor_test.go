@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/runtime/negotiation"
 )
 
@@ -104,7 +105,7 @@ func (a *actor) act() error {
 			frame, err = resultFrame(a.api, l, a.bound)
 			asked++
 		case quiet:
-			frame = dialect.Object{"jsonrpc": dialect.RPCVersion, "id": probeID, "error": dialect.Object{"code": -32601, "message": "«*»"}}
+			frame = dialect.Object{"jsonrpc": dialect.RPCVersion, "id": probeID, "error": dialect.Object{"code": featurewire.CodeUnknownMethod, "message": "«*»"}}
 		case shutdown:
 			frame = dialect.Object{"jsonrpc": dialect.RPCVersion, "id": farewellID, "result": farewell(a.api)}
 		}
@@ -197,7 +198,7 @@ func (a *actor) misplay(frame dialect.Object) error {
 	case missing:
 		return nil
 	case extra:
-		if err := a.put(dialect.Object{"jsonrpc": dialect.RPCVersion, "method": "notification", "params": dialect.Object{"message": "extra"}}); err != nil {
+		if err := a.put(dialect.Object{"jsonrpc": dialect.RPCVersion, "method": dialect.Notification, "params": dialect.Object{"message": "extra"}}); err != nil {
 			return err
 		}
 	case earlyExit:

@@ -118,7 +118,7 @@ func (t *talk) offerBounds(protocol dialect.Object, scratch string) {
 	}
 	if slices.Contains(t.offer, featurewire.FeatureBulkObjectsV1) {
 		protocol["bulk_objects_v1"] = dialect.Object{
-			"profile": "local-file.v1", "transfer_directory": filepath.ToSlash(scratch), "limits": dialect.Object{
+			"profile": featurewire.BulkProfileLocalFileV1, "transfer_directory": filepath.ToSlash(scratch), "limits": dialect.Object{
 				"object_bytes": featurewire.MaxBulkObjectBytes, "owner_bytes": featurewire.MaxBulkOwnerBytes,
 				"write_tickets_per_generation": featurewire.MaxBulkWriteTickets, "read_leases_per_generation": featurewire.MaxBulkReadLeases,
 				"blobs_per_owner": featurewire.MaxBulkBlobs,
