@@ -52,15 +52,23 @@ func Open(path string, limit int64) (*Folder, error) {
 	if err != nil {
 		return nil, unreadable(path, err, "name a directory that holds an "+manifest.FileName())
 	}
-	f := &Folder{Dir: dir, Name: filepath.Base(dir), ManifestPath: filepath.Join(dir, manifest.FileName())}
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return nil, unreadable(dir, err, "name a directory that holds an "+manifest.FileName())
 	}
 	defer func() { _ = root.Close() }()
-	if f.Data, err = read(root, f.ManifestPath, limit); err != nil {
+	return In(root, dir, limit)
+}
+
+// In reads the manifest of a directory that is open already. Dir is its canonical absolute path, for
+// messages and for the folder. The root stays open. The error is an *Error.
+func In(root *os.Root, dir string, limit int64) (*Folder, error) {
+	f := &Folder{Dir: dir, Name: filepath.Base(dir), ManifestPath: filepath.Join(dir, manifest.FileName())}
+	data, err := read(root, f.ManifestPath, limit)
+	if err != nil {
 		return nil, err
 	}
+	f.Data = data
 	return f, nil
 }
 
