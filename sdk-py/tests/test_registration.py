@@ -13,6 +13,7 @@ from octet_extension import (
     CommandCall,
     Extension,
     HookCall,
+    HostError,
     LocalProtocolError,
     Scope,
     Session,
@@ -365,8 +366,6 @@ def test_keys_are_asked_for_before_the_session_opens() -> None:
         if params["id"] == "a":
             raise host_error
         return {}
-
-    from octet_extension import HostError
 
     host_error = HostError("invalid_request", 0, "invalid_request taken", None)
     with TestHost(ext, services={"shortcuts.register": admit}) as host:

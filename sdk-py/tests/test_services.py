@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -74,9 +75,11 @@ def test_a_service_is_typed_all_the_way() -> None:
 
 
 def test_a_result_without_members_says_nothing_and_invoke_says_so() -> None:
-    host, result = run(
-        lambda call: (call.services.session.set_name("a"), call.invoke("session.set_name", {"name": "b"}))
-    )
+    def both(call: Call) -> object:
+        nothing = call.services.session.set_name("a")  # type: ignore[func-returns-value]
+        return nothing, call.invoke("session.set_name", {"name": "b"})
+
+    host, result = run(both)
     assert result == (None, {})
     assert [sent.params["name"] for sent in host.sent] == ["a", "b"]
 
@@ -449,8 +452,6 @@ def test_an_answer_to_nothing_ends_the_canonical_wire() -> None:
 
 
 def test_a_coroutine_must_not_block_the_others() -> None:
-    import asyncio
-
     ext = Extension(api="0.4", uses=("composer",))
 
     @ext.tool("Blocks")
