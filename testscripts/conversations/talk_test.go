@@ -17,7 +17,8 @@ import (
 // action is what one line of a talk asks for.
 type action string
 
-// The actions. A talk that has no start begins with start and ready; one that has no end ends with shutdown.
+// The actions. A talk begins with start and ready, unless it has them elsewhere or begins with initialize or eof; one
+// that has no end ends with shutdown.
 const (
 	start      action = "start"    // send initialize
 	ready      action = "ready"    // expect its answer, with everything offered selected
@@ -102,7 +103,7 @@ func parseTalk(name string, text []byte) (*talk, error) {
 		return nil, fmt.Errorf(`no header "api": say on which versions the talk is held`)
 	}
 	acts := func(a action) bool { return slices.ContainsFunc(t.lines, func(l line) bool { return l.action == a }) }
-	if !acts(start) && (len(t.lines) == 0 || t.lines[0].frame["method"] != dialect.Initialize) {
+	if !acts(start) && (len(t.lines) == 0 || t.lines[0].action != eof && t.lines[0].frame["method"] != dialect.Initialize) {
 		t.lines = append([]line{{action: start}, {action: ready}}, t.lines...)
 	}
 	switch {
