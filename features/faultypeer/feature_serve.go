@@ -51,7 +51,15 @@ func (p *peer) selectionFeature(offer json.RawMessage) obj {
 		p.features = append(p.features, featurewire.FeatureRequestProgress)
 	}
 	version, _ := text(at(offer, "version"))
-	return obj{"version": version, "features": list(p.features...), "limits": obj{"max_concurrent_requests": 8}}
+	selection := obj{"version": version, "limits": obj{"max_concurrent_requests": 8}}
+	if p.does("choose-little") {
+		p.features = p.chooseLittle()
+		if slices.Contains(p.features, featurewire.FeatureLifecycleEvents) {
+			selection["lifecycle_events"] = list(featurewire.MethodTurnStarted, featurewire.MethodToolSettled)
+		}
+	}
+	selection["features"] = list(p.features...)
+	return selection
 }
 
 // commands are those that the manifest declares, each with the least a command has.

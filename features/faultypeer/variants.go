@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -24,6 +25,11 @@ var variants = []Fault{
 	variant(frozen, "full-on-frozen", "declares everything and uses every service", quirk{full: true}),
 	variant(middle, "full-on-middle", "declares everything, selects everything and uses every service", quirk{full: true}),
 	variant(current, "full-on-current", "declares everything, selects everything and uses every service", quirk{full: true}),
+	variant(middle, "full-says-little", "uses every service and leaves out every member that may be left out", quirk{full: true, message: serveLittle}),
+	variant(current, "full-answers-nothing", "declares everything and has nothing to say", quirk{full: true, message: serveNothing}),
+	variant(current, "full-speaks-at-once", "uses what needs no request right behind its answer to initialize", quirk{full: true, acts: when("initialized", serveAtOnce)}),
+	variant(middle, "full-does-not-wait", "asks many things at once and withdraws some", quirk{full: true, acts: when("call "+ToolTour, askAtOnce)}),
+	variant(current, "full-chooses", "selects a few features and chooses a few events", quirk{full: true, does: "choose-little"}),
 	variant(current, "finishes-cancelled-calls", "reports on and ends well although the call was cancelled", acting("finish-cancelled")),
 	variant(middle, "finishes-at-shutdown", "answers calls that shutdown interrupts with a result", acting("finish-at-shutdown")),
 	variant(current, "selects-over-the-offer", "selects a higher bound than it was offered",
@@ -147,4 +153,99 @@ func escapeEverything(b []byte) []byte {
 	version := []byte(`,"jsonrpc":"2.0"`)
 	out = bytes.Replace(out, version, nil, 1)
 	return append(append([]byte(`{"jsonrpc":"2.0",`), out[1:]...), '\n')
+}
+
+// serveLittle leaves out what is optional in services and handlers.
+func serveLittle(p *peer, what string, m obj) {
+	leave := func(o any, names ...string) {
+		if o, ok := o.(obj); ok {
+			for _, name := range names {
+				delete(o, name)
+			}
+		}
+	}
+	switch what {
+	case featurewire.MethodHookRun, featurewire.MethodCommandExecute:
+		leave(m["result"], "disposition", "context", "notifications")
+	case featurewire.MethodConfirmationRequest:
+		leave(m["params"], "detail")
+	case featurewire.MethodContextContribution:
+		leave(m["params"], "placement")
+	case featurewire.MethodStatusContribution:
+		leave(m["params"], "style_role", "priority")
+	case featurewire.MethodPresentationUpdate:
+		leave(m["params"].(obj)["snapshot"], "status", "activities", "collection", "actions")
+	case featurewire.MethodMenuCollect:
+		leave(m["result"], "title", "status", "detail")
+	case featurewire.MethodAgentWait, featurewire.MethodAgentModels:
+		leave(m["params"], "timeout_ms", "query", "limit")
+	case featurewire.MethodPolicyEvaluate:
+		leave(m["params"].(obj)["intent"], "data_classes", "adapter_hints")
+	}
+}
+
+// serveNothing answers as an extension does that has nothing to say.
+func serveNothing(p *peer, what string, m obj) {
+	if m["result"] == nil {
+		return
+	}
+	switch what {
+	case featurewire.MethodHookRun:
+		switch p.hook {
+		case featurewire.HookResourcesDiscover:
+			m["result"] = obj{"resource_paths": obj{"default_theme": nil}}
+		case featurewire.HookCompactionStrategy:
+			m["result"] = obj{"compaction_frames": []any{}}
+		case featurewire.HookCacheWarmingDecision:
+			m["result"] = obj{"cache_warming_decision": nil}
+		default:
+			m["result"] = obj{}
+		}
+	case featurewire.MethodContextCollect:
+		m["result"] = []any{}
+	case featurewire.MethodStatusCollect:
+		m["result"] = nil
+	case featurewire.MethodMenuCollect:
+		m["result"] = obj{"title": nil, "status": nil, "detail": nil, "items": []any{}}
+	case featurewire.MethodToolRender:
+		m["result"] = obj{"segments": []any{}}
+	case featurewire.MethodUIAutocompleteComplete:
+		m["result"] = obj{"prefix": "", "items": []any{}}
+	case featurewire.MethodUITerminalInputIntercept:
+		m["result"] = obj{"data": ""}
+	}
+}
+
+// serveAtOnce uses what needs no request of the host.
+func serveAtOnce(p *peer) {
+	p.notify(featurewire.MethodContextContribution, obj{"label": "peer", "content": "ready"})
+	p.notify(featurewire.MethodStatusContribution, obj{"surface": "footer", "text": "ready", "priority": 0})
+	p.notify(featurewire.MethodPresentationUpdate, obj{"snapshot": obj{"revision": 0}})
+	if slices.Contains(p.features, featurewire.FeatureAutocomplete) {
+		p.ask("o-1", featurewire.MethodUIAutocompleteRegister, obj{"revision": 0})
+	}
+}
+
+// askAtOnce asks many things before anything is answered, and no longer wants to know some of them.
+func askAtOnce(p *peer) {
+	parent := json.RawMessage(p.last)
+	for i, method := range []string{featurewire.MethodComposerGet, featurewire.MethodAgentList, featurewire.MethodAgentModels, featurewire.MethodComposerGet} {
+		if !p.may(featurewire.LookupMethod(method)) {
+			continue
+		}
+		own := "o-" + p.last + "-" + strconv.Itoa(i)
+		p.ask(own, method, obj{"parent_request_id": parent})
+		if i%2 == 0 {
+			p.notify(featurewire.MethodCancelRequest, obj{"id": own})
+		}
+	}
+}
+
+// chooseLittle selects what is required, events and those features that hooks need.
+func (p *peer) chooseLittle() []string {
+	wanted := []string{featurewire.FeatureRequestCancellation, featurewire.FeatureContentParts, featurewire.FeatureLifecycleEvents}
+	for _, hook := range featurewire.Hooks {
+		wanted = append(wanted, hook.Feature)
+	}
+	return slices.DeleteFunc(p.features, func(name string) bool { return !slices.Contains(wanted, name) })
 }

@@ -2,20 +2,6 @@
 Feature: Composition
   A tool may call other tools in its place, within the bounds of its own call.
 
-  @EXT04-NEST-001
-  Scenario: Tools that compose
-    Given the extension has been started
-    When the host sends initialize
-    And the extension answers with a result
-    Then no frame breaks a rule of this scenario
-
-  @EXT04-NEST-001
-  Scenario: Tools that compose for a host that does not offer it
-    Given the extension has been started
-    When the host sends initialize with /protocol/optional_features = []
-    And the extension answers with a result
-    Then no frame breaks a rule of this scenario
-
   @EXT04-NEST-002 @EXT04-NEST-003
   Scenario: Composed calls of a conversation
     Given the extension selects tool_composition_v1

@@ -8,12 +8,6 @@ Feature: Context
     When the host asks for the context
     Then no frame breaks a rule of this scenario
 
-  @0.1 @0.2 @0.4 @EXT04-CTX-002
-  Scenario: Context of a conversation
-    Given the extension is ready
-    When the host has an ordinary conversation
-    Then no frame breaks a rule of this scenario
-
   @0.1 @0.2 @0.4 @EXT04-CTX-003
   Scenario: Context of an extension that declares none
     Given the extension declares no context

@@ -17,29 +17,9 @@ Feature: Resources and bulk objects
     And the host asks for the disposal
     Then no frame breaks a rule of this scenario
 
-  @EXT04-RES-004
-  Scenario: What tools do to resources
-    Given the extension has been started
-    When the host sends initialize
-    And the extension answers with a result
-    Then no frame breaks a rule of this scenario
-
-  @EXT04-RES-004
-  Scenario: What tools do to resources for a host without them
-    Given the extension has been started
-    When the host sends initialize with /protocol/optional_features = []
-    And the extension answers with a result
-    Then no frame breaks a rule of this scenario
-
   @EXT04-BULK-001 @EXT04-BULK-002
   Scenario: Bulk objects of a conversation
     Given the extension selects bulk_objects_v1
     And the extension is ready
-    When the host has an ordinary conversation
-    Then no frame breaks a rule of this scenario
-
-  @EXT04-DIAG-001
-  Scenario: Diagnostics of a conversation
-    Given the extension is ready
     When the host has an ordinary conversation
     Then no frame breaks a rule of this scenario

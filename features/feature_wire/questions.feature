@@ -14,9 +14,3 @@ Feature: Questions to the person
     And the extension is ready
     When the host has an ordinary conversation
     Then no frame breaks a rule of this scenario
-
-  @0.2 @0.4 @EXT04-INPUT-001
-  Scenario: Input of a conversation
-    Given the extension is ready
-    When the host has an ordinary conversation
-    Then no frame breaks a rule of this scenario

@@ -7,9 +7,3 @@ Feature: Status
     And the extension is ready
     When the host asks for the status
     Then no frame breaks a rule of this scenario
-
-  @0.1 @0.2 @0.4 @EXT04-STATUS-002
-  Scenario: Status of a conversation
-    Given the extension is ready
-    When the host has an ordinary conversation
-    Then no frame breaks a rule of this scenario

@@ -15,15 +15,15 @@ Feature: Definitions of tools and commands
     And the extension answers with a result
     Then no frame breaks a rule of this scenario
 
-  @0.4 @EXT04-TOOL-009 @EXT04-TOOL-010
-  Scenario: Prompt texts of tools
+  @0.4 @EXT04-TOOL-009 @EXT04-TOOL-010 @EXT04-NEST-001 @EXT04-RES-004
+  Scenario: What features add to the definitions of tools
     Given the extension has been started
     When the host sends initialize
     And the extension answers with a result
     Then no frame breaks a rule of this scenario
 
-  @0.4 @EXT04-TOOL-009
-  Scenario: Prompt texts of tools for a host that does not offer them
+  @0.4 @EXT04-TOOL-009 @EXT04-NEST-001 @EXT04-RES-004
+  Scenario: What features add to the definitions of tools is left out for a host without them
     Given the extension has been started
     When the host sends initialize with /protocol/optional_features = []
     And the extension answers with a result

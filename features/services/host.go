@@ -30,9 +30,9 @@ type Host struct {
 	x       dialect.Extension
 	view    View
 
-	mu        sync.Mutex // guards the fields below
-	overrides map[string]json.RawMessage
-	n         int // things given so far; numbers them
+	mu        sync.Mutex        // guards the fields below
+	handed    map[string]string // methods that are answered by a file, and the member that describes it
+	n         int               // things given so far; numbers them
 	composer  string
 	session   string
 	agents    []fw.AgentRecord
@@ -52,14 +52,15 @@ type Tool struct {
 
 // New makes the host of one connection.
 func New(d dialect.Dialect, x dialect.Extension, view View) *Host {
-	return &Host{dialect: d, x: x, view: view, overrides: map[string]json.RawMessage{}, files: map[string]string{}, session: "conform"}
+	return &Host{dialect: d, x: x, view: view, handed: map[string]string{}, files: map[string]string{}, session: "conform"}
 }
 
-// Override makes the host answer every further request of a method with this result.
-func (h *Host) Override(method string, result json.RawMessage) {
+// AnswerByFile makes the host hand over what composing calls may use as a file of the scratch directory, as it
+// does with an answer that is too large for a frame. The member of the result describes the file.
+func (h *Host) AnswerByFile(method, member string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.overrides[method] = result
+	h.handed[method] = member
 }
 
 // Answer returns the response to a message of the extension; nil if it deserves none.
@@ -72,8 +73,12 @@ func (h *Host) Answer(m subject.Message) []byte {
 	if name := h.view.Refusal(m.Frame.Index); name != "" {
 		return h.dialect.Refuse(m.ID, name, m.Method)
 	}
-	if result := h.overrides[m.Method]; result != nil {
-		return h.dialect.Result(m.ID, result)
+	if member := h.handed[m.Method]; member != "" {
+		file, err := h.hand(composition.AppendJSON(nil))
+		if err != nil {
+			return h.dialect.Refuse(m.ID, "internal_error", m.Method)
+		}
+		return h.dialect.Result(m.ID, dialect.Object{member: json.RawMessage(file.AppendJSON(nil))})
 	}
 	serve := served[m.Method]
 	if serve == nil || h.dialect.Canonical() {

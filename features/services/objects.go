@@ -24,9 +24,6 @@ var composition = fw.CompositionContextResult{
 	Limits: wirejson.Some(fw.CompositionLimits{TimeoutMs: fw.CompositionTimeoutMs, MaxCalls: fw.MaxCompositionCalls}),
 }
 
-// Composition is what a composing call may use, as a file would hold it.
-func Composition() []byte { return composition.AppendJSON(nil) }
-
 func (h *Host) compose(p fw.CompositionCallParams) (wirejson.Encoder, string) {
 	if p.Name != ComposedTool {
 		return nil, "invalid_params"
@@ -74,11 +71,8 @@ func (h *Host) read(p fw.BulkReadParams) (wirejson.Encoder, string) {
 	return fw.BulkReadResult{Lease: h.next("lease"), Profile: p.Profile, Locator: locator, Bytes: p.Blob.Bytes}, ""
 }
 
-// Hand writes a file into the scratch directory of the extension, as a host does with an answer that is too
-// large for a frame, and describes it.
-func (h *Host) Hand(content []byte) (fw.ScratchFile, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
+// hand writes a file into the scratch directory of the extension and describes it.
+func (h *Host) hand(content []byte) (fw.ScratchFile, error) {
 	name := h.next("answer")
 	file := fw.ScratchFile{Path: name, Bytes: int64(len(content)), Sha256: digest(content)}
 	return file, os.WriteFile(filepath.Join(h.x.Scratch, name), content, 0o600)
