@@ -50,6 +50,8 @@ for (const api of ["0.1", "0.2", "0.4"] as const) {
     assert.equal(JSON.stringify((broken as ErrorAnswer).data), '{"pointer":"/payload/prompt","reason":"must be a string"}');
     assert.equal((await failureOf(host.hook("before_tool_call", { name: "n", arguments: {} })))[0], -32602);
     assert.equal((await failureOf(host.hook("no_such_hook", {})))[0], -32602);
+    const undeclared = await TestHost.start(extension, { contributes: { hooks: [] } });
+    assert.equal((await failureOf(undeclared.hook("before_prompt", { prompt: "no" })))[0], -32602);
   });
 
   test(`${api}: context, status and renderers are collected, where the manifest declares them`, async () => {

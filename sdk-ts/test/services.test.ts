@@ -72,6 +72,15 @@ test("what this session does not have refuses, and says what to do", async () =>
   }
 });
 
+test("a feature brings what it depends on, and goes where that is not offered", async () => {
+  const extension = (): ExtensionDefinition => new ExtensionDefinition({ uses: ["agent_model_selection_v1", "session_compaction_v1"] });
+  const selected = (host: TestHost): readonly string[] => (((host.frames[0]?.["result"] ?? {}) as { protocol?: { features: string[] } }).protocol?.features ?? []).filter((name) => /^(?:agent|session)_/u.test(name));
+  assert.deepEqual(selected(await TestHost.start(extension())), ["agent_sessions", "agent_model_selection_v1", "session_control_v1", "session_compaction_v1"]);
+  const partly = await TestHost.start(extension(), { features: ["agent_model_selection_v1", "session_control_v1", "session_compaction_v1"] });
+  assert.deepEqual(selected(partly), ["session_control_v1", "session_compaction_v1"]);
+  assert.ok(partly.logs.some((line) => line.includes('does not offer the feature "agent_model_selection_v1"')));
+});
+
 test("members that need a feature of their own refuse without it, and null counts as absent", async () => {
   const uses: ExtensionOptions = { uses: ["policy_intents", "composer"] };
   const intent = { kind: "k", operation: "o", target: {} };

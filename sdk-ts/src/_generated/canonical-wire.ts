@@ -3299,3 +3299,56 @@ export const LIFECYCLE_DEADLINES = {
   exit: "2000",
   session_hook: "250",
 } as const;
+
+/** How every topic of the bus begins; an owner and a name follow, with a dot between them. (canonical 7.2) */
+export const BUS_TOPIC_PREFIX = [
+  "bus.",
+] as const;
+
+/** What the name of a field may not contain once it is in lower case and all but ASCII letters and digits is gone. (canonical 7.3) */
+export const BUS_FORBIDDEN_WORDS = [
+  "apikey",
+  "authorization",
+  "capability",
+  "credential",
+  "cookie",
+  "handle",
+  "keychain",
+  "oauth",
+  "passwd",
+  "password",
+  "path",
+  "pem",
+  "private",
+  "secret",
+  "session",
+  "token",
+  "trust",
+] as const;
+
+/** How a bus string may not begin, in any case, when a hyphen or underscore and at least eight more characters follow. (canonical 7.4) */
+export const BUS_SECRET_STEMS = [
+  "sk",
+  "pk",
+  "rk",
+  "ghp",
+  "gho",
+  "ghu",
+  "ghs",
+  "github_pat",
+  "xoxa",
+  "xoxb",
+  "xoxp",
+  "xoxr",
+  "xoxs",
+] as const;
+
+/** How a bus string may not begin, in any case. (canonical 7.4) */
+export const BUS_SECRET_PREFIXES = [
+  "-----begin",
+] as const;
+
+/** What a bus string may not begin with, in any case, when white space follows. (canonical 7.4) */
+export const BUS_SECRET_WORDS = [
+  "bearer",
+] as const;
