@@ -209,6 +209,11 @@ __all__ = [
     "ShutdownResult",
     "ShutdownTerminal",
     "ShutdownTerminalValue",
+    "TABLE_BUS_FORBIDDEN_WORDS",
+    "TABLE_BUS_SECRET_PREFIXES",
+    "TABLE_BUS_SECRET_STEMS",
+    "TABLE_BUS_SECRET_WORDS",
+    "TABLE_BUS_TOPIC_PREFIX",
     "TABLE_CONTRACT_IDENTITY",
     "TABLE_CONTRIBUTION_KEYS",
     "TABLE_LIFECYCLE_DEADLINES",
@@ -3485,3 +3490,60 @@ TABLE_LIFECYCLE_DEADLINES: Final[tuple[tuple[str, str], ...]] = (
     ("session_hook", "250"),
 )
 """How long each side waits. Columns: wait, milliseconds."""
+
+TABLE_BUS_TOPIC_PREFIX: Final[tuple[str, ...]] = (
+    "bus.",
+)
+"""How every topic of the bus begins; an owner and a name follow, with a dot between them. Columns: prefix."""
+
+TABLE_BUS_FORBIDDEN_WORDS: Final[tuple[str, ...]] = (
+    "apikey",
+    "authorization",
+    "capability",
+    "credential",
+    "cookie",
+    "handle",
+    "keychain",
+    "oauth",
+    "passwd",
+    "password",
+    "path",
+    "pem",
+    "private",
+    "secret",
+    "session",
+    "token",
+    "trust",
+)
+"""What the name of a field may not contain once it is in lower case and all but ASCII letters and digits is
+gone. Columns: word.
+"""
+
+TABLE_BUS_SECRET_STEMS: Final[tuple[str, ...]] = (
+    "sk",
+    "pk",
+    "rk",
+    "ghp",
+    "gho",
+    "ghu",
+    "ghs",
+    "github_pat",
+    "xoxa",
+    "xoxb",
+    "xoxp",
+    "xoxr",
+    "xoxs",
+)
+"""How a bus string may not begin, in any case, when a hyphen or underscore and at least eight more characters
+follow. Columns: stem.
+"""
+
+TABLE_BUS_SECRET_PREFIXES: Final[tuple[str, ...]] = (
+    "-----begin",
+)
+"""How a bus string may not begin, in any case. Columns: prefix."""
+
+TABLE_BUS_SECRET_WORDS: Final[tuple[str, ...]] = (
+    "bearer",
+)
+"""What a bus string may not begin with, in any case, when white space follows. Columns: word."""
