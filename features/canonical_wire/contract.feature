@@ -4,6 +4,7 @@ Feature: What an extension selects
 
   @EXT03-CONTRACT-001 @EXT03-CONTRACT-002 @EXT03-CONTRACT-003 @EXT03-CONTRACT-004 @EXT03-CONTRACT-005 @EXT03-CONTRACT-006
   @EXT03-CONTRACT-007 @EXT03-CONTRACT-008 @EXT03-CONTRACT-009 @EXT03-CONTRACT-010 @EXT03-CONTRACT-011 @EXT03-CONTRACT-012
+  @EXT03-CONTRACT-023
   Scenario: The selection from the standard offer
     Given the extension is ready
     Then no frame breaks a rule of this scenario

@@ -150,6 +150,19 @@ Feature: The first exchange
     And the extension answers with an error
     Then the extension exits and has written nothing more
 
+  @EXT03-INIT-026
+  Scenario Outline: Services that an extension need not know
+    Given the host offers /contract/optional_methods = []
+    And the extension has been started
+    When the host sends initialize with /contract/optional_capabilities = <value>
+    Then the extension answers with a result
+    And the extension goes on serving
+
+    Examples:
+      | value                            |
+      | ["theme_selection"]              |
+      | ["event_bus","provider_catalog"] |
+
   Scenario Outline: An offer that is unusual and sound
     Given the extension has been started
     When the host sends initialize with <place> = <value>
@@ -161,12 +174,6 @@ Feature: The first exchange
       | place                           | value                                                           |
       | /contract/required_methods      | ["tool/call","shutdown","initialize","$/cancelRequest"]         |
       | /contract/required_capabilities | ["tool_call","request_cancellation","core","content_parts"]     |
-
-    @EXT03-INIT-026
-    Examples: services the extension need not know
-      | place                             | value             |
-      | /contract/optional_capabilities/- | "theme_selection" |
-      | /contract/optional_capabilities/- | "event_bus"       |
 
     @EXT03-INIT-027
     Examples: lower limits

@@ -12,13 +12,26 @@ Feature: Methods and tool calls
     And the extension goes on serving
 
   @EXT03-METHOD-002
-  Scenario: A method that an extension does not serve: known, and not selected
+  Scenario: A method that an extension does not serve: known, and never to be selected
     Given the extension is ready
     Then each of these lines is answered with the error unknown_method
-      | {"id":«id»,"jsonrpc":"2.0","method":"provider/stream","params":{}}  |
-      | {"id":«id»,"jsonrpc":"2.0","method":"migration/detect","params":{}} |
-      | {"id":«id»,"jsonrpc":"2.0","method":"context/collect","params":{}}  |
+      | {"id":«id»,"jsonrpc":"2.0","method":"context/collect","params":{}} |
     And the extension goes on serving
+
+  @EXT03-METHOD-002
+  Scenario Outline: A method that an extension does not serve: known, and not selected
+    Given the extension selects no <method>
+    And the extension is ready
+    Then each of these lines is answered with the error unknown_method
+      | {"id":«id»,"jsonrpc":"2.0","method":"<method>","params":{}} |
+    And the extension goes on serving
+
+    Examples:
+      | method           |
+      | provider/stream  |
+      | migration/detect |
+      | migration/import |
+      | hook/run         |
 
   @EXT03-METHOD-003
   Scenario: A method that an extension does not serve: for extensions to call
@@ -32,9 +45,20 @@ Feature: Methods and tool calls
   Scenario: A notification that an extension does not know
     Given the extension is ready
     Then each of these lines is met with silence
-      | {"jsonrpc":"2.0","method":"conform/notice","params":{}}  |
-      | {"jsonrpc":"2.0","method":"provider/cancel","params":{}} |
-      | {"jsonrpc":"2.0","method":"bus/event","params":{}}       |
+      | {"jsonrpc":"2.0","method":"conform/notice","params":{}} |
+
+  @EXT03-METHOD-004
+  Scenario Outline: A notification that an extension did not select
+    Given the extension selects no <method>
+    And the extension is ready
+    Then each of these lines is met with silence
+      | {"jsonrpc":"2.0","method":"<method>","params":{}} |
+
+    Examples:
+      | method          |
+      | provider/cancel |
+      | bus/event       |
+      | bus/lifecycle   |
 
   @EXT03-TOOL-001 @EXT03-TOOL-002 @EXT03-TOOL-003 @EXT03-TOOL-004 @EXT03-TOOL-005 @EXT03-TOOL-006
   Scenario: A tool call is answered with a result of the right shape

@@ -57,7 +57,7 @@ func (d Dialect) Initialize(x Extension) Object {
 	switch {
 	case d.Canonical():
 		params["flag_values"] = nonNil(x.FlagValues)
-		params["contract"] = offer()
+		params["contract"] = offer(x)
 	case d.Negotiates():
 		if len(x.FlagValues) > 0 {
 			params["flag_values"] = x.FlagValues
@@ -107,14 +107,15 @@ func (d Dialect) protocol(x Extension) Object {
 	return p
 }
 
-func offer() Object {
+func offer(x Extension) Object {
+	capabilities, methods := offeredServices(x)
 	return Object{
 		"schema":                contractIdentity("schema"),
 		"encoding":              contractIdentity("encoding"),
 		"required_capabilities": names(requiredCapabilities()),
-		"optional_capabilities": names(offeredCapabilities),
+		"optional_capabilities": names(capabilities),
 		"required_methods":      names(requiredMethods()),
-		"optional_methods":      names(offeredMethods),
+		"optional_methods":      names(methods),
 		"limits": Object{
 			"max_frame_bytes":         canonicalwire.MaxFrameBytes,
 			"max_concurrent_requests": canonicalwire.MaxConcurrentRequests,

@@ -34,12 +34,32 @@ const (
 // MaxConcurrentRequests is what the referee offers.
 const MaxConcurrentRequests = featurewire.MaxConcurrentRequests
 
-// offeredCapabilities and offeredMethods are the optional services of the contract that the referee
-// offers to an extension that declares session hooks.
-var (
-	offeredCapabilities = []string{canonicalwire.CapabilityLifecycleEvents}
-	offeredMethods      = []string{canonicalwire.MethodHookRun}
-)
+// offeredServices are the optional capabilities of the contract with their methods that the referee offers an
+// extension: all of them, except the bus for one whose name cannot be that of a publisher.
+func offeredServices(x Extension) (capabilities, methods []string) {
+	for _, c := range canonicalwire.Capabilities {
+		if c.Offer == "optional" && (c.Name != canonicalwire.CapabilityEventBus || BusIdentifier(x.Name)) {
+			capabilities = append(capabilities, c.Name)
+		}
+	}
+	for _, m := range canonicalwire.Methods {
+		if m.Offer == "optional" && slices.Contains(capabilities, m.Gate) {
+			methods = append(methods, m.Name)
+		}
+	}
+	return capabilities, methods
+}
+
+// BusIdentifier reports whether a publisher, a segment of a topic or a field of the bus may have a name.
+func BusIdentifier(name string) bool {
+	for i, c := range []byte(name) {
+		plain := c >= 'a' && c <= 'z' || c >= '0' && c <= '9'
+		if !plain && (i == 0 || c != '_' && c != '-') {
+			return false
+		}
+	}
+	return len(name) >= 1 && len(name) <= canonicalwire.MaxBusIdentifierBytes
+}
 
 func requiredFeatures(api string) []string {
 	var out []string

@@ -59,9 +59,7 @@ func (p *peer) envelope(m map[string]json.RawMessage) {
 		}
 		p.dispatchCanonical(m, hasID)
 	case hasResult || hasError:
-		if !p.ignores("foreign-response") {
-			p.refuse("a response to nothing")
-		}
+		p.outcome(m)
 	default:
 		p.invalid(m["id"])
 		if p.does("end-at-bad-envelope") {
@@ -131,7 +129,8 @@ func (p *peer) dispatchCanonical(m map[string]json.RawMessage, hasID bool) {
 		p.notified(method, params)
 		return
 	}
-	if p.live[key(id)] != nil && !p.ignores("live-id") {
+	p.overdue()
+	if p.live[key(id)] != nil && !p.ignores("live-id") || p.opt.own[key(id)] != nil && p.does("one-id-space") {
 		p.failure(id, "invalid_request", nil)
 		return
 	}
@@ -146,6 +145,7 @@ func (p *peer) dispatchCanonical(m map[string]json.RawMessage, hasID bool) {
 		p.toolCallCanonical(id, params)
 	case method == canonicalwire.MethodShutdown:
 		p.shutdownCanonical(id, params)
+	case p.serveOptional(method, id, params):
 	case p.does("drop-unknown"):
 	case p.does("serve-anything"):
 		p.result(method, id, obj{})
@@ -171,7 +171,7 @@ func (p *peer) notified(method string, params json.RawMessage) {
 	case canonicalwire.MethodShutdown:
 		p.end(exitDone)
 	default:
-		if p.does("answer-notifications") {
+		if !p.told(method, params) && p.does("answer-notifications") {
 			p.failure(json.RawMessage("0"), "unknown_method", obj{"method": method})
 		}
 	}

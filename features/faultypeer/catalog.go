@@ -171,7 +171,11 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 		if !p.canonical() && p.declares("notifications") {
 			p.notify(featurewire.MethodNotification, obj{"level": "info", "message": "echoed"})
 		}
-		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) })
+		answer := func() { p.result(featurewire.MethodToolCall, id, p.toolResult(said+exotic, false)) }
+		if p.canonical() && p.useContract(func() { p.settleLive(id, answer) }) {
+			return
+		}
+		p.settle(id, answer)
 	}
 }
 
@@ -197,6 +201,13 @@ func (p *peer) settle(id json.RawMessage, answer func()) {
 	delete(p.live, key(id))
 	p.order = slices.DeleteFunc(p.order, func(k string) bool { return k == key(id) })
 	answer()
+}
+
+// settleLive settles a call that nobody has settled meanwhile.
+func (p *peer) settleLive(id json.RawMessage, answer func()) {
+	if p.live[key(id)] != nil {
+		p.settle(id, answer)
+	}
 }
 
 func (p *peer) toolResult(said string, failed bool) obj {
@@ -288,8 +299,11 @@ func (p *peer) cancelData(reason json.RawMessage) obj {
 
 // shutdown answers what is owed on the canonical wire, answers shutdown, and ends.
 func (p *peer) shutdown(id json.RawMessage) {
-	if p.does("serve-behind-shutdown") {
-		p.take(<-p.lines)
+	for serving := p.does("serve-behind-shutdown"); serving; {
+		p.opt.used = true // the call is to be answered at once
+		l := <-p.lines
+		serving = at(l.payload, "method") == nil
+		p.take(l)
 	}
 	if !p.does("leave-calls") {
 		for _, k := range slices.Clone(p.order) {

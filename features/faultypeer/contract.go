@@ -2,6 +2,7 @@ package faultypeer
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -31,7 +32,12 @@ func (p *peer) initializeCanonical(id, params json.RawMessage) {
 	}
 	p.ready = true
 	p.result(canonicalwire.MethodInitialize, id, selection)
-	if limits, ok := selection["contract"].(obj)["limits"].(obj); ok {
+	contract, _ := selection["contract"].(obj)
+	selected, _ := contract["methods"].([]any)
+	for _, name := range selected {
+		p.opt.methods = append(p.opt.methods, fmt.Sprint(name))
+	}
+	if limits, ok := contract["limits"].(obj); ok {
 		if n, ok := limits["max_frame_bytes"].(int); ok {
 			p.bound = n
 		}
@@ -52,10 +58,7 @@ func (p *peer) selection() obj {
 	offered := at(p.offer, "contract", "limits")
 	capabilities := list(required("capabilities")...)
 	methods := list(required("methods")...)
-	if p.hooksWanted() {
-		capabilities = append(capabilities, canonicalwire.CapabilityLifecycleEvents)
-		methods = append(methods, canonicalwire.MethodHookRun)
-	}
+	capabilities, methods = p.selectOptional(capabilities, methods)
 	return obj{
 		"api_version": p.api,
 		"tools":       p.catalog(),

@@ -86,13 +86,13 @@ var canonicalInitFaults = []Fault{
 		c["capabilities"] = drop(c["capabilities"], canonicalwire.CapabilityContentParts)
 	}),
 	changeContract("unoffered-capability", "EXT03-CONTRACT-004", "selects a capability nobody offered", func(c obj) {
-		c["capabilities"] = add(c["capabilities"], canonicalwire.CapabilityThemeSelection)
+		c["capabilities"] = add(c["capabilities"], canonicalwire.CapabilityDynamicTools)
 	}),
 	changeContract("lacks-method", "EXT03-CONTRACT-005", "selects too few methods", func(c obj) {
 		c["methods"] = drop(c["methods"], canonicalwire.MethodCancelRequest)
 	}),
 	changeContract("unoffered-method", "EXT03-CONTRACT-006", "selects a method nobody offered", func(c obj) {
-		c["methods"] = add(c["methods"], canonicalwire.MethodThemeSelect)
+		c["methods"] = add(c["methods"], canonicalwire.MethodToolsRegister)
 	}),
 	changeContract("selects-twice", "EXT03-CONTRACT-007", "selects a capability twice", func(c obj) {
 		c["capabilities"] = add(c["capabilities"], canonicalwire.CapabilityCore)

@@ -109,7 +109,7 @@ var canonicalEndFaults = []Fault{
 	},
 	{
 		Name: "calls-unselected", Rule: "EXT03-ORDER-004", API: "0.3", Doc: "calls a method it did not select",
-		quirk: quirk{acts: when("initialized", func(p *peer) { p.ask("x-1", canonicalwire.MethodSessionCreate, obj{}) })},
+		quirk: quirk{acts: when("initialized", func(p *peer) { p.ask("x-1", canonicalwire.MethodContextCollect, obj{}) })},
 	},
 	{
 		Name: "answers-twice", Rule: "EXT03-ORDER-006", API: "0.3", Doc: "answers a request twice",

@@ -139,7 +139,8 @@ type peer struct {
 	cancelling json.RawMessage // id of the cancellation in progress
 	burst      bool            // the last request was a tool call
 	failed     bool            // the failing tool has been called
-	spoiled    bool            // initialize is refused because of what came before it
+	opt        optional
+	spoiled    bool // initialize is refused because of what came before it
 	ended      bool
 	code       int
 

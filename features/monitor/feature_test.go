@@ -159,10 +159,17 @@ func FuzzMonitor(f *testing.F) {
 	f.Add("0.1", `{"id":2,"jsonrpc":"2.0","method":"shutdown"}`, `{"id":"2","error":{"code":-32800}}`)
 	f.Add("0.2", `[]`, `{"jsonrpc":"2.0","method":"$/progress","params":{"request_id":1,"event":{"type":"output","encoding":"base64"}}}`)
 	f.Add("0.3", `{"id":2}`, `{"id":1,"jsonrpc":"2.0","result":{"contract":{"limits":{"max_frame_bytes":-1}},"tools":[{}]}}`)
+	f.Add("0.4", `{"id":2,"jsonrpc":"2.0","method":"menu/collect","params":{}}`, `{"id":2,"jsonrpc":"2.0","result":{"items":[{"id":"a","items":[{"id":"a","command":7}]}]}}`)
+	f.Add("0.4", `{"id":2,"jsonrpc":"2.0","method":"ui/autocomplete/complete","params":{"text":"é","cursor":9007199254740991}}`,
+		`{"id":2,"jsonrpc":"2.0","result":{"prefix":"","items":[{"value":"é","replace_after_bytes":1,"cursor_offset_bytes":1}]}}`)
+	f.Add("0.4", `{"id":"p","jsonrpc":"2.0","result":{}}`, `{"id":"p","jsonrpc":"2.0","method":"presentation/update","params":{"snapshot":{"revision":1,"collection":{"kind":"tree","nodes":[{"id":"a","parent_id":"a"}]}}}}`)
+	f.Add("0.2", `{"id":2,"jsonrpc":"2.0","method":"hook/run","params":{"hook":"before_persistence","payload":{}}}`, `{"id":2,"jsonrpc":"2.0","result":{"persistence_metadata":{"value":[[["\u0000"]]]}}}`)
 	f.Fuzz(func(t *testing.T, api, host, extension string) {
 		if !slices.Contains(dialect.Versions(), api) {
 			t.Skip()
 		}
-		watch(t, api, nil, "< "+extension, "> "+host, "< "+extension, "> "+extension, "< "+host)
+		all := dialect.Object{"commands": []any{"a"}, "presentation": true, "menu": true, "context": true, "ui": []any{"status"}, "hooks": []any{"before_persistence"}}
+		everything := strings.Replace(fmt.Sprintf(selected, ""), `"content_parts"`, `"content_parts","composer","artifacts","autocomplete","remote_ui","bulk_objects_v1","tool_composition_v1"`, 1)
+		watch(t, api, all, everything, "< "+extension, "> "+host, "< "+extension, "> "+extension, "< "+host)
 	})
 }

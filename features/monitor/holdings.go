@@ -149,6 +149,10 @@ var grants = map[string]func(m *Monitor, o *owned, result tree){
 
 // told notes what a notification of the host changes.
 func (m *Monitor) told(method string, params tree) {
+	if m.setup.Dialect.Canonical() {
+		m.contractTold(method, params)
+		return
+	}
 	switch method {
 	case fw.MethodUIClosed:
 		if s := m.held.surfaces[params.get("surface_id").text()]; s != nil {

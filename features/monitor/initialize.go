@@ -255,6 +255,7 @@ func (m *Monitor) owners(f wire.Frame, c tree) {
 	if hooks != events {
 		m.report(m.rules.hookPair, f, -1, "%q and %q are selected apart", canonicalwire.CapabilityLifecycleEvents, canonicalwire.MethodHookRun)
 	}
+	m.busPair(f, capabilities, methods)
 	offered := slices.Contains(m.offer.at("/contract/optional_methods").texts(), canonicalwire.MethodHookRun)
 	declared := len(m.offer.at("/contributes/hooks").items()) > 0
 	switch {

@@ -61,6 +61,7 @@ func (m *Monitor) service(f wire.Frame, o *owned) {
 		return
 	}
 	if m.setup.Dialect.Canonical() {
+		m.contracted(f, o)
 		return
 	}
 	before := m.faults

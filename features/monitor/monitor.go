@@ -64,6 +64,7 @@ type Monitor struct {
 	faults     int                // findings so far, those over the bound counted too
 	refusals   map[int]string     // errors that messages of the extension deserve, by frame
 	held       holdings           // what the extension has of its host
+	ledger     ledger             // the same on the canonical wire
 }
 
 // issued is a host request id. An id can be used more than once by a host that tests for it.
@@ -90,7 +91,7 @@ func (i *issued) live() bool { return i.answered < i.asked }
 
 // New makes a monitor for one conversation.
 func New(setup Setup) *Monitor {
-	return &Monitor{setup: setup, rules: rulesOf(setup.Dialect), issued: map[string]*issued{}, own: map[string]*owned{}, refusals: map[int]string{}, held: newHoldings()}
+	return &Monitor{setup: setup, rules: rulesOf(setup.Dialect), issued: map[string]*issued{}, own: map[string]*owned{}, refusals: map[int]string{}, held: newHoldings(), ledger: newLedger()}
 }
 
 // Stop ends judging: what comes now is the referee's own doing.
@@ -236,6 +237,12 @@ func (m *Monitor) settled(id string, t tree) {
 	}
 	o.answered, o.at = true, m.requests
 	m.waiting--
+	if m.setup.Dialect.Canonical() {
+		if !t.get("error").absent() {
+			m.contractRefused(o)
+		}
+		return
+	}
 	if grant := grants[o.method]; grant != nil {
 		grant(m, o, t.get("result"))
 	}

@@ -53,9 +53,11 @@ func (m *Monitor) byMethod(f wire.Frame, result tree, r *issued) {
 	case r.method == dialect.Shutdown:
 		m.farewell(f, result)
 	case r.method != dialect.ToolCall:
-		if !m.setup.Dialect.Canonical() {
-			m.handled(f, result, r)
+		if m.setup.Dialect.Canonical() {
+			m.contractAnswer(f, result, r)
+			return
 		}
+		m.handled(f, result, r)
 	case m.setup.Dialect.Canonical():
 		m.canonicalResult(f, result)
 	case m.setup.Dialect.Negotiates():

@@ -88,7 +88,8 @@ var canonicalRules = ruleset{
 	errorShape: "EXT03-ERR-001", errorMember: "EXT03-ERR-003", errorCode: "EXT03-ERR-001", errorMessage: "EXT03-ERR-002",
 	parseErrorSent: "EXT03-ERR-005", unknownMethodData: "EXT03-ERR-006", versionData: "EXT03-ERR-007", cancelData: "EXT03-ERR-008",
 
-	notOpen: "EXT03-ORDER-004", foreignCancel: "EXT03-CANCEL-009",
+	notOpen: "EXT03-ORDER-004", foreignCancel: "EXT03-CANCEL-009", notificationID: "EXT03-ENV-026", requestID: "EXT03-ENV-026",
+	ownID: "EXT03-ENV-024", reusedID: "EXT03-ENV-025",
 
 	initShape: "EXT03-INIT-003", initVersion: "EXT03-INIT-002", initNames: "EXT03-INIT-009", catalog: "EXT03-INIT-004",
 	toolMembers: "EXT03-INIT-005", toolName: "EXT03-INIT-006", toolTwice: "EXT03-INIT-007", toolDescription: "EXT03-INIT-008",
@@ -163,10 +164,12 @@ func Rules(d dialect.Dialect) []string {
 		}
 	}
 	delete(set, rules.insideInitialize)
-	if !d.Canonical() {
-		for _, id := range serviceRules() {
-			set[id] = true
-		}
+	more := serviceRules
+	if d.Canonical() {
+		more = contractRules
+	}
+	for _, id := range more() {
+		set[id] = true
 	}
 	maps.DeleteFunc(set, func(id string, _ bool) bool { return !rulebook.BindsID(id, d.API()) })
 	return slices.Sorted(maps.Keys(set))

@@ -19,8 +19,8 @@ func scenarios(t *testing.T) []features.Scenario {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) < 240 {
-		t.Fatalf("%d scenarios were found; the features have more than 240", len(all))
+	if len(all) < 300 {
+		t.Fatalf("%d scenarios were found; the features have more than 300", len(all))
 	}
 	return all
 }
@@ -134,8 +134,8 @@ func TestScenarios_nameNoProgram(t *testing.T) {
 
 func TestFaults_areSound(t *testing.T) {
 	all := faultypeer.Faults()
-	if len(all) < 60 {
-		t.Errorf("%d faults; at least sixty", len(all))
+	if len(all) < 400 {
+		t.Errorf("%d faults; at least four hundred", len(all))
 	}
 	seen := map[string]bool{}
 	for _, f := range all {

@@ -4,6 +4,7 @@
 package services
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -42,6 +43,12 @@ type Host struct {
 	completes bool              // autocomplete is registered
 	shortcuts []string          // ids of registered ones
 	catalogs  []map[string]Tool // by revision, once anything was registered
+	contract  contract
+	behind    [][]byte          // what follows the answer that is being made
+	asked     map[string]bool   // methods of requests that have come
+	refusing  map[string]string // names of errors by method
+	waiting   map[string]bool   // methods that are left unanswered
+	held      []subject.Message // what they have asked
 }
 
 // Tool is a definition as far as a host needs it to call the tool.
@@ -52,7 +59,10 @@ type Tool struct {
 
 // New makes the host of one connection.
 func New(d dialect.Dialect, x dialect.Extension, view View) *Host {
-	return &Host{dialect: d, x: x, view: view, handed: map[string]string{}, files: map[string]string{}, session: "conform"}
+	return &Host{
+		dialect: d, x: x, view: view, handed: map[string]string{}, files: map[string]string{}, session: "conform",
+		contract: newContract(), asked: map[string]bool{}, refusing: map[string]string{}, waiting: map[string]bool{},
+	}
 }
 
 // AnswerByFile makes the host hand over what composing calls may use as a file of the scratch directory, as it
@@ -63,13 +73,24 @@ func (h *Host) AnswerByFile(method, member string) {
 	h.handed[method] = member
 }
 
-// Answer returns the response to a message of the extension; nil if it deserves none.
-func (h *Host) Answer(m subject.Message) []byte {
+// Answer returns the response to a message of the extension and what follows it; nil if it deserves none.
+func (h *Host) Answer(m subject.Message) [][]byte {
 	if m.IsResponse() || !dialect.Spellable(m.ID) {
 		return nil
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.asked[m.Method] = true
+	if h.waiting[m.Method] || h.waiting[Everything] {
+		h.held = append(h.held, m)
+		return nil
+	}
+	h.behind = nil
+	return append([][]byte{h.response(m)}, h.behind...)
+}
+
+// response is the answer to one request.
+func (h *Host) response(m subject.Message) []byte {
 	if name := h.view.Refusal(m.Frame.Index); name != "" {
 		return h.dialect.Refuse(m.ID, name, m.Method)
 	}
@@ -80,8 +101,15 @@ func (h *Host) Answer(m subject.Message) []byte {
 		}
 		return h.dialect.Result(m.ID, dialect.Object{member: json.RawMessage(file.AppendJSON(nil))})
 	}
-	serve := served[m.Method]
-	if serve == nil || h.dialect.Canonical() {
+	if name := cmp.Or(h.refusing[m.Method], h.refusing[Everything]); name != "" {
+		return h.dialect.Refuse(m.ID, name, m.Method)
+	}
+	table := served
+	if h.dialect.Canonical() {
+		table = contractServed
+	}
+	serve := table[m.Method]
+	if serve == nil {
 		return h.dialect.Refuse(m.ID, "unknown_method", m.Method)
 	}
 	result, refusal := serve(h, m.Fields["params"])

@@ -31,7 +31,7 @@ func host(t *testing.T, v view) *Host {
 // ask returns the result and the error code of one request.
 func ask(t *testing.T, h *Host, method, params string) (result json.RawMessage, code int64) {
 	t.Helper()
-	answer := h.Answer(subject.Message{ID: `"c-1"`, Method: method, Fields: map[string]json.RawMessage{"params": json.RawMessage(params)}})
+	answer := slices.Concat(h.Answer(subject.Message{ID: `"c-1"`, Method: method, Fields: map[string]json.RawMessage{"params": json.RawMessage(params)}})...)
 	var m struct {
 		Result json.RawMessage `json:"result"`
 		Error  struct {

@@ -34,6 +34,8 @@ func (w *World) anyAnswer() error {
 // limit is how long the last request may take.
 func (w *World) limit() time.Duration {
 	switch {
+	case w.timely:
+		return w.setup.Patience.hook()
 	case w.result == nil:
 		return w.setup.Patience.Initialize
 	case w.hurried:
@@ -72,8 +74,11 @@ func (w *World) answersResult() error {
 	return nil
 }
 
-// answersWith expects a result, an error, or an error with one of some names.
-func (w *World) answersWith(want string) error {
+// answersWith expects a result, an error, or an error with one of some names, and where that is said within what
+// a host waits for a hook.
+func (w *World) answersWith(inTime, want string) error {
+	w.timely = inTime != ""
+	defer func() { w.timely = false }()
 	if want == "a result" {
 		return w.answersResult()
 	}

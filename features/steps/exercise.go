@@ -41,6 +41,9 @@ func (w *World) asksFor(what string) error {
 	if what == "shutdown" {
 		return w.asksShutdown()
 	}
+	if ask := contractHandlers[what]; ask != nil {
+		return ask(w)
+	}
 	ask := handlers[what]
 	if ask == nil {
 		return errored("%q is nothing that a host asks for", what)
@@ -82,7 +85,7 @@ func (w *World) askAll(questions []question) error {
 // everyHandler asks every handler that is declared, and then tells what happens.
 func (w *World) everyHandler() error {
 	if w.setup.Dialect.Canonical() {
-		return nil
+		return w.everyService()
 	}
 	for _, kind := range order {
 		questions, _ := handlers[kind](w)

@@ -18,6 +18,9 @@ import (
 
 // declares ends a scenario that says nothing about an extension without a declaration, or without a feature.
 func (w *World) declares(what string) error {
+	if name, without := strings.CutPrefix(what, "no "); w.setup.Dialect.Canonical() && contractName(name) {
+		return w.chooses(name, without)
+	}
 	if featurewire.LookupFeature(what) != nil {
 		result, err := w.another()
 		if err != nil {
@@ -104,7 +107,7 @@ func (w *World) ready() error {
 	if err := w.answersResult(); err != nil {
 		return missing(err)
 	}
-	return nil
+	return w.attach()
 }
 
 func (w *World) params() (dialect.Object, error) {
@@ -143,6 +146,7 @@ func (w *World) sendsInitialize(pointer, value string) error {
 }
 
 func (w *World) send(frame []byte) error {
+	w.mark = w.rec.Len() - 1
 	if err := w.conv.Send(frame, w.setup.Patience.Answer); err != nil {
 		return w.wait("writing a frame", err)
 	}
@@ -203,7 +207,7 @@ func (w *World) close() subject.Ended {
 
 // endsSilently expects the subject to end its output without a frame that nobody has asked for.
 func (w *World) endsSilently() error {
-	m, err := w.conv.Await(subject.Any, w.endLimit())
+	m, err := w.conv.Await(unasked, w.endLimit())
 	switch {
 	case err == nil:
 		return failAt(m, "the extension wrote a frame instead of ending")

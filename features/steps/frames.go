@@ -94,6 +94,15 @@ func (w *World) goesOn(silently string) error {
 	return nil
 }
 
+// serves expects the extension to go on, or to end where that is said to be its right.
+func (w *World) serves(silently, orEnds string) error {
+	err := w.goesOn(silently)
+	if err != nil && orEnds != "" && w.conv.Ended() {
+		return nil
+	}
+	return err
+}
+
 // eachLine sends line by line and expects the same of the extension every time.
 func (w *World) eachLine(want string, table *godog.Table) error {
 	answer, answered := strings.CutPrefix(want, "answered with ")
@@ -102,7 +111,7 @@ func (w *World) eachLine(want string, table *godog.Table) error {
 		switch {
 		case err != nil:
 		case answered:
-			err = w.answersWith(answer)
+			err = w.answersWith("", answer)
 		default:
 			err = w.goesOn("silently")
 		}
@@ -179,6 +188,9 @@ func (w *World) cancelledCall() error {
 
 // keepsRules expects that the monitor found no frame of the subject against a rule of this scenario.
 func (w *World) keepsRules() error {
+	if err := w.untouched(); err != nil {
+		return err
+	}
 	for _, f := range w.mon.Findings() {
 		if slices.Contains(w.rules, f.Rule) {
 			return &Outcome{Class: verdict.Fail, Rule: f.Rule, Frame: f.Frame, Text: f.Message}

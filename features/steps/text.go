@@ -24,6 +24,13 @@ import (
 //	«tool»          the name of a tool that may be called, as a JSON string
 //	«arguments»     its arguments
 //	«context»       an execution context
+//	«asked»         the id of what the extension waits for, which later expectations are about
+//	«rebind»        a notice of a new incarnation of the bus
+//	«announce»      a notice that a topic which the extension waits for was declared
+//	«stream»        the id of the stream asked for last
+//	«source»        the path of a setup to import; «source broken», «source empty», «source file», «source link»
+//	                 and «source gone» of something else
+//	«found»         the paths that the extension has just detected
 //	«command»       the name of a command, as a JSON string
 //	«hook»          the name of a declared hook whose payload is never empty, as a JSON string
 //	«commands»      the commands that another start of the extension has announced
@@ -100,6 +107,8 @@ func (w *World) replace(word, rest string) (string, error) {
 		}
 		commands, _ := lookup(result, "/commands")
 		return string(commands), nil
+	case "asked", "rebind", "announce", "stream", "source", "found":
+		return w.contractMacro(word, rest)
 	case "context":
 		return string(dialect.Encode(w.setup.Dialect.Context())), nil
 	}

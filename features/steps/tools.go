@@ -58,8 +58,12 @@ func (w *World) makesFormerCall() error {
 	return notApplicable("%s", why)
 }
 
-// callRuns makes the slow call and shows that the extension serves while it runs.
-func (w *World) callRuns() error {
+// callRuns makes the slow call and shows that the extension serves while it runs. Where that is said, it makes one
+// that waits for an answer of the host instead.
+func (w *World) callRuns(waits string) error {
+	if waits != "" {
+		return w.callWaits()
+	}
 	if n := w.concurrency(); !w.setup.Dialect.Canonical() && n < len(w.running)+2 {
 		return notApplicable("the extension selected %d requests at a time; the scenario needs %d", n, len(w.running)+2)
 	}

@@ -71,6 +71,10 @@ type Patience struct {
 // DefaultPatience are the waits on a machine that starts a trivial process in good time.
 var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Second, Grace: 2 * time.Second, End: 4 * time.Second}
 
+// hook is the wait for the answer to a session hook: four times what a host grants, so that only an extension
+// that is late by itself fails, and no busy machine.
+func (p Patience) hook() time.Duration { return p.Answer / 5 }
+
 // Scale multiplies every wait.
 func (p Patience) Scale(factor float64) Patience {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
@@ -98,6 +102,10 @@ type World struct {
 	running []string        // ids of calls that have not been answered
 	reused  bool            // the last request has the id of a running call, which stays owed
 	hurried bool            // the last request was cancelled, or is shutdown
+	timely  bool            // the answer has to come within the time of a hook
+	mark    int             // the newest frame before what the host has sent last
+	stream  string          // id of the stream asked for last
+	sources sources
 	ended   *subject.Ended
 }
 
@@ -106,6 +114,7 @@ func NewWorld(setup *Setup, rules []string) *World { return &World{setup: setup,
 
 // Stop ends the subject, if there is one, and returns what the monitor found. It is the last call.
 func (w *World) Stop() []verdict.Finding {
+	defer w.sources.remove()
 	if w.conv == nil {
 		return nil
 	}

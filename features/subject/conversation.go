@@ -38,8 +38,8 @@ type Observer interface {
 	InputEnded()
 }
 
-// Responder answers a request of the subject. It returns the frame to write, or nil.
-type Responder func(Message) []byte
+// Responder answers a request of the subject. It returns the frames to write, in this order, or nil.
+type Responder func(Message) [][]byte
 
 // Conversation owns both pipes of a subject. Its methods may be called from several goroutines.
 type Conversation struct {
@@ -113,13 +113,16 @@ func (c *Conversation) answer(m Message) {
 	if c.respond == nil || m.Method == "" || m.ID == "" || c.answered >= maxAnswers {
 		return
 	}
-	frame := c.respond(m)
-	if frame == nil {
+	frames := c.respond(m)
+	if len(frames) == 0 {
 		return
 	}
 	c.answered++
-	c.replies.send(frame)
+	c.replies.send(frames...)
 }
+
+// Reply writes frames as answers are written: behind those given before, and without holding up the caller.
+func (c *Conversation) Reply(frames ...[]byte) { c.replies.send(frames...) }
 
 func (c *Conversation) record(lane wire.Lane, payload []byte, ended bool) wire.Frame {
 	c.order.Lock()

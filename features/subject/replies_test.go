@@ -21,10 +21,11 @@ func TestReplies_stayOutOfALineThatIsUnderWay(t *testing.T) {
 		seen := func() []string {
 			mu.Lock()
 			defer mu.Unlock()
-			return slices.Sorted(slices.Values(written))
+			return slices.Clone(written)
 		}
 
 		r.send([]byte("first"))
+		synctest.Wait()
 		held := make(chan struct{})
 		go func() {
 			r.hold()

@@ -172,7 +172,7 @@ func TestConversation_answersRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := subject.Converse(run, wire.NewRecorder(nil), nobody{}, func(m subject.Message) []byte { return []byte("re:" + m.ID) })
+	c := subject.Converse(run, wire.NewRecorder(nil), nobody{}, func(m subject.Message) [][]byte { return [][]byte{[]byte("re:" + m.ID)} })
 	defer c.Close()
 	m, err := c.Await(subject.Answers("1"), patience)
 	if err != nil || string(m.Fields["result"]) != `"re:\"q\"\n"` {

@@ -89,6 +89,13 @@ func (r *Recorder) Add(lane Lane, payload []byte, ended bool) Frame {
 	return f
 }
 
+// Len is how many frames were seen.
+func (r *Recorder) Len() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.frames) + r.dropped
+}
+
 // Frames returns what is kept, oldest first, and how many later frames were only counted.
 func (r *Recorder) Frames() (kept []Frame, dropped int) {
 	r.mu.Lock()
