@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"fmt"
 	"slices"
 
 	wirejson "github.com/octet-dev/octet/gen/golang/support"
@@ -82,6 +83,8 @@ func (t *tree) describe(m *model.Model) wirejson.Model {
 		d.Shape, d.Open, d.Values = wirejson.EnumShape, m.Open, values(m)
 	case model.Alias:
 		d.Shape, d.Type = wirejson.AliasShape, t.describeType(m.Type)
+	default:
+		panic(fmt.Sprintf("diff: the validator has no shape for a model of kind %q", m.Kind))
 	}
 	return d
 }
@@ -106,10 +109,17 @@ var controlClasses = map[model.Controls]wirejson.Controls{
 	model.TextControls: wirejson.TextControls, model.EditControls: wirejson.EditControls,
 }
 
+// describeType returns the descriptor of a type. A kind that it does not know would make every judgement
+// worthless, so it panics.
 func (t *tree) describeType(ty *model.Type) wirejson.Type {
+	kind, ok := typeKinds[ty.Kind]
+	controls, ok2 := controlClasses[ty.Controls]
+	if !ok || !ok2 {
+		panic(fmt.Sprintf("diff: the validator does not know a type of kind %q with control characters %q", ty.Kind, ty.Controls))
+	}
 	d := wirejson.Type{
-		Kind: typeKinds[ty.Kind], MinBytes: ty.MinBytes, MaxBytes: describeBound(ty.MaxBytes), NotBlank: ty.NotBlank,
-		Controls: controlClasses[ty.Controls], Const: ty.Const, MaxLimit: ty.MaximumLimit,
+		Kind: kind, MinBytes: ty.MinBytes, MaxBytes: describeBound(ty.MaxBytes), NotBlank: ty.NotBlank,
+		Controls: controls, Const: ty.Const, MaxLimit: ty.MaximumLimit,
 		MaxEncodedBytes: describeBound(ty.MaxEncodedBytes), MinItems: ty.MinItems, MaxItems: describeBound(ty.MaxItems),
 		Unique: ty.Unique, UniqueBy: ty.UniqueBy,
 	}
