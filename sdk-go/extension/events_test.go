@@ -81,6 +81,29 @@ func TestEvents_floodIsBounded(t *testing.T) {
 	})
 }
 
+// Large events are bounded by their bytes.
+func TestEvents_floodOfLargeOnesIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log lockedBuffer
+		release := make(chan struct{})
+		heard := 0
+		host := exttest.Start(t, listener(&log, func(context.Context, featurewire.MessageUpdatedParams) {
+			<-release
+			heard++
+		}))
+		large := settled(strings.Repeat("x", 1_000_000))
+		for range 20 {
+			host.Tell(featurewire.MethodMessageUpdated, large)
+		}
+		synctest.Wait()
+		close(release)
+		host.Call("caught", nil)
+		if heard != 16 && heard != 17 || !strings.Contains(log.String(), "too many events wait") {
+			t.Errorf("%d events were handled; log %s", heard, log.String())
+		}
+	})
+}
+
 func TestEvents_survivePanicsAndMalformedOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log lockedBuffer

@@ -235,3 +235,48 @@ func composingOn(api extension.API) *extension.Options {
 	}
 	return composing(api)
 }
+
+// What a tool call alone may ask for, a command may not.
+func TestScope_commandIsNoToolCall(t *testing.T) {
+	done := make(chan error, 1)
+	options := quietOptions(extension.API04)
+	options.UsesAll = true
+	ext := extension.New(options)
+	ext.AddCommand(extension.Command{Name: "go", Description: "Goes", Run: func(ctx context.Context, call *extension.CommandCall, _ []string) (*extension.CommandResult, error) {
+		done <- invoke("composition.context", `{}`)(ctx, &call.Scope)
+		return nil, nil
+	}})
+	host := exttest.Start(t, ext)
+	host.Command("go")
+	if err := <-done; !errors.Is(err, extension.ErrNoParent) || len(host.Sent()) != 0 {
+		t.Errorf("%v after %v", err, host.Sent())
+	}
+}
+
+// What runs beside the calls ends before they are waited for, and the session behind it.
+func TestSession_shutdownEndsWhatRunsBesideFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ended, cleaned := make(chan struct{}), false
+		ext := extension.New(quietOptions(extension.API04))
+		ext.OnReady(func(ctx context.Context, _ *extension.Scope) {
+			<-ctx.Done()
+			close(ended)
+			time.Sleep(time.Second) // longer than the connection lasts
+			cleaned = true
+		})
+		extension.AddTool(ext, "wait", "Waits for what runs beside", func(context.Context, *extension.Call, struct{}) (*extension.Result, error) {
+			<-ended
+			return nil, nil
+		})
+		host := exttest.Start(t, ext)
+		call := host.Begin("wait", nil)
+		synctest.Wait()
+		host.Close()
+		if _, err := call.Wait(); err != nil {
+			t.Errorf("the call that waited for it gives %v", err)
+		}
+		if !cleaned {
+			t.Error("Serve has returned before it")
+		}
+	})
+}
