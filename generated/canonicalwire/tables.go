@@ -72,3 +72,69 @@ var TableLifecycleDeadlines = []LifecycleDeadlinesRow{
 	{"exit", "2000"},
 	{"session_hook", "250"},
 }
+
+// TableBusTopicPrefix: How every topic of the bus begins; an owner and a name follow, with a dot between
+// them.
+//
+// Source: canonical 7.2.
+var TableBusTopicPrefix = []string{
+	"bus.",
+}
+
+// TableBusForbiddenWords: What the name of a field may not contain once it is in lower case and all but
+// ASCII letters and digits is gone.
+//
+// Source: canonical 7.3.
+var TableBusForbiddenWords = []string{
+	"apikey",
+	"authorization",
+	"capability",
+	"credential",
+	"cookie",
+	"handle",
+	"keychain",
+	"oauth",
+	"passwd",
+	"password",
+	"path",
+	"pem",
+	"private",
+	"secret",
+	"session",
+	"token",
+	"trust",
+}
+
+// TableBusSecretStems: How a bus string may not begin, in any case, when a hyphen or underscore and at
+// least eight more characters follow.
+//
+// Source: canonical 7.4.
+var TableBusSecretStems = []string{
+	"sk",
+	"pk",
+	"rk",
+	"ghp",
+	"gho",
+	"ghu",
+	"ghs",
+	"github_pat",
+	"xoxa",
+	"xoxb",
+	"xoxp",
+	"xoxr",
+	"xoxs",
+}
+
+// TableBusSecretPrefixes: How a bus string may not begin, in any case.
+//
+// Source: canonical 7.4.
+var TableBusSecretPrefixes = []string{
+	"-----begin",
+}
+
+// TableBusSecretWords: What a bus string may not begin with, in any case, when white space follows.
+//
+// Source: canonical 7.4.
+var TableBusSecretWords = []string{
+	"bearer",
+}

@@ -263,6 +263,14 @@ const (
 	// EXT03Env023: A host keeps a known method to its kind: a notification method never carries an id, a
 	// request method always does.
 	EXT03Env023 = "EXT03-ENV-023"
+	// EXT03Env024: A request of an extension carries an id that is a string of 1 to 256 UTF-8 bytes or an
+	// integer of at least 0.
+	EXT03Env024 = "EXT03-ENV-024"
+	// EXT03Env025: An extension uses no request id twice in the life of its process.
+	EXT03Env025 = "EXT03-ENV-025"
+	// EXT03Env026: An extension sends provider/event, providers/complete and $/cancelRequest without an id,
+	// and every other method of its own with one.
+	EXT03Env026 = "EXT03-ENV-026"
 	// EXT03Env027: A host ends the stream at a notification method that carries an id and at a request
 	// method without one.
 	EXT03Env027 = "EXT03-ENV-027"
@@ -462,6 +470,8 @@ const (
 	// invalid_params, a zero limit as invalid_params and a limit above the API maximum as
 	// resource_exhausted.
 	EXT03Contract022 = "EXT03-CONTRACT-022"
+	// EXT03Contract023: A selection that contains event_bus contains bus/lifecycle.
+	EXT03Contract023 = "EXT03-CONTRACT-023"
 	// EXT03Contract024: A host accepts the names of a selection in any order.
 	EXT03Contract024 = "EXT03-CONTRACT-024"
 	// EXT03Contract025: A host accepts a capability that is selected with none of its methods, event_bus
@@ -501,6 +511,12 @@ const (
 	EXT03Method007 = "EXT03-METHOD-007"
 	// EXT03Method008: A host sends only methods the extension selected.
 	EXT03Method008 = "EXT03-METHOD-008"
+	// EXT03Method009: An extension answers a request of an optional method it selected whose params break
+	// their model with invalid_params, or with resource_exhausted where a count or byte bound is passed.
+	EXT03Method009 = "EXT03-METHOD-009"
+	// EXT03Method010: An extension goes on serving when the host answers a request of its own with an
+	// error.
+	EXT03Method010 = "EXT03-METHOD-010"
 	// EXT03Method011: A host answers a request of a selected method whose params break their model with an
 	// error, and the stream lives.
 	EXT03Method011 = "EXT03-METHOD-011"
@@ -655,6 +671,11 @@ const (
 	EXT03Order010 = "EXT03-ORDER-010"
 	// EXT03Order011: A host delivers answers to their requests whatever order they arrive in.
 	EXT03Order011 = "EXT03-ORDER-011"
+	// EXT03Order012: An extension keeps the ids of its own requests apart from those of the host: equal ids
+	// in both directions do not disturb each other.
+	EXT03Order012 = "EXT03-ORDER-012"
+	// EXT03Order013: An extension goes on reading and answering while a request of its own is unanswered.
+	EXT03Order013 = "EXT03-ORDER-013"
 	// EXT03Order014: A host keeps the ids of its own requests apart from those of the extension.
 	EXT03Order014 = "EXT03-ORDER-014"
 	// EXT03Order015: A host answers each request of an extension exactly once, under its id as received.
@@ -744,6 +765,14 @@ const (
 	// EXT03Model011: A host judges the members of a result for its meaning as well: a disposition kind
 	// outside continue, deny and defer is refused.
 	EXT03Model011 = "EXT03-MODEL-011"
+	// EXT03Hook001: An extension answers hook/run with a result of exactly one member, disposition, whose
+	// kind is continue, deny or defer.
+	EXT03Hook001 = "EXT03-HOOK-001"
+	// EXT03Hook002: The reason of a disposition has 1 to 4096 UTF-8 bytes and is there for deny and defer;
+	// a disposition has no member beside kind and reason.
+	EXT03Hook002 = "EXT03-HOOK-002"
+	// EXT03Hook003: An extension answers a session hook within 250 ms.
+	EXT03Hook003 = "EXT03-HOOK-003"
 	// EXT03Hook004: A host sends hook/run only to an extension whose manifest declares the session hooks
 	// and that selected lifecycle_events and hook/run.
 	EXT03Hook004 = "EXT03-HOOK-004"
@@ -787,6 +816,9 @@ const (
 	// EXT03Hook019: Session hooks stay out of prompts and tool calls, and no session/started or
 	// session/settled observation is sent on API 0.3.
 	EXT03Hook019 = "EXT03-HOOK-019"
+	// EXT03Session001: An extension sends session/create, session/fork and session/reload with empty
+	// params, and session/switch with exactly session_id, a string of at most 256 UTF-8 bytes.
+	EXT03Session001 = "EXT03-SESSION-001"
 	// EXT03Session002: A host offers session_lifecycle only where an interactive product has bound the
 	// driver of its active session.
 	EXT03Session002 = "EXT03-SESSION-002"
@@ -817,6 +849,30 @@ const (
 	EXT03Session012 = "EXT03-SESSION-012"
 	// EXT03Session013: A host may answer a session request long after it came.
 	EXT03Session013 = "EXT03-SESSION-013"
+	// EXT03Migrate001: An extension answers migration/detect with exactly detected, config_paths and
+	// diagnostics: a boolean, at most 128 paths of at most 4096 UTF-8 bytes, at most 128 diagnostics of
+	// path, severity (warning or error) and reason.
+	EXT03Migrate001 = "EXT03-MIGRATE-001"
+	// EXT03Migrate002: An extension answers migration/import with exactly models, skills, mcp_servers and
+	// diagnostics, each of at most 128 records within the bounds of their models and without an unlisted
+	// member such as an environment, header, credential, working directory or permission grant.
+	EXT03Migrate002 = "EXT03-MIGRATE-002"
+	// EXT03Migrate003: Every path in an answer of a migration adapter is relative to the source root: no
+	// leading slash, no drive letter, no backslash, no NUL, no empty, single-dot or double-dot segment.
+	EXT03Migrate003 = "EXT03-MIGRATE-003"
+	// EXT03Migrate004: An extension answers a source_root that is relative, does not exist, is no directory
+	// or is a symbolic link with invalid_params.
+	EXT03Migrate004 = "EXT03-MIGRATE-004"
+	// EXT03Migrate005: An extension answers a migration/import whose config_paths name anything its
+	// detection cannot report, or one path twice, with invalid_params.
+	EXT03Migrate005 = "EXT03-MIGRATE-005"
+	// EXT03Migrate006: An extension changes nothing below the source root while it answers migration/detect
+	// and migration/import.
+	EXT03Migrate006 = "EXT03-MIGRATE-006"
+	// EXT03Migrate007: A migration adapter answers an unreadable or malformed source with a diagnostic, not
+	// with an error: of severity error for a configuration that is no JSON object, of severity warning for
+	// a file that vanished, a skill that is no UTF-8 and a permission setting.
+	EXT03Migrate007 = "EXT03-MIGRATE-007"
 	// EXT03Migrate008: A migration adapter may announce no tools at all.
 	EXT03Migrate008 = "EXT03-MIGRATE-008"
 	// EXT03Migrate009: A host sends migration/detect with exactly source_root, an absolute path of at most
@@ -830,6 +886,15 @@ const (
 	EXT03Migrate011 = "EXT03-MIGRATE-011"
 	// EXT03Migrate012: A host writes nothing on the ground of migration/detect.
 	EXT03Migrate012 = "EXT03-MIGRATE-012"
+	// EXT03Provider001: The params of providers/register, update, unregister and complete keep their models
+	// and bounds, and hold no credential, token, endpoint, URL, header or callback address.
+	EXT03Provider001 = "EXT03-PROVIDER-001"
+	// EXT03Provider002: Provider and model ids in a registration are not empty and hold no slash, no two
+	// models of it have the same id, and context_window and max_output_tokens are at least 1.
+	EXT03Provider002 = "EXT03-PROVIDER-002"
+	// EXT03Provider003: An extension updates and unregisters only providers that its own process
+	// registered.
+	EXT03Provider003 = "EXT03-PROVIDER-003"
 	// EXT03Provider004: An extension may send providers/complete for an empty batch, more than once, and
 	// register, update or unregister behind it.
 	EXT03Provider004 = "EXT03-PROVIDER-004"
@@ -874,6 +939,12 @@ const (
 	// EXT03Provider020: A registration in the catalog promises no other service: a host calls the provider
 	// only under what it selected.
 	EXT03Provider020 = "EXT03-PROVIDER-020"
+	// EXT03Auth001: The params of provider/auth/request and provider/auth/revoke have provider_id, action
+	// and interactive, optionally at most 32 scopes, and no other member.
+	EXT03Auth001 = "EXT03-AUTH-001"
+	// EXT03Auth002: An extension sends the action revoke with provider/auth/revoke, and authorize or
+	// refresh with provider/auth/request.
+	EXT03Auth002 = "EXT03-AUTH-002"
 	// EXT03Auth003: A host answers an action that does not belong to the method with invalid_params.
 	EXT03Auth003 = "EXT03-AUTH-003"
 	// EXT03Auth004: A host answers an authorization with a status of ready, pending, denied, unavailable or
@@ -890,6 +961,28 @@ const (
 	// EXT03Auth008: A host answers an authorization for a provider that the process does not own with
 	// capability_mismatch.
 	EXT03Auth008 = "EXT03-AUTH-008"
+	// EXT03Stream001: An extension answers provider/stream with the stream_id of the request and accepted,
+	// optionally a reason of at most 4096 UTF-8 bytes, and nothing else.
+	EXT03Stream001 = "EXT03-STREAM-001"
+	// EXT03Stream002: A provider/event has exactly stream_id, sequence, kind and payload, a kind out of the
+	// 14, and a payload that is not null and has at most 65536 canonical bytes.
+	EXT03Stream002 = "EXT03-STREAM-002"
+	// EXT03Stream003: The events of a stream carry the sequence 0, 1, 2 and so on without a gap.
+	EXT03Stream003 = "EXT03-STREAM-003"
+	// EXT03Stream004: The first event of a stream is of kind started.
+	EXT03Stream004 = "EXT03-STREAM-004"
+	// EXT03Stream005: An extension sends no event of a stream behind its finished or error event.
+	EXT03Stream005 = "EXT03-STREAM-005"
+	// EXT03Stream006: An extension ends each stream it accepted, unless it is cancelled, with one event of
+	// kind finished or error.
+	EXT03Stream006 = "EXT03-STREAM-006"
+	// EXT03Stream007: An extension sends events only for a stream_id that it has accepted, and none before
+	// its answer.
+	EXT03Stream007 = "EXT03-STREAM-007"
+	// EXT03Stream008: An extension stops the stream that a provider/cancel names.
+	EXT03Stream008 = "EXT03-STREAM-008"
+	// EXT03Stream009: An extension ignores a provider/cancel of a stream that is unknown or has ended.
+	EXT03Stream009 = "EXT03-STREAM-009"
 	// EXT03Stream010: A host sends provider/stream with a stream_id it made, provider_id, model_id and a
 	// request that is not null, optionally with an authorization_lease of at most 256 UTF-8 bytes.
 	EXT03Stream010 = "EXT03-STREAM-010"
@@ -920,6 +1013,12 @@ const (
 	EXT03Stream019 = "EXT03-STREAM-019"
 	// EXT03Stream020: A host treats request and event payloads as opaque JSON on this layer.
 	EXT03Stream020 = "EXT03-STREAM-020"
+	// EXT03Theme001: The params of theme/select have exactly namespace, theme_id, role and scope: a role
+	// out of the 30, the scope extension, a namespace of at most 64 and a theme_id of at most 128 UTF-8
+	// bytes.
+	EXT03Theme001 = "EXT03-THEME-001"
+	// EXT03Theme002: The namespace of a theme/select is the extension's own name.
+	EXT03Theme002 = "EXT03-THEME-002"
 	// EXT03Theme003: A host answers a theme/select with another namespace than the caller's with
 	// capability_mismatch.
 	EXT03Theme003 = "EXT03-THEME-003"
@@ -936,6 +1035,31 @@ const (
 	// EXT03Theme008: A host puts a theme_id into the result only beside selected, and it is the one the
 	// host resolved.
 	EXT03Theme008 = "EXT03-THEME-008"
+	// EXT03Bus001: The params of bus/declare, subscribe, unsubscribe and publish keep their models and
+	// bounds.
+	EXT03Bus001 = "EXT03-BUS-001"
+	// EXT03Bus002: An extension sends no bus request before the first bus/lifecycle notice of kind binding.
+	EXT03Bus002 = "EXT03-BUS-002"
+	// EXT03Bus003: An extension sends every bus request with the binding_id of the newest binding notice
+	// that it has read.
+	EXT03Bus003 = "EXT03-BUS-003"
+	// EXT03Bus004: An extension declares only topics bus.OWNER.NAME of at most 96 bytes whose OWNER is its
+	// own name and whose segments are bus identifiers.
+	EXT03Bus004 = "EXT03-BUS-004"
+	// EXT03Bus005: A declared field has a bus identifier as name, unique in the topic and without a
+	// forbidden word, a max_bytes of 1 to 1024, unique values exactly for kind enum, and minimum and
+	// maximum only for kind integer, in order.
+	EXT03Bus005 = "EXT03-BUS-005"
+	// EXT03Bus006: An extension publishes only topics that it has declared under the current binding.
+	EXT03Bus006 = "EXT03-BUS-006"
+	// EXT03Bus007: A published payload is an object of declared fields only, with every required one, each
+	// of its kind, within its bounds and past the screening of strings.
+	EXT03Bus007 = "EXT03-BUS-007"
+	// EXT03Bus008: An extension subscribes again with a new request when a topic it is pending on becomes
+	// available or the binding changes.
+	EXT03Bus008 = "EXT03-BUS-008"
+	// EXT03Bus009: An extension sends no bus request behind a bus/lifecycle notice that breaks its model.
+	EXT03Bus009 = "EXT03-BUS-009"
 	// EXT03Bus010: A host has one bus for each host session.
 	EXT03Bus010 = "EXT03-BUS-010"
 	// EXT03Bus011: A host without a bus leaves event_bus and every bus method out of its offer and answers
@@ -5018,6 +5142,36 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT03Env024,
+		Wire:     "extension-canonical",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A request of an extension carries an id that is a string of 1 to 256 UTF-8 bytes or an integer of at least 0.",
+		Source:   "canonical 2.8, 5.2",
+	},
+	{
+		ID:       EXT03Env025,
+		Wire:     "extension-canonical",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension uses no request id twice in the life of its process.",
+		Source:   "canonical 10.2",
+	},
+	{
+		ID:       EXT03Env026,
+		Wire:     "extension-canonical",
+		Area:     "ENV",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends provider/event, providers/complete and $/cancelRequest without an id, and every other method of its own with one.",
+		Source:   "canonical 4.2, 5.2",
+	},
+	{
 		ID:       EXT03Env027,
 		Wire:     "extension-canonical",
 		Area:     "ENV",
@@ -5853,6 +6007,16 @@ var All = []Rule{
 		ProvenBy: "runtime/negotiation",
 	},
 	{
+		ID:       EXT03Contract023,
+		Wire:     "extension-canonical",
+		Area:     "CONTRACT",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A selection that contains event_bus contains bus/lifecycle.",
+		Source:   "canonical 4.1, 8",
+	},
+	{
 		ID:       EXT03Contract024,
 		Wire:     "extension-canonical",
 		Area:     "CONTRACT",
@@ -6019,6 +6183,26 @@ var All = []Rule{
 		Source:   "canonical 8, 10.2",
 		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
+	},
+	{
+		ID:       EXT03Method009,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers a request of an optional method it selected whose params break their model with invalid_params, or with resource_exhausted where a count or byte bound is passed.",
+		Source:   "canonical 5.1, 6; S18",
+	},
+	{
+		ID:       EXT03Method010,
+		Wire:     "extension-canonical",
+		Area:     "METHOD",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension goes on serving when the host answers a request of its own with an error.",
+		Source:   "canonical 7.5, 9.1",
 	},
 	{
 		ID:       EXT03Method011,
@@ -6674,6 +6858,26 @@ var All = []Rule{
 		ProvenBy: "runtime/peer",
 	},
 	{
+		ID:       EXT03Order012,
+		Wire:     "extension-canonical",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension keeps the ids of its own requests apart from those of the host: equal ids in both directions do not disturb each other.",
+		Source:   "canonical 10.2",
+	},
+	{
+		ID:       EXT03Order013,
+		Wire:     "extension-canonical",
+		Area:     "ORDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension goes on reading and answering while a request of its own is unanswered.",
+		Source:   "canonical 7.8",
+	},
+	{
 		ID:       EXT03Order014,
 		Wire:     "extension-canonical",
 		Area:     "ORDER",
@@ -7059,6 +7263,36 @@ var All = []Rule{
 		Unproven: "needs a host that runs session hooks",
 	},
 	{
+		ID:       EXT03Hook001,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers hook/run with a result of exactly one member, disposition, whose kind is continue, deny or defer.",
+		Source:   "canonical 5.8, 5.9; canonical op 10",
+	},
+	{
+		ID:       EXT03Hook002,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The reason of a disposition has 1 to 4096 UTF-8 bytes and is there for deny and defer; a disposition has no member beside kind and reason.",
+		Source:   "canonical 5.9",
+	},
+	{
+		ID:       EXT03Hook003,
+		Wire:     "extension-canonical",
+		Area:     "HOOK",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers a session hook within 250 ms.",
+		Source:   "canonical op 7; S01; seed: Declared API 0.3 session hooks",
+	},
+	{
 		ID:       EXT03Hook004,
 		Wire:     "extension-canonical",
 		Area:     "HOOK",
@@ -7235,6 +7469,16 @@ var All = []Rule{
 		Unproven: "needs a host that runs session hooks",
 	},
 	{
+		ID:       EXT03Session001,
+		Wire:     "extension-canonical",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends session/create, session/fork and session/reload with empty params, and session/switch with exactly session_id, a string of at most 256 UTF-8 bytes.",
+		Source:   "canonical 5.7",
+	},
+	{
 		ID:       EXT03Session002,
 		Wire:     "extension-canonical",
 		Area:     "SESSION",
@@ -7367,6 +7611,76 @@ var All = []Rule{
 		Unproven: "needs a host that keeps sessions",
 	},
 	{
+		ID:       EXT03Migrate001,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers migration/detect with exactly detected, config_paths and diagnostics: a boolean, at most 128 paths of at most 4096 UTF-8 bytes, at most 128 diagnostics of path, severity (warning or error) and reason.",
+		Source:   "canonical 5.10",
+	},
+	{
+		ID:       EXT03Migrate002,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers migration/import with exactly models, skills, mcp_servers and diagnostics, each of at most 128 records within the bounds of their models and without an unlisted member such as an environment, header, credential, working directory or permission grant.",
+		Source:   "canonical 5.10",
+	},
+	{
+		ID:       EXT03Migrate003,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "Every path in an answer of a migration adapter is relative to the source root: no leading slash, no drive letter, no backslash, no NUL, no empty, single-dot or double-dot segment.",
+		Source:   "canonical 5.10; canonical op 29",
+	},
+	{
+		ID:       EXT03Migrate004,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers a source_root that is relative, does not exist, is no directory or is a symbolic link with invalid_params.",
+		Source:   "canonical 5.10",
+	},
+	{
+		ID:       EXT03Migrate005,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers a migration/import whose config_paths name anything its detection cannot report, or one path twice, with invalid_params.",
+		Source:   "canonical 5.10",
+	},
+	{
+		ID:       EXT03Migrate006,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension changes nothing below the source root while it answers migration/detect and migration/import.",
+		Source:   "canonical 5.10",
+	},
+	{
+		ID:       EXT03Migrate007,
+		Wire:     "extension-canonical",
+		Area:     "MIGRATE",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A migration adapter answers an unreadable or malformed source with a diagnostic, not with an error: of severity error for a configuration that is no JSON object, of severity warning for a file that vanished, a skill that is no UTF-8 and a permission setting.",
+		Source:   "canonical 5.10",
+	},
+	{
 		ID:       EXT03Migrate008,
 		Wire:     "extension-canonical",
 		Area:     "MIGRATE",
@@ -7421,6 +7735,36 @@ var All = []Rule{
 		Text:     "A host writes nothing on the ground of migration/detect.",
 		Source:   "canonical 5.10",
 		Unproven: "needs a host that imports other programs' setups",
+	},
+	{
+		ID:       EXT03Provider001,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The params of providers/register, update, unregister and complete keep their models and bounds, and hold no credential, token, endpoint, URL, header or callback address.",
+		Source:   "canonical 5.11",
+	},
+	{
+		ID:       EXT03Provider002,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "Provider and model ids in a registration are not empty and hold no slash, no two models of it have the same id, and context_window and max_output_tokens are at least 1.",
+		Source:   "canonical op 19; canonical op 20",
+	},
+	{
+		ID:       EXT03Provider003,
+		Wire:     "extension-canonical",
+		Area:     "PROVIDER",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension updates and unregisters only providers that its own process registered.",
+		Source:   "canonical 5.11; canonical op 19",
 	},
 	{
 		ID:       EXT03Provider004,
@@ -7611,6 +7955,26 @@ var All = []Rule{
 		Unproven: "needs a host with a provider registry",
 	},
 	{
+		ID:       EXT03Auth001,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The params of provider/auth/request and provider/auth/revoke have provider_id, action and interactive, optionally at most 32 scopes, and no other member.",
+		Source:   "canonical 5.11",
+	},
+	{
+		ID:       EXT03Auth002,
+		Wire:     "extension-canonical",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends the action revoke with provider/auth/revoke, and authorize or refresh with provider/auth/request.",
+		Source:   "canonical op 17",
+	},
+	{
 		ID:       EXT03Auth003,
 		Wire:     "extension-canonical",
 		Area:     "AUTH",
@@ -7675,6 +8039,96 @@ var All = []Rule{
 		Text:     "A host answers an authorization for a provider that the process does not own with capability_mismatch.",
 		Source:   "canonical 5.11, 6",
 		Unproven: "needs a host that authorizes providers",
+	},
+	{
+		ID:       EXT03Stream001,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension answers provider/stream with the stream_id of the request and accepted, optionally a reason of at most 4096 UTF-8 bytes, and nothing else.",
+		Source:   "canonical 5.11, 10.4",
+	},
+	{
+		ID:       EXT03Stream002,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A provider/event has exactly stream_id, sequence, kind and payload, a kind out of the 14, and a payload that is not null and has at most 65536 canonical bytes.",
+		Source:   "canonical 5.11, 10.4",
+	},
+	{
+		ID:       EXT03Stream003,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The events of a stream carry the sequence 0, 1, 2 and so on without a gap.",
+		Source:   "canonical 10.4; canonical op 15",
+	},
+	{
+		ID:       EXT03Stream004,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The first event of a stream is of kind started.",
+		Source:   "canonical 10.4",
+	},
+	{
+		ID:       EXT03Stream005,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends no event of a stream behind its finished or error event.",
+		Source:   "canonical 10.4; canonical op 15",
+	},
+	{
+		ID:       EXT03Stream006,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension ends each stream it accepted, unless it is cancelled, with one event of kind finished or error.",
+		Source:   "canonical 10.4",
+	},
+	{
+		ID:       EXT03Stream007,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends events only for a stream_id that it has accepted, and none before its answer.",
+		Source:   "canonical 10.4; canonical op 15",
+	},
+	{
+		ID:       EXT03Stream008,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension stops the stream that a provider/cancel names.",
+		Source:   "canonical 10.4",
+	},
+	{
+		ID:       EXT03Stream009,
+		Wire:     "extension-canonical",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension ignores a provider/cancel of a stream that is unknown or has ended.",
+		Source:   "canonical 10.4",
 	},
 	{
 		ID:       EXT03Stream010,
@@ -7798,6 +8252,26 @@ var All = []Rule{
 		Unproven: "needs a host that streams from extension providers",
 	},
 	{
+		ID:       EXT03Theme001,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The params of theme/select have exactly namespace, theme_id, role and scope: a role out of the 30, the scope extension, a namespace of at most 64 and a theme_id of at most 128 UTF-8 bytes.",
+		Source:   "canonical 5.12",
+	},
+	{
+		ID:       EXT03Theme002,
+		Wire:     "extension-canonical",
+		Area:     "THEME",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The namespace of a theme/select is the extension's own name.",
+		Source:   "canonical op 24",
+	},
+	{
 		ID:       EXT03Theme003,
 		Wire:     "extension-canonical",
 		Area:     "THEME",
@@ -7862,6 +8336,96 @@ var All = []Rule{
 		Text:     "A host puts a theme_id into the result only beside selected, and it is the one the host resolved.",
 		Source:   "canonical 5.12; canonical op 25",
 		Unproven: "needs a host with themes",
+	},
+	{
+		ID:       EXT03Bus001,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "The params of bus/declare, subscribe, unsubscribe and publish keep their models and bounds.",
+		Source:   "canonical 5.13, 3",
+	},
+	{
+		ID:       EXT03Bus002,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends no bus request before the first bus/lifecycle notice of kind binding.",
+		Source:   "canonical 7.8",
+	},
+	{
+		ID:       EXT03Bus003,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends every bus request with the binding_id of the newest binding notice that it has read.",
+		Source:   "canonical 7.1, 7.8; canonical op 31",
+	},
+	{
+		ID:       EXT03Bus004,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension declares only topics bus.OWNER.NAME of at most 96 bytes whose OWNER is its own name and whose segments are bus identifiers.",
+		Source:   "canonical 7.2, 7.5",
+	},
+	{
+		ID:       EXT03Bus005,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A declared field has a bus identifier as name, unique in the topic and without a forbidden word, a max_bytes of 1 to 1024, unique values exactly for kind enum, and minimum and maximum only for kind integer, in order.",
+		Source:   "canonical 5.13, 7.3, 7.4",
+	},
+	{
+		ID:       EXT03Bus006,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension publishes only topics that it has declared under the current binding.",
+		Source:   "canonical 7.5, 7.8",
+	},
+	{
+		ID:       EXT03Bus007,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "A published payload is an object of declared fields only, with every required one, each of its kind, within its bounds and past the screening of strings.",
+		Source:   "canonical 7.4, 7.5",
+	},
+	{
+		ID:       EXT03Bus008,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Should,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension subscribes again with a new request when a topic it is pending on becomes available or the binding changes.",
+		Source:   "canonical 7.8; canonical op 32",
+	},
+	{
+		ID:       EXT03Bus009,
+		Wire:     "extension-canonical",
+		Area:     "BUS",
+		Level:    Must,
+		Role:     "extension",
+		Versions: []string{"0.3"},
+		Text:     "An extension sends no bus request behind a bus/lifecycle notice that breaks its model.",
+		Source:   "canonical 7.8",
 	},
 	{
 		ID:       EXT03Bus010,
