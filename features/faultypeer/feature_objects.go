@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 )
@@ -39,14 +40,11 @@ func pixelBytes() []byte {
 // object is what the peer writes as a bulk object.
 var object = []byte("an object of some size")
 
-// composedStep calls the one tool that a host lets a composing call use.
-var composedStep = step{method: featurewire.MethodCompositionCall, params: with(obj{"name": "conform_say", "arguments": obj{"word": "octet"}})}
-
 var objectSteps = []step{
 	{method: featurewire.MethodArtifactPublish, params: func(*peer) obj { return inline(pixelBytes()) },
 		then: named("artifact_id", func(p *peer, id string) { p.artifact = id })},
 	{method: featurewire.MethodCompositionContext, params: with(nil), then: (*peer).takeFile},
-	composedStep,
+	{method: featurewire.MethodCompositionCall, params: with(composed)},
 	{method: featurewire.MethodCompositionStore, params: with(obj{"set": obj{"stop": 1}, "delete": list("old")})},
 	{method: featurewire.MethodResourceRegister, params: with(obj{"type": "peer.Stop"}), then: func(p *peer, result json.RawMessage) { p.resource = result }},
 	{method: featurewire.MethodResourceRelease, params: func(p *peer) obj { return obj{"resource": p.resource} }},
@@ -58,6 +56,31 @@ var objectSteps = []step{
 	{method: featurewire.MethodBulkRead, params: func(p *peer) obj { return obj{"profile": "local-file.v1", "blob": p.blob} },
 		then: named("lease", func(p *peer, id string) { p.lease = id })},
 	{method: featurewire.MethodBulkRelease, params: func(p *peer) obj { return obj{"id": p.lease} }},
+}
+
+// composed calls the one tool that a host lets a composing call use.
+var composed = obj{"name": "conform_say", "arguments": obj{"word": "octet"}}
+
+// compose makes so many composed calls, as many at a time as a host takes, and then answers.
+func (p *peer) compose(id json.RawMessage, left int) {
+	if left == 0 {
+		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.tourResult()) })
+		return
+	}
+	n := min(left, featurewire.MaxChildRequests)
+	open := n
+	for range n {
+		p.asked++
+		own := "t-" + strconv.Itoa(p.asked)
+		p.waiting[own] = func(json.RawMessage) {
+			if open--; open == 0 && p.live[key(id)] != nil {
+				p.compose(id, left-n)
+			}
+		}
+		params := with(composed)(p)
+		params["parent_request_id"] = id
+		p.ask(own, featurewire.MethodCompositionCall, params)
+	}
 }
 
 // takeFile reads an answer that came as a file, and removes it.

@@ -20,11 +20,11 @@ type step struct {
 
 // tour serves the tool that uses every service it may, one behind the other, and then answers.
 func (p *peer) tour(id json.RawMessage) {
-	steps := slices.Concat(peopleSteps, agentSteps, sessionSteps, objectSteps, screenSteps, catalogSteps)
-	if p.does("compose-without-end") {
-		steps = slices.Repeat([]step{composedStep}, featurewire.MaxCompositionCalls+1)
+	if p.does("compose-without-end") && slices.Contains(p.features, featurewire.FeatureToolCompositionV1) {
+		p.compose(id, featurewire.MaxCompositionCalls+1)
+		return
 	}
-	p.walk(id, steps, func() {
+	p.walk(id, slices.Concat(peopleSteps, agentSteps, sessionSteps, objectSteps, screenSteps, catalogSteps), func() {
 		p.settle(id, func() { p.result(featurewire.MethodToolCall, id, p.tourResult()) })
 		p.walk(id, behindSteps, func() {})
 	})
