@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/host/flags"
 	"github.com/octet-dev/octet/runtime/manifest/near"
 )
 
@@ -46,6 +46,8 @@ type command struct {
 	run func(ctx context.Context, c *console, args []string) (int, error)
 	// flags adds the command's flags and remembers where their values go.
 	flags func(set *pflag.FlagSet)
+	// selects: the command has the options that select extensions, some of which take several words.
+	selects bool
 }
 
 // Main runs one command line. Standard input is not read by any command yet; it belongs to the signature
@@ -69,7 +71,8 @@ func root() *command {
 		name: "octet", help: helpRoot,
 		group: []*command{
 			{name: "tool", short: "Call the tools of an extension.", help: helpTool, group: []*command{toolCall()}},
-			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{extensionInspect()}},
+			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{extensionList(), extensionInspect()}},
+			configShow(),
 		},
 	}
 }
@@ -79,6 +82,9 @@ func dispatch(ctx context.Context, c *console, cmd *command, path, args []string
 	path = append(path, cmd.name)
 	if cmd.group == nil {
 		return cmd.execute(ctx, c, path, args)
+	}
+	if len(path) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
+		return start(c, cmd, args)
 	}
 	if len(args) == 0 {
 		return exitUsage, usagef("%s needs a command: %s; see %s --help", strings.Join(path, " "), list(cmd.group), strings.Join(path, " "))
@@ -90,9 +96,6 @@ func dispatch(ctx context.Context, c *console, cmd *command, path, args []string
 		return exitOK, nil
 	case word == "help" && len(path) == 1:
 		return dispatch(ctx, c, cmd, nil, append(slices.Clone(args[1:]), "--help"))
-	case word == "--version" && len(path) == 1:
-		c.printf("octet %s (implements octet %s)\n", Release, manifest.OctetVersion())
-		return exitOK, nil
 	case strings.HasPrefix(word, "-"):
 		return exitUsage, usagef("unknown flag %q of %s; see %s --help", word, strings.Join(path, " "), strings.Join(path, " "))
 	}
@@ -129,6 +132,9 @@ func (cmd *command) execute(ctx context.Context, c *console, path, args []string
 	set.SortFlags = false
 	help := set.BoolP("help", "h", false, "")
 	cmd.flags(set)
+	if cmd.selects {
+		args = flags.Expand(args)
+	}
 	if err := set.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			c.print(cmd.help)

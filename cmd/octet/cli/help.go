@@ -3,27 +3,43 @@ package cli
 const exitCodes = `Exit codes:
   0    done
   1    the tool reports an error, the extension refuses the call, or the manifest has errors
-  2    the command line is wrong: unknown command, flag, tool or argument
+  2    the command line is wrong: unknown command, flag, tool or argument; or the configuration is
   3    the extension could not be started, or broke the protocol
   4    the extension did not answer in time
   130  interrupted
 `
 
+// helpRoot is followed by the options, by the flags of extensions and by the exit codes.
 const helpRoot = `octet runs extensions: programs that give a coding host tools, over standard input and output.
 
 Usage:
   octet tool call DIR TOOL [--arg name=value ...]   call one tool of an extension
+  octet extension list                              show which extensions there are, and which would start
   octet extension inspect DIR [--no-start]          show what an extension is and offers
+  octet config                                      show the configuration that counts, and where it comes from
   octet --version                                   show the release and the octet version it implements
 
 Examples:
   octet extension inspect --no-start ./word-count   is the manifest right?
   octet extension inspect ./word-count              which tools are there, and what do they take?
   octet tool call ./word-count count --arg text="one two three"
+  octet extension list --workspace-trusted          why does this extension not start?
 
 Every command explains itself: octet tool call --help.
+`
 
-` + exitCodes
+const helpGlobals = `  --workspace DIR            where the work is; OCTET_WORKSPACE or the current directory by default
+  --workspace-trusted        count the configuration and the extensions of the workspace; also --trust-workspace
+  --extension-dir DIR        look for extensions in DIR too; give it several times, the last one wins
+  --enable-extension NAME    switch extensions on for this run; takes several names and comma lists
+  --trust-extension NAME     trust extensions for this run, without switching them on; takes the same
+  --effect-policy POLICY     unsafe_host (default), controlled or controlled_bash_approval; extensions start under
+                             the first one alone
+  --safe-mode                ask before every command and file change, and start no extensions
+  --no-process, --no-shell   start no processes, and so no extensions; both mean the same
+  --allow-shell              allow shell commands whatever the configuration says
+  --strict-config            take unknown keys of the configuration for errors
+`
 
 const helpTool = `octet tool calls the tools of an extension.
 
@@ -36,10 +52,50 @@ See octet tool call --help.
 const helpExtension = `octet extension looks at extensions.
 
 Usage:
-  octet extension inspect DIR [--no-start]
+  octet extension list                       show which extensions there are, and which would start
+  octet extension inspect DIR [--no-start]   show what one extension is and offers
 
-See octet extension inspect --help.
+See octet extension list --help and octet extension inspect --help.
 `
+
+const helpExtensionList = `octet extension list shows the extensions of this machine: where each was discovered, whether it is enabled,
+what it is trusted on, and whether an ordinary start would start it or why not. It starts nothing itself.
+
+Usage:
+  octet extension list [options]
+
+Options:
+` + helpGlobals + `  --json, --output json      print everything as JSON, diagnostics included
+  -h, --help                 show this text
+
+Extensions are directories with an extension.toml, below ~/.octet/extensions, below .octet/extensions of a trusted
+workspace, and below every --extension-dir; of several with one name the last one counts. A broken one is told of on
+standard error and hinders nothing else.
+
+Examples:
+  octet extension list
+  octet extension list --workspace-trusted --enable-extension word-count
+  octet extension list --json
+
+` + exitCodes
+
+const helpConfig = `octet config shows every key of the configuration with the value that counts and the place that it comes from.
+
+Usage:
+  octet config [options]
+
+Options:
+` + helpGlobals + `  --json, --output json      print everything as JSON, with the variable and the meaning of each key
+  -h, --help                 show this text
+
+From weak to strong: defaults, ~/.octet/config.toml, .octet/config.toml of a trusted workspace, which can only tighten,
+variables of the environment, options.
+
+Examples:
+  octet config
+  octet config --workspace-trusted --json
+
+` + exitCodes
 
 const helpToolCall = `octet tool call starts the extension in DIR, calls TOOL, prints the result, and ends the extension.
 
