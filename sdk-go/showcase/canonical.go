@@ -44,7 +44,7 @@ func stream(ctx context.Context, stream *extension.Inference) error {
 		kind    canonicalwire.ProviderStreamEventKind
 		payload string
 	}{
-		{canonicalwire.ProviderStreamEventKindStarted, `{"response_id":"r-1"}`},
+		{canonicalwire.ProviderStreamEventKindStarted, `{}`},
 		{canonicalwire.ProviderStreamEventKindTextDelta, `{"text":"hello"}`},
 		{canonicalwire.ProviderStreamEventKindFinished, `{}`},
 	} {

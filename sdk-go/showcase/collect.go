@@ -57,9 +57,17 @@ func (s *showcase) addEditor() {
 	})
 	s.ext.OnAutocomplete(func(_ context.Context, _ *extension.Scope, asked featurewire.UiAutocompleteCompleteParams) (featurewire.UiAutocompleteCompleteResult, error) {
 		result := featurewire.UiAutocompleteCompleteResult{Items: []featurewire.AutocompleteItem{}}
-		if cursor := asked.Cursor; cursor <= int64(len(asked.Text)) && strings.HasSuffix(asked.Text[:cursor], "/he") {
+		before := asked.Text[:min(asked.Cursor, int64(len(asked.Text)))]
+		switch {
+		case strings.HasSuffix(before, "/he"):
 			result.Prefix = "/he"
 			result.Items = append(result.Items, featurewire.AutocompleteItem{Value: "/hello", Label: "/hello", Description: wirejson.Null[string]()})
+		case strings.HasSuffix(before, "/ed") && s.api == extension.API04:
+			result.Prefix = "/ed"
+			result.Items = append(result.Items, featurewire.AutocompleteItem{
+				Value: "/edit(\n)", Label: "/edit", Description: wirejson.Null[string](),
+				ReplaceAfterBytes: wirejson.Some(int64(1)), CursorOffsetBytes: wirejson.Some(int64(6)),
+			})
 		}
 		return result, nil
 	})

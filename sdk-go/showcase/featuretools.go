@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -29,7 +30,7 @@ func report(_ context.Context, call *extension.Call, _ noArgs) (string, error) {
 		func() error { return call.Output(extension.Stdout, "done\n") },
 		func() error { return call.Decorate("Indexing", "") },
 	} {
-		if err := step(); err != nil {
+		if err := step(); err != nil && !errors.Is(err, extension.ErrNotNegotiated) {
 			return "", &extension.ToolError{Message: name(err)}
 		}
 	}

@@ -43,13 +43,29 @@ type (
 
 // add adds a tool whose result is one text.
 func add[In any](s *showcase, name string, run func(ctx context.Context, call *extension.Call, args In) (string, error)) {
-	extension.AddTool(s.ext, name, describe(name), func(ctx context.Context, call *extension.Call, args In) (*extension.Result, error) {
+	s.ext.Add(s.latest(extension.NewTool(name, describe(name), func(ctx context.Context, call *extension.Call, args In) (*extension.Result, error) {
 		text, err := run(ctx, call, args)
 		if err != nil {
 			return nil, err
 		}
 		return extension.Text(text), nil
-	})
+	})))
+}
+
+// latest gives a tool what only the latest version can be told of it.
+func (s *showcase) latest(tool *extension.Tool) *extension.Tool {
+	if s.api != extension.API04 {
+		return tool
+	}
+	switch tool.Name() {
+	case "count":
+		return tool.Prompt("Count letters.", "Prefer count to guessing.")
+	case "use":
+		return tool.Compose(featurewire.CompositionModeOn, 1000)
+	case "remember":
+		return tool.Operation(featurewire.OperationDescriptor{ID: "remember"})
+	}
+	return tool
 }
 
 func describe(name string) string { return "Showcase: " + name + "." }
@@ -76,11 +92,11 @@ func (s *showcase) addTools() {
 	add(s, "big", func(_ context.Context, _ *extension.Call, args bytesArgs) (string, error) {
 		return strings.Repeat("x", args.Bytes), nil
 	})
-	extension.AddStructuredTool(s.ext, "count", describe("count"),
+	s.ext.Add(s.latest(extension.NewStructuredTool("count", describe("count"),
 		func(_ context.Context, _ *extension.Call, args wordArgs) (*extension.Result, letters, error) {
 			n := utf8.RuneCountInString(args.Word)
 			return extension.Text(fmt.Sprintf("%d letters", n)), letters{n}, nil
-		})
+		})))
 	add(s, "remember", func(_ context.Context, call *extension.Call, _ noArgs) (string, error) {
 		count := extension.Memory(call, func() *atomic.Int64 { return new(atomic.Int64) })
 		return strconv.FormatInt(count.Add(1), 10), nil
@@ -122,6 +138,7 @@ func name(err error) string {
 		closed    *extension.NotNegotiatedError
 		orphan    *extension.NoParentError
 		violation *wirejson.Violation
+		malformed *extension.ResultError
 	)
 	switch {
 	case errors.As(err, &host):
@@ -130,6 +147,8 @@ func name(err error) string {
 		return "NotNegotiated " + closed.Method
 	case errors.As(err, &orphan):
 		return "NoParent " + orphan.Method
+	case errors.As(err, &malformed) && errors.As(malformed.Err, &violation):
+		return fmt.Sprintf("Malformed %s %s", violation.Pointer, violation.Kind)
 	case errors.As(err, &violation):
 		return fmt.Sprintf("Invalid %s %s", violation.Pointer, violation.Kind)
 	case errors.Is(err, extension.ErrCancelled):

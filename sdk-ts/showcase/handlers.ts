@@ -82,6 +82,12 @@ export function addCollectors(extension: ExtensionDefinition, seen: Seen): void 
   });
   extension.autocomplete((_scope, { text, cursor }) => {
     const before = Buffer.from(text, "utf8").subarray(0, cursor).toString("utf8");
+    if (before.endsWith("/ed") && api === "0.4") {
+      return {
+        prefix: "/ed",
+        items: [{ value: "/edit(\n)", label: "/edit", description: null, replace_after_bytes: 1, cursor_offset_bytes: 6 }],
+      };
+    }
     return before.endsWith("/he") ? { prefix: "/he", items: [{ value: "/hello", label: "/hello", description: null }] } : { prefix: "", items: [] };
   });
   if (api === "0.4") {

@@ -22,10 +22,15 @@ function about(name: string): string {
   return `Showcase: ${name}.`;
 }
 
+/** What only the latest version can be told of a tool. */
+function latest<T extends object>(extension: ExtensionDefinition, extra: T): T | Record<string, never> {
+  return extension.api === "0.4" ? extra : {};
+}
+
 /** Adds the tools that every API version has. */
 export function addTools(extension: ExtensionDefinition, seen: Seen): void {
   const api = extension.api;
-  extension.tool("use", { description: about("use"), args: SERVICE }, (call, args) => use(call, args.service, args.with as JsonObject | undefined));
+  extension.tool("use", { description: about("use"), args: SERVICE, ...latest(extension, { composition: { mode: "on", inline_budget: 1000 } }) }, (call, args) => use(call, args.service, args.with as JsonObject | undefined));
   extension.tool("child", { description: about("child"), args: SERVICE }, (call, args) => use(call, args.service, args.with as JsonObject | undefined));
   extension.tool("later", { description: about("later"), args: SERVICE }, (call, args) => {
     call.after(async (scope) => {
@@ -51,7 +56,7 @@ export function addTools(extension: ExtensionDefinition, seen: Seen): void {
     return "printed";
   });
   extension.tool("big", { description: about("big"), args: s.object({ bytes: s.integer({ minimum: 0 }) }) }, (_call, { bytes }) => "x".repeat(bytes));
-  extension.tool("remember", { description: about("remember") }, (call) => {
+  extension.tool("remember", { description: about("remember"), ...latest(extension, { operation: { id: "remember", resource_inputs: [], resource_outputs: [] } }) }, (call) => {
     const counter = call.memory(newCounter);
     counter.value++;
     return String(counter.value);
@@ -73,15 +78,17 @@ function addCount(extension: ExtensionDefinition): void {
     return;
   }
   const output = s.object({ letters: s.integer() });
-  extension.tool("count", { description: about("count"), args, output }, (_call, { word }) => ({ text: text(word), structured: { letters: letters(word) } }));
+  extension.tool("count", { description: about("count"), args, output, ...latest(extension, { promptSnippet: "Count letters.", promptGuidelines: ["Prefer count to guessing."] }) }, (_call, { word }) => ({ text: text(word), structured: { letters: letters(word) } }));
 }
 
 /** Adds the tools of the feature wire. */
 export function addFeatureTools(extension: ExtensionDefinition): void {
   extension.tool("report", { description: about("report") }, async (call) => {
-    await call.progress("1 of 2", { current: 1, total: 2, unit: "files" });
-    await call.output("done\n");
-    await call.decorate("Indexing");
+    if (extension.api !== "0.1") {
+      await call.progress("1 of 2", { current: 1, total: 2, unit: "files" });
+      await call.output("done\n");
+      await call.decorate("Indexing");
+    }
     return "ok";
   });
   extension.tool("media", { description: about("media") }, (call) =>

@@ -1,7 +1,7 @@
 /** Services called by name, and what came of it as text. */
 
 import type { JsonObject, Scope } from "octet-extension";
-import { CancelledError, canonicalJson, HostError, InvalidParams, NoParent, NotNegotiated, ToolError } from "octet-extension";
+import { CancelledError, canonicalJson, HostError, InvalidParams, NoParent, NotNegotiated, RemoteProtocolError, ToolError, Violation } from "octet-extension";
 
 /** Calls a service and returns its result as canonical JSON. Throws ToolError with what went wrong. */
 export async function use(scope: Scope, service: string, params: JsonObject = {}): Promise<string> {
@@ -26,6 +26,9 @@ function faultText(fault: unknown): string {
   }
   if (fault instanceof NoParent) {
     return `NoParent ${fault.method}`;
+  }
+  if (fault instanceof RemoteProtocolError && fault.cause instanceof Violation) {
+    return `Malformed ${fault.cause.pointer} ${fault.cause.violation}`;
   }
   if (fault instanceof InvalidParams) {
     return `Invalid ${fault.pointer} ${fault.violation}`;

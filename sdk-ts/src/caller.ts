@@ -79,6 +79,7 @@ class ScopeCaller implements Caller {
   async request(service: ServiceName, params: object, options: ServiceOptions = {}): Promise<unknown> {
     const method = this.method(service);
     if (method.gate === feature.FEATURE_DYNAMIC_TOOLS) {
+      assertOpen(method, this.link.session);
       throw new LocalProtocolError(`${JSON.stringify(method.name)} would change the tools behind the back of the SDK: use dynamicTools`);
     }
     return this.ask(method, params, options);

@@ -8,7 +8,7 @@ import type { JsonValue } from "./_generated/json.js";
 import { writeJson } from "./_generated/json.js";
 import type { RpcId } from "./_generated/wire.js";
 import type { Message } from "./envelope.js";
-import { CancelledError, HostError, LocalProtocolError, TooLarge } from "./errors.js";
+import { CancelledError, HostError, LocalProtocolError, RemoteProtocolError, TooLarge } from "./errors.js";
 
 /** Where child requests go. */
 export interface Wire {
@@ -101,6 +101,13 @@ export class Children {
       child.reject(new HostError(child.method, code, text, data));
     }
     return "delivered";
+  }
+
+  /** Takes an answer that is none: the request fails at once. Does nothing for an id that is not open. */
+  deliverBroken(id: RpcId, reason: string): void {
+    const child = this.pending.get(id);
+    this.pending.delete(id);
+    child?.reject(new RemoteProtocolError(`the host answered ${JSON.stringify(child.method)} with no JSON-RPC response: ${reason}`));
   }
 
   /** Takes a cancellation that the host sent. Reports whether it names a request of the extension. */

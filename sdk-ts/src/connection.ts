@@ -184,6 +184,9 @@ export class Connection {
       this.refuse(id, this.dialect.error("invalid_request", message.reason, undefined));
     } else {
       this.sink.log(`ignored a message that is no JSON-RPC message: ${message.reason}`);
+      if (message.id !== undefined) {
+        this.opened?.children.deliverBroken(message.id, message.reason);
+      }
     }
     if (this.dialect.strict && this.phase === "new") {
       throw new FrameFault(`message that is no JSON-RPC message before initialize: ${message.reason}`);

@@ -10,7 +10,7 @@ export class LocalProtocolError extends Error {
   override readonly name: string = "LocalProtocolError";
 }
 
-/** The host broke a rule of the wire. */
+/** The host broke a rule of the wire. Where a value broke its model, the cause is a Violation that says where. */
 export class RemoteProtocolError extends Error {
   override readonly name: string = "RemoteProtocolError";
 }

@@ -4,6 +4,7 @@ export type { EventHandler } from "./_generated/events.js";
 export type { HookHandler } from "./_generated/hooks.js";
 export type { JsonObject, JsonValue } from "./_generated/json.js";
 export type { ServiceName, ServiceOptions } from "./_generated/services.js";
+export { Violation } from "./_generated/wire.js";
 export { canonicalJson } from "./canonical.js";
 export type { ScopeServices } from "./caller.js";
 export type { Change, DynamicTools } from "./dynamic-tools.js";
