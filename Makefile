@@ -82,7 +82,7 @@ sdk-ts/node_modules/.ready: sdk-ts/package.json sdk-ts/package-lock.json
 	@cd sdk-ts && $(NPM) ci --silent --no-audit --no-fund
 	@touch $@
 
-lint: check-generated lint-go lint-py lint-ts ## Check generated files, formatting, types and style; repair nothing.
+lint: check-generated check lint-go lint-py lint-ts ## Check generated files, formatting, types and style; repair nothing.
 
 lint-go:
 	@unformatted="$$($(GO) tool gofumpt -l $$(git ls-files '*.go' | grep -v testdata/))"; \
