@@ -18001,7 +18001,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A boolean flag NAME takes --NAME and --no-NAME without a value; both together are refused.",
 		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANFlag013,
@@ -18012,7 +18013,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A string or integer flag takes one value as --NAME VALUE or --NAME=VALUE; a string value that starts with a hyphen needs the second form, a negative integer does not.",
 		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANFlag014,
@@ -18059,7 +18061,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Flags are registered for selected, enabled and trusted extensions only, implicit trust counted.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANFlag018,
@@ -18070,7 +18073,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Under safe mode only explicitly trusted extensions register flags, and none of them starts.",
 		Source:   "manifest 8.3",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANFlag019,
@@ -18081,7 +18085,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Registering flags reads validated metadata and starts or imports nothing.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANFlag020,
@@ -18092,7 +18097,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag or boolean inverse that equals a built-in option, another extension's flag or inverse, or another flag of the same extension fails the invocation before anything starts.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANFlag021,
@@ -18103,7 +18109,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "help, version and every built-in long option and alias, those of all sub-commands included, are reserved.",
 		Source:   "manifest 8.3",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "cmd/octet/cli",
 	},
 	{
 		ID:       MANFlag022,
@@ -18114,7 +18121,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Flags are ordered by extension name and then by their declaration.",
 		Source:   "manifest 8.3",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANFlag023,
@@ -18125,7 +18133,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Only an ordinary start without a sub-command takes flags of extensions and shows them in --help; sub-commands and early exits parse statically.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANFlag024,
@@ -18136,7 +18145,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The help of a flag is its description, or a text that names extension and flag; its inverse has a help of its own.",
 		Source:   "manifest 8.3",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANFlag025,
@@ -18147,7 +18157,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The pre-scan for flags knows the options for safe mode, policy, workspace, trust and enablement in both spellings, ends at a bare double hyphen and registers nothing when it fails.",
 		Source:   "manifest 8.3",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANFlag026,
@@ -18158,7 +18169,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag name is one global spelling: it is not prefixed by its extension.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		Unproven: "needs a command line that takes the flags of extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/flags",
 	},
 	{
 		ID:       MANRuntime001,
@@ -18324,7 +18336,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An entry whose directory name differs from the manifest's name is ignored with a warning that tells both names.",
 		Source:   "manifest 2.10, 3; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANIdentity002,
@@ -18335,7 +18348,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The check of the directory name comes behind all checks of the manifest.",
 		Source:   "manifest 2.10",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANIdentity003,
@@ -18346,7 +18360,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "When two accepted entries carry one name the first one wins and the other gets a warning.",
 		Source:   "manifest 3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANIdentity004,
@@ -18401,7 +18416,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Discovery reads metadata only: it runs, imports and probes nothing of an extension.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover002,
@@ -18412,7 +18428,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The roots are ~/.octet/extensions, then .octet/extensions of a trusted workspace, then each --extension-dir in the order of the command line.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover003,
@@ -18423,7 +18440,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A later root's definition of a directory name wins over an earlier one's.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover004,
@@ -18434,7 +18452,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A selected entry's source is global, project or explicit, after its root.",
 		Source:   "manifest 4.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover005,
@@ -18445,7 +18464,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root is the parent of extension directories, and only its direct children are looked at.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover006,
@@ -18456,7 +18476,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The project root is not looked at until the workspace is trusted; if it exists an info says that it was ignored.",
 		Source:   "manifest 4.2; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover007,
@@ -18467,7 +18488,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A home that cannot be resolved to an absolute path leaves out the global root with an info and is never replaced by the current directory.",
 		Source:   "manifest 4.1, 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover008,
@@ -18478,7 +18500,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A missing root is passed over in silence, an explicit one too.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover009,
@@ -18489,7 +18512,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root that is a symbolic link is skipped with a warning, and a root that is no directory is refused with one.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover010,
@@ -18500,7 +18524,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root that cannot be inspected, canonicalized or scanned is reported and skipped.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover011,
@@ -18511,7 +18536,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root with more than 4096 entries is ignored whole.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover012,
@@ -18522,7 +18548,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Candidates of one root are taken in the order of their paths.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover013,
@@ -18533,7 +18560,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A child that is a symbolic link is refused, and a child that is a plain file is passed over in silence.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover014,
@@ -18544,7 +18572,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A child directory without extension.toml and one whose name starts with a dot are passed over in silence.",
 		Source:   "manifest op 10",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover015,
@@ -18555,7 +18584,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest that is a symbolic link or no regular file drops its entry with a diagnostic.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover016,
@@ -18566,7 +18596,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A directory name that is empty, a single or double dot, or holds more than ASCII letters, digits, dots, underscores and hyphens is refused.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover017,
@@ -18577,7 +18608,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The lower of two definitions of a name gets an info that it was shadowed.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover018,
@@ -18588,7 +18620,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An invalid manifest that won its name is an error, and the definition it shadowed is not brought back.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover019,
@@ -18599,7 +18632,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest of at most 262144 bytes can be discovered even when it is too large to be installed.",
 		Source:   "manifest 2.1; manifest op 11",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover020,
@@ -18610,7 +18644,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A broken manifest drops its entry, is shown as error with its path, and never stops the start of the host.",
 		Source:   "manifest 1, 2.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover021,
@@ -18621,7 +18656,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each pass of discovery gives one immutable snapshot with a generation number, and consumers take whole snapshots.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/discovery",
 	},
 	{
 		ID:       MANDiscover022,
@@ -18632,7 +18668,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The lower-level interface takes roots in the caller's order, keeps the first manifest of a name and warns of each later one.",
 		Source:   "manifest 4.2",
-		Unproven: "needs a host that discovers extensions",
+		Unproven: "no interface here takes roots in the order of a caller",
 	},
 	{
 		ID:       MANDiscover023,
@@ -18643,7 +18679,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A resolver whose selected source changed before activation fails the launch and does not start the new one.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a host that discovers extensions",
+		Unproven: "needs a supervisor that activates what discovery selected",
 	},
 	{
 		ID:       MANDiscover024,
@@ -18654,7 +18690,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A host later than 0.8.0 may sample extension roots, by default every 1000 ms with 200 ms of rest and 512 files, and apply changes at the idle prompt; the user's config alone turns that off.",
 		Source:   "manifest 9.8",
-		Unproven: "needs a host that discovers extensions",
+		Unproven: "this host samples no roots",
 	},
 	{
 		ID:       MANDiag001,
@@ -18665,7 +18701,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled name that was not discovered is a warning that names it.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANDiag002,
@@ -18676,7 +18713,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A persistent or one-shot grant that matches no discovered extension is an info that names it.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANDiag003,
@@ -18687,7 +18725,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A malformed grant NAME@PATH is a warning with its reason, and grants nothing.",
 		Source:   "manifest 4.3, 6.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANDiag004,
@@ -18710,7 +18749,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "At most 256 diagnostics of at most 8 KiB each and 256 KiB together are kept; the oldest are dropped and counted.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/diagnostic",
 	},
 	{
 		ID:       MANDiag006,
@@ -18721,7 +18761,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A diagnostic that is too long is cut on a character boundary and ends with a newline and a mark that says so.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/diagnostic",
 	},
 	{
 		ID:       MANDiag007,
@@ -18767,7 +18808,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "When several gates stop an extension each cause is told at most once, the process gate before the policy.",
 		Source:   "manifest op 7",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANEnable001,
@@ -18778,7 +18820,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every extension is disabled until an enablement entry names it, installed bundles included.",
 		Source:   "manifest 1, 5; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable002,
@@ -18789,7 +18832,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Discovered, enabled, trusted and running are kept and shown as four separate states.",
 		Source:   "manifest 1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable003,
@@ -18800,7 +18844,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "enabled_extensions in the user's config.toml enables for good.",
 		Source:   "manifest 5; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/config",
 	},
 	{
 		ID:       MANEnable004,
@@ -18811,7 +18856,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "enabled_extensions in the config of a trusted project enables but creates no trust.",
 		Source:   "manifest 5; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable005,
@@ -18822,7 +18868,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--enable-extension enables for one invocation; it is repeatable and takes several names and comma lists.",
 		Source:   "manifest 5, 8.3; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable006,
@@ -18833,7 +18880,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Full access, installation, a trust grant and packaged skills enable nothing.",
 		Source:   "manifest 5; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable007,
@@ -18844,7 +18892,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Layers count from weak to strong: built-in defaults, user config, trusted project config, environment, command line, resumed session.",
 		Source:   "manifest 5",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable008,
@@ -18855,7 +18904,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A stronger config or environment layer replaces the list of a weaker one, and --enable-extension adds to the outcome.",
 		Source:   "manifest op 5",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable009,
@@ -18866,7 +18916,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "OCTET_ENABLED_EXTENSIONS and OCTET_TRUSTED_EXTENSIONS are comma-separated lists whose names are trimmed of blanks.",
 		Source:   "manifest op 6",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable010,
@@ -18877,7 +18928,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Enabling and trusting change the selected source and its precedence in nothing.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANEnable011,
@@ -18888,7 +18940,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "With --strict-config an unknown key of the configuration is an error.",
 		Source:   "manifest 10",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/config",
 	},
 	{
 		ID:       MANTrust001,
@@ -18899,7 +18952,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension is trusted when trust is implicit, --trust-extension names it, a source-bound grant matches it, or its source is global and a bare grant names it.",
 		Source:   "manifest 6.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANTrust002,
@@ -18910,7 +18964,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Under unsafe_host every selected source is trusted implicitly.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANTrust003,
@@ -18921,7 +18976,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Implicit trust is computed anew for the current policy and written neither into configuration nor into a flag.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust004,
@@ -18932,7 +18988,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Trust never enables.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust005,
@@ -18943,7 +19000,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--trust-extension grants for one invocation, for the selected source of any scope.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANTrust006,
@@ -18954,7 +19012,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bare name in trusted_extensions counts only for the copy below ~/.octet/extensions and never passes to a project or explicit copy of that name.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust007,
@@ -18965,7 +19024,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A grant NAME@PATH counts for that name at exactly that normalized manifest path.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANTrust008,
@@ -18976,7 +19036,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A source-bound grant is split at its first at sign; its path is absolute, ends in extension.toml and has an existing parent, which is canonicalized before the comparison.",
 		Source:   "manifest 6.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANTrust009,
@@ -18987,7 +19048,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Persistent trust comes from the user's config or OCTET_TRUSTED_EXTENSIONS alone; no project config grants any.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust010,
@@ -18998,7 +19060,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Removing a grant does not end implicit trust.",
 		Source:   "manifest 6.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust011,
@@ -19009,7 +19072,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--extension-dir grants no trust.",
 		Source:   "manifest op 2; manifest 6.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANTrust012,
@@ -19020,7 +19084,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The grant shown for copying is the bare name for a global source and NAME@PATH for every other.",
 		Source:   "manifest 6.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/trust",
 	},
 	{
 		ID:       MANTrust013,
@@ -19031,7 +19096,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--workspace-trusted and --trust-workspace make project config and project resources visible, can tighten limits but not relax them, and trust no executable.",
 		Source:   "manifest 6.3",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANPolicy001,
@@ -19042,7 +19108,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An executable extension starts under unsafe_host alone; no grant, flag or approval lifts that.",
 		Source:   "manifest 6.4; manifest op 1; seed: Kernel boundary",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy002,
@@ -19053,7 +19120,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The effect policy is unsafe_host, controlled or controlled_bash_approval, unsafe_host by default.",
 		Source:   "manifest 6.4",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy003,
@@ -19064,7 +19132,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--safe-mode takes implicit trust away and starts no extension, also with explicit trust and open process and shell flags.",
 		Source:   "manifest 6.4; seed: Kernel boundary",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy004,
@@ -19075,7 +19144,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--safe-mode and --effect-policy exclude each other, --safe means --safe-mode, and --yolo is rejected.",
 		Source:   "manifest 6.4",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
 		ID:       MANPolicy005,
@@ -19086,7 +19156,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "allow_process, allow_shell, --no-process and --no-shell stop extensions on their own, and the two options mean the same.",
 		Source:   "manifest 6.4, 10",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy006,
@@ -19097,7 +19168,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "allow_external_paths does not confine an extension process.",
 		Source:   "manifest 6.4",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy007,
@@ -19108,7 +19180,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An approval of a single effect does not bypass the floor of the policy.",
 		Source:   "manifest 6.4; seed: Kernel boundary",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANPolicy008,
@@ -19119,7 +19192,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No CPU, memory, descriptor or process limit is imposed on an extension.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANStart001,
@@ -19130,7 +19204,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The start is decided in this order: a surface that starts no processes, not enabled, not discovered, process gate, effect policy, trust.",
 		Source:   "manifest 7",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANStart002,
@@ -19141,7 +19216,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "doctor, sessions, migrate and extension commands and the native host never start an extension.",
 		Source:   "manifest 7, 12.1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		Unproven: "needs doctor, sessions and migrate commands and a native host; octet extension inspect starts the directory that it is given",
 	},
 	{
 		ID:       MANStart003,
@@ -19152,7 +19227,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension that is not enabled stays stopped in silence.",
 		Source:   "manifest 7",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart004,
@@ -19163,7 +19239,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled and selected extension starts on implicit trust alone when process execution is allowed.",
 		Source:   "manifest 7.1; seed: Kernel boundary",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart005,
@@ -19174,7 +19251,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled extension stays stopped when process execution is disabled, whatever trusts it.",
 		Source:   "manifest 7.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart006,
@@ -19185,7 +19263,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled extension stays stopped under safe mode and controlled policies, explicitly trusted or not, and is shown with the trust it has.",
 		Source:   "manifest 7.1; manifest op 1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart007,
@@ -19196,7 +19275,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A project extension of an untrusted workspace is not discovered, and its enabled name is warned of.",
 		Source:   "manifest 7.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart008,
@@ -19207,7 +19287,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A project copy that won over a global one with a bare grant starts on implicit trust under unsafe_host.",
 		Source:   "manifest 7.1",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart009,
@@ -19218,7 +19299,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension that a trusted project config enables starts under unsafe_host: the policy trusts it, not the config.",
 		Source:   "manifest 7.1; seed: Layout and discovery",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart010,
@@ -19229,7 +19311,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest whose requires_octet does not match keeps its extension out of the catalog, whatever enables it.",
 		Source:   "manifest 7.1; seed: Manifest",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANStart011,
@@ -19240,7 +19323,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An embedder that starts an extension without enabling or trusting it is refused with a text that names the extension and the missing state.",
 		Source:   "manifest 7.1",
-		Unproven: "needs an embedding interface with enablement and trust",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/policy",
 	},
 	{
 		ID:       MANStart012,
@@ -19251,7 +19335,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A launch or handshake that fails leaves the extension parked with a diagnostic and the host running.",
 		Source:   "manifest 7, 9.4",
-		Unproven: "needs a host that discovers extensions",
+		Unproven: "needs a supervisor that parks what fails",
 	},
 	{
 		ID:       MANStart013,
@@ -19262,7 +19346,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "One message tells that enabled extensions were not started, and whether the policy or the process gate stopped them.",
 		Source:   "manifest 7.2",
-		Unproven: "needs a host that discovers extensions",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/selection",
 	},
 	{
 		ID:       MANLaunch001,
@@ -19927,7 +20012,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers agent_sessions to octet-subagents alone.",
 		Source:   "manifest 9.7",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANGate002,
@@ -19938,7 +20024,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers neither approvals nor secrets.",
 		Source:   "manifest 9.7; seed: Transport contract",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANGate003,
@@ -19949,7 +20036,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with mcp_SERVER_, hyphens as underscores.",
 		Source:   "manifest 9.7",
-		Unproven: "needs a host that offers a service to extensions",
+		Unproven: "needs a host that answers policy intents",
 	},
 	{
 		ID:       MANGate004,
@@ -19960,7 +20047,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.",
 		Source:   "manifest 10",
-		Unproven: "needs a host that offers a service to extensions",
+		Unproven: "needs a host that serves octet-mcp",
 	},
 	{
 		ID:       MANGate005,
@@ -19971,7 +20058,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled octet-web-search has a provider picker in the menu.",
 		Source:   "manifest 9.7, 12.2",
-		Unproven: "needs a host that offers a service to extensions",
+		Unproven: "needs a host with an extensions menu",
 	},
 	{
 		ID:       MANGate006,
@@ -19982,7 +20069,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every other extension gets no treatment of its own.",
 		Source:   "manifest 9.7",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANBundle001,

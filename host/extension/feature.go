@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/schema"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
@@ -27,8 +29,13 @@ type featureWire struct {
 }
 
 func newFeatureWire(i identity, side *peer.Profile) (*featureWire, error) {
-	protocol, err := negotiation.OfferFeatures(i.manifest().API, featurewire.MaxConcurrentRequests, bound...)
+	protocol, err := negotiation.OfferFeatures(i.manifest().API, featurewire.MaxConcurrentRequests, open(i.manifest().Name, bound)...)
 	return &featureWire{identity: i, side: side, protocol: protocol}, err
+}
+
+// open lists the features that are open to an extension of this name; a few are open to one name alone.
+func open(extension string, features []string) []string {
+	return slices.DeleteFunc(slices.Clone(features), func(feature string) bool { return !policy.MayOffer(extension, feature) })
 }
 
 func (w *featureWire) profile() *peer.Profile { return w.side }

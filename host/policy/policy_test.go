@@ -22,7 +22,7 @@ func with(change func(*Settings)) Settings {
 // are: the first in the fixed order is the one reason. The truth table with sources and grants is held by
 // package selection.
 //
-// MAN-START-001, MAN-START-002, MAN-START-003, MAN-START-004, MAN-START-005, MAN-START-006,
+// MAN-START-001, MAN-START-003, MAN-START-004, MAN-START-005, MAN-START-006,
 // MAN-POLICY-001, MAN-POLICY-003, MAN-POLICY-005, MAN-POLICY-006, MAN-POLICY-007, MAN-TRUST-004.
 func TestDecide(t *testing.T) {
 	noProcess := with(func(s *Settings) { s.AllowProcess = false })
@@ -148,7 +148,6 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// MAN-GATE-001, MAN-GATE-002, MAN-GATE-006.
 func TestMayOffer(t *testing.T) {
 	agents := []string{
 		featurewire.FeatureAgentSessions, featurewire.FeatureAgentModelSelectionV1,
@@ -169,7 +168,6 @@ func TestMayOffer(t *testing.T) {
 	}
 }
 
-// MAN-GATE-003.
 func TestAllowMCPCall(t *testing.T) {
 	long := strings.Repeat("s", maxServerBytes)
 	for _, c := range []struct {

@@ -1,5 +1,5 @@
 // Package selection says which extensions of a machine would start, and why the others would not. It asks
-// configuration, discovery, trust and policy, none of which knows another, and starts nothing itself.
+// configuration, discovery, trust and policy, and starts nothing itself.
 //
 // Sheet: manifest 4 to 7.
 package selection
