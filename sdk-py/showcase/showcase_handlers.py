@@ -174,6 +174,16 @@ def add_editor(ext: Extension, record: Record) -> None:
         before = str(params["text"]).encode("utf-8")[: int(str(params["cursor"]))].decode("utf-8", "replace")
         if before.endswith("/he"):
             return {"prefix": "/he", "items": [{"value": "/hello", "label": "/hello", "description": None}]}
+        if ext.api == "0.4" and before.endswith("/ed"):
+            # The fields of an edit are legal only where the host has offered them; where it has not, the SDK refuses them.
+            edit = {
+                "value": "/edit(\n)",
+                "label": "/edit",
+                "description": None,
+                "replace_after_bytes": 1,
+                "cursor_offset_bytes": 6,
+            }
+            return {"prefix": "/ed", "items": [edit]}
         return {"prefix": "", "items": []}
 
     if ext.api != "0.4":

@@ -191,7 +191,7 @@ def wide(standing: str, service: str, arguments: Mapping[str, object], **setting
 
     @ext.tool("Sends")
     def tool(call: Call) -> str:
-        send(call) if standing == "live" else call.after(send)
+        send(call) if standing.endswith("live") else call.after(send)
         return ""
 
     @ext.command("Sends")
@@ -203,7 +203,7 @@ def wide(standing: str, service: str, arguments: Mapping[str, object], **setting
         ext.on_ready(send)
     setting.setdefault("services", {})
     with TestHost(ext, **setting) as host:
-        if standing == "ownerless":
+        if standing.startswith("ownerless"):
             host.side.owner = None
         if standing == "command":
             host.command("command")
@@ -228,6 +228,8 @@ FRAME = {"surface_id": "s", "revision": 0, "columns": 1, "rows": 1, "lines": []}
         ("ownerless", "composer.set", {"text": ""}, NoParent),
         ("session", "composer.set", {"text": ""}, NoParent),
         ("command", "composer.set", {"text": ""}, PARENT),
+        ("live", "composer.set_history", {"entries": []}, BOTH),
+        ("ownerless-live", "composer.set_history", {"entries": []}, NoParent),
         ("live", "terminal.release", {}, PARENT),
         ("settled", "terminal.release", {}, NoParent),
         ("session", "terminal.release", {}, NoParent),
@@ -503,6 +505,26 @@ def test_after_runs_behind_the_answer_and_not_without_one() -> None:
             pending.result()
         open_.set()
     assert ran == ["return False", "raise False"]
+
+
+def test_after_needs_an_answer_of_the_handler() -> None:
+    ext = Extension(api="0.4")
+    ran: list[str] = []
+
+    @ext.command("Goes on")
+    def goes_on(call: CommandCall, arguments: list[str]) -> str:
+        call.after(lambda scope: ran.append(arguments[0]))
+        if arguments[0] == "fail":
+            raise ValueError("no answer")
+        call.after(lambda scope: scope.notify("over"))
+        return ""
+
+    with TestHost(ext) as host:
+        with pytest.raises(CallFailed):
+            host.command("goes_on", "fail")
+        host.command("goes_on", "well")
+        host.wait_sent("notifications.show")
+    assert ran == ["well"]
 
 
 def test_after_a_session_has_ended_its_token_is_set() -> None:
