@@ -60,6 +60,17 @@ for (const api of ["0.3", "0.4"] as const) {
     assert.ok((await host.frame(answers(50)))["result"]);
   });
 
+  test(`${api}: an answer that is none fails the child at once`, async () => {
+    for (const answer of [{ id: "c-1", jsonrpc: "2.0", result: RESULT[api] ?? {}, error: { code: -32603, message: "internal error" } }, { id: "c-1", jsonrpc: "1.0", result: RESULT[api] ?? {} }]) {
+      const { extension, outcome } = asking(api);
+      const host = await started(api, extension);
+      host.send(answer);
+      assert.equal(((await outcome) as Error).name, "RemoteProtocolError");
+      assert.ok((await host.frame(answers(50)))["result"]);
+      assert.equal(await host.shutdown(), 0);
+    }
+  });
+
   test(`${api}: the session ends: the child is cancelled without a word`, async () => {
     for (const end of [(host: TestHost) => host.close(), (host: TestHost) => host.abandon(), (host: TestHost) => host.shutdown()]) {
       const { extension, outcome } = asking(api);

@@ -59,6 +59,7 @@ test("what this session does not have refuses, and says what to do", async () =>
     ["0.1", {}, "composer.get", /API 0\.1 has no composer\.get: use API 0\.2 or 0\.4/u],
     ["0.2", { uses: [] }, "composer.get", /"composer\/get": the feature "composer" was not negotiated: list "composer" in the option uses/u],
     ["0.4", { uses: ["composer"] }, "composer.get", /the host did not offer it/u, { features: [] }],
+    ["0.4", {}, "tools.register", /the feature "dynamic_tools" was not negotiated/u],
     ["0.4", {}, "confirmations.ask", /declares no confirmations: set confirmations = true/u, { contributes: { confirmations: false } }],
     ["0.3", {}, "composer.get", /API 0\.3 has no composer\.get/u],
     ["0.3", {}, "theme.select", /the capability "theme_selection" was not negotiated/u],
