@@ -393,6 +393,9 @@ class Connection:
         """
         if self._live.get(request.id) is not request:
             return False
+        surplus = self.dialect.ungated(request.row, value, request.agreement)
+        if surplus:
+            raise LocalProtocolError(f"the answer to {request.row.name} carries {surplus}")
         try:
             frame = self._spell(self.dialect.response(request.id, value))
         except Violation as found:

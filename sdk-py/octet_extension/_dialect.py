@@ -248,6 +248,11 @@ class Dialect(abc.ABC):
     def closed_gate(self, row: Method, agreement: Agreement) -> str:
         """Says what a method needs that was not agreed; empty where nothing is missing."""
 
+    def ungated(self, row: Method, value: object, agreement: Agreement) -> str:
+        """Says what a judged result carries that was not agreed; empty where nothing is."""
+        del row, value, agreement
+        return ""
+
     @abc.abstractmethod
     def gate_feature(self, row: Method) -> str:
         """Returns the feature or capability that opens a method; empty where it is none of these."""

@@ -41,6 +41,8 @@ _AGENT_CALLS: Final = frozenset(
     for row in wire.METHODS.values()
     if row.service.split(".")[0] == wire.METHODS[wire.METHOD_AGENT_STOP].service.split(".")[0]
 )
+_EDIT_MEMBERS: Final = frozenset(wire.AutocompleteItem.__slots__) - frozenset(wire.AutocompleteItemV02.__slots__)
+"""Members of a completion that edit the text around it."""
 _OWN_FEATURES: Final = (
     wire.FEATURE_ARTIFACTS,
     wire.FEATURE_POLICY_INTENTS,
@@ -255,6 +257,17 @@ class FeatureDialect(Dialect):
             key = word.removeprefix(MANIFEST)
             if not agreement.declared.get(key):
                 return f"contributes.{key} in the manifest: declare it there"
+        return ""
+
+    def ungated(self, row: Method, value: object, agreement: Agreement) -> str:
+        edits = wire.FEATURE_AUTOCOMPLETE_EDIT_V1
+        if row.name != wire.METHOD_UI_AUTOCOMPLETE_COMPLETE or edits in agreement.features:
+            return ""
+        items = value.get("items") if isinstance(value, dict) else None
+        for item in items if isinstance(items, list) else []:
+            surplus = _EDIT_MEMBERS.intersection(item) if isinstance(item, dict) else set()
+            if surplus:
+                return f"the member {min(surplus)!r} of an item, which the feature {edits!r} brings and nobody agreed"
         return ""
 
     # --- messages

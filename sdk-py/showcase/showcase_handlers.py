@@ -175,7 +175,7 @@ def add_editor(ext: Extension, record: Record) -> None:
         if before.endswith("/he"):
             return {"prefix": "/he", "items": [{"value": "/hello", "label": "/hello", "description": None}]}
         if ext.api == "0.4" and before.endswith("/ed"):
-            # The fields of an edit are legal only where the host has offered them; where it has not, the SDK refuses them.
+            # Legal only where the host has offered the fields of an edit: elsewhere the SDK refuses the answer.
             edit = {
                 "value": "/edit(\n)",
                 "label": "/edit",
