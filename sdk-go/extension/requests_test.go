@@ -184,7 +184,7 @@ func TestRequests_areCancelled(t *testing.T) {
 // TestRequests_refuse names what is wrong with a request; the session lives on.
 func TestRequests_refuse(t *testing.T) {
 	var log lockedBuffer
-	host := exttest.StartWith(t, whole(extension.API04, &log, func() error { return nil }), &exttest.Options{Undeclared: []string{"context", "ui"}})
+	host := exttest.StartWith(t, whole(extension.API04, &log, func() error { return nil }), &exttest.Options{Undeclared: []string{"context", "ui", "menu", "tool_renderers"}})
 	for _, q := range []struct {
 		method string
 		params object
@@ -198,6 +198,8 @@ func TestRequests_refuse(t *testing.T) {
 		{featurewire.MethodContextCollect, object{"prompt": nil}, "(-32601)"},
 		{featurewire.MethodStatusCollect, object{"surface": "header"}, "(-32601)"},
 		{featurewire.MethodStatusCollect, object{"surface": "status"}, "(-32601)"},
+		{featurewire.MethodMenuCollect, object{}, "(-32601)"},
+		{featurewire.MethodToolRender, object{"name": "tool", "arguments": object{}, "output": "", "is_error": false}, "(-32601)"},
 		{featurewire.MethodToolRender, object{"name": "other", "arguments": object{}, "output": "", "is_error": false}, "(-32601)"},
 	} {
 		if _, err := host.Ask(q.method, q.params); err == nil || !strings.Contains(err.Error(), q.want) {
