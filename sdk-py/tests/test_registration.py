@@ -244,6 +244,17 @@ def test_typing_and_resources() -> None:
     assert freed == ["r-1"]
 
 
+def test_edits_of_a_completion_need_their_feature() -> None:
+    ext = Extension(api="0.4", uses=("autocomplete_edit_v1",))
+    item = {"value": "v", "label": "l", "description": None, "replace_after_bytes": 0}
+    ext.autocomplete(lambda params: {"prefix": "", "items": [item]})
+    with TestHost(ext) as host:
+        assert host.complete("a")["items"] == [item]
+    with TestHost(ext, features=("autocomplete",)) as host:
+        failing(host, lambda: host.complete("a"), -32603)
+    assert any("replace_after_bytes" in line for line in host.log)
+
+
 def test_resources_are_freed_without_a_function() -> None:
     ext = Extension(api="0.4", uses=("resource_refs_v1",))
     resource = {"$resource": "r-1", "type": "page"}
