@@ -189,7 +189,8 @@ func TestDiscover_links(t *testing.T) {
 	m.mkdir(globalRoot + "/c")
 	m.link(m.path("elsewhere/a/extension.toml"), globalRoot+"/c/extension.toml")
 	m.mkdir(globalRoot + "/d/extension.toml")
-	m.expect(m.discover(), []string{"global inside"},
+	s := m.discover()
+	m.expect(s, []string{"global inside"},
 		"warning MAN-DISCOVER-009 linked",
 		"warning MAN-DISCOVER-009 dangling",
 		"warning MAN-DISCOVER-009 file",
@@ -197,6 +198,15 @@ func TestDiscover_links(t *testing.T) {
 		"warning MAN-DISCOVER-013 "+globalRoot+"/b",
 		"warning MAN-DISCOVER-015 "+globalRoot+"/c/extension.toml",
 		"warning MAN-DISCOVER-015 "+globalRoot+"/d/extension.toml")
+	links := 0
+	for _, d := range s.Diagnostics {
+		if strings.Contains(d.Message, "symbolic link") {
+			links++
+		}
+	}
+	if links != 5 {
+		t.Errorf("%d diagnostics say that something is a link, want 5", links)
+	}
 }
 
 // A workspace comes from outside: no step between it and its extensions may be a link. The user's own
