@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from octet_extension._agreement import ToolSpec
 from octet_extension._errors import LocalProtocolError, RemoteProtocolError
 
 __all__ = ["Catalogs"]
 
-_KEPT: Final = 8  # committed epochs that stay addressable; the table of limits names it for the wire that has epochs
-
 
 class Catalogs:
     """The committed catalogs, the newest last, and the staged one."""
 
-    def __init__(self, tools: Iterable[ToolSpec], *, kept: int = _KEPT) -> None:
+    def __init__(self, tools: Iterable[ToolSpec], *, kept: int) -> None:
         self._committed: deque[tuple[int, dict[str, ToolSpec]]] = deque(maxlen=kept)
         self._committed.append((0, {tool.name: tool for tool in tools}))
         self._staged: tuple[int, dict[str, ToolSpec]] | None = None

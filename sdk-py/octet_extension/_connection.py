@@ -54,7 +54,7 @@ class Connection:
         self.state = State.NEW
         self.agreement: Agreement | None = None
         self.dialect = dialect
-        self.catalogs = Catalogs(wishes.tools)
+        self.catalogs = Catalogs(wishes.tools, kept=dialect.kept_catalogs)
         self.shortcuts: set[str] = set()
         """Ids of the shortcuts that the host admitted."""
         self._wishes = wishes

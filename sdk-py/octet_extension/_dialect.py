@@ -40,6 +40,8 @@ class Dialect(abc.ABC):
     """None where the API version cannot cancel."""
     max_children: ClassVar[int]
     max_child_ids: ClassVar[int]
+    kept_catalogs: ClassVar[int] = 1
+    """Committed epochs of the tools that stay addressable."""
     methods: ClassVar[Mapping[str, Method]]
     models: ClassVar[Mapping[str, type[Decoded]]]
     errors: ClassVar[Mapping[str, ErrorCode]]

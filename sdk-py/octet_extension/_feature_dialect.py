@@ -78,6 +78,7 @@ class FeatureDialect(Dialect):
     call_method: ClassVar[str] = wire.METHOD_TOOL_CALL
     max_children: ClassVar[int] = wire.MAX_CHILD_REQUESTS
     max_child_ids: ClassVar[int] = wire.MAX_CHILD_IDS
+    kept_catalogs: ClassVar[int] = wire.MAX_RETAINED_CATALOGS
     methods: ClassVar[Mapping[str, Method]] = wire.METHODS
     models: ClassVar[Mapping[str, type[Decoded]]] = wire.MODELS
     errors: ClassVar[Mapping[str, ErrorCode]] = wire.ERRORS
