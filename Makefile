@@ -15,9 +15,9 @@ BIN     := bin
 RUN_ENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 
 GENERATED := generated sdk-py/octet_extension/_generated sdk-ts/src/_generated spec/reference
-EXAMPLES  := sdk-go/examples/word-count sdk-go/examples/word-count-canonical \
-             sdk-py/examples/word-count sdk-py/examples/word-count-canonical \
-             sdk-ts/examples/word-count sdk-ts/examples/word-count-canonical
+# The two of each language that make demo shows; every one that make selftest judges.
+WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(sdk)/examples/word-count-canonical)
+EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))
 GO_TESTEE := $(BIN)/testee-go
 PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
@@ -29,9 +29,9 @@ help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: build ## Build the three commands and judge the example extensions of all three languages.
-	@status=0; clean=0; for dir in $(EXAMPLES); do \
+	@status=0; clean=0; for dir in $(WORD_COUNTS); do \
 	  echo; echo "== $$dir"; if $(RUN_ENV) $(BIN)/octet-conform extension "$$dir"; then clean=$$((clean + 1)); else status=$$?; fi; done; \
-	  echo; echo "$$clean of $(words $(EXAMPLES)) example extensions keep every rule"; exit $$status
+	  echo; echo "$$clean of $(words $(WORD_COUNTS)) example extensions keep every rule"; exit $$status
 
 test: lint test-go test-py test-ts vectors selftest ## Run every check there is.
 
