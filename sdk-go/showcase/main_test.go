@@ -78,8 +78,7 @@ var calls = []toolCall{
 	{"count", object{"word": "aé😀"}, "3 letters", false, every},
 	{"remember", nil, "1", false, every},
 	{"seen", nil, "[]", false, every},
-	{"report", nil, "ok", false, later},
-	{"report", nil, "NotNegotiated $/progress", true, []extension.API{extension.API01}},
+	{"report", nil, "ok", false, feature}, // also where nobody takes the progress
 	{"media", nil, "one pixel", false, later},
 	{"learn", object{"name": "x"}, "epoch 1: big, child, count, fail, forget, later, learn, media, print, ready, refuse, remember, report, seen, use, wait, x", false, later},
 	{"x", nil, "x in epoch 0", false, later},
