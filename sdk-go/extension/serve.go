@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,7 +19,6 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
-	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -250,42 +247,6 @@ func (s *server) own(ctx context.Context) *Scope {
 	scope := new(Scope)
 	scope.init(s, sessionScope, nil, ctx, s.session.Load().context)
 	return scope
-}
-
-// compareManifest tells the author about catalogs that the host will refuse, and about hooks that will not
-// come.
-func (s *server) compareManifest(agreed *session) {
-	if !agreed.has(dynamicToolsFeature) {
-		s.compare(agreed.declared, toolsMember, toolNames(s.plan.tools))
-	}
-	if !agreed.has(runtimeCommandsFeature) {
-		s.compare(agreed.declared, commandsMember, commandNames(s.plan.commands))
-	}
-	var undeclared, unopened []string
-	for _, name := range slices.Sorted(maps.Keys(s.plan.hooks)) {
-		feature := negotiation.GateFeature(s.plan.hooks[name].row.Feature)
-		switch {
-		case !agreed.declared.lists(hooksMember, name):
-			undeclared = append(undeclared, name)
-		case feature != "" && !agreed.has(feature):
-			unopened = append(unopened, name)
-		}
-	}
-	if len(undeclared) > 0 {
-		s.ext.log.printf("the manifest does not declare the hooks [%s], which have handlers: they will not come", strings.Join(undeclared, ", "))
-	}
-	if len(unopened) > 0 {
-		s.ext.log.printf("the hooks [%s] will not come: this host does not offer their features", strings.Join(unopened, ", "))
-	}
-}
-
-func (s *server) compare(declared declaration, member string, names []string) {
-	listed, known := declared.names[member]
-	listed = slices.Sorted(slices.Values(listed))
-	if known && !slices.Equal(names, listed) {
-		s.ext.log.printf("the manifest declares the %[1]s [%[2]s], the program has [%[3]s]: make contributes.%[1]s agree with it",
-			member, strings.Join(listed, ", "), strings.Join(names, ", "))
-	}
 }
 
 // guard runs what the author has registered for a request and answers for it: an error and a panic are
