@@ -42,7 +42,7 @@ func (p *peer) migrationDetect(id, params json.RawMessage) {
 	}
 	defer func() { _ = root.Close() }()
 	paths := []any{}
-	if _, err := root.Stat(settingsFile); err == nil {
+	if _, err := root.Stat(settingsFile); err == nil && !p.does("import-nothing") {
 		paths = list(settingsFile)
 	}
 	if p.does("mark-source") {

@@ -36,7 +36,10 @@ const (
 // seek sends a request. Then is called with the result, or with nil once the host has refused.
 func (p *peer) seek(method string, params obj, then func(result json.RawMessage)) {
 	p.opt.asked++
-	id := fmt.Sprintf("peer-%d", p.opt.asked)
+	var id any = fmt.Sprintf("peer-%d", p.opt.asked)
+	if p.does("number-requests") {
+		id = p.opt.asked
+	}
 	if p.opt.own == nil {
 		p.opt.own = map[string]func(json.RawMessage){}
 	}
@@ -97,6 +100,9 @@ func (p *peer) chose(method string) bool { return slices.Contains(p.opt.methods,
 
 // selectOptional adds what is offered beyond the required names, except session hooks that nobody declared.
 func (p *peer) selectOptional(capabilities, methods []any) (moreCapabilities, moreMethods []any) {
+	if p.does("select-nothing") {
+		return capabilities, methods
+	}
 	offered := texts(at(p.offer, "contract", "optional_methods"))
 	for _, name := range texts(at(p.offer, "contract", "optional_capabilities")) {
 		usable := slices.ContainsFunc(offered, func(method string) bool {
@@ -185,6 +191,9 @@ func (p *peer) told(method string, params json.RawMessage) bool {
 func (p *peer) busNotice(params json.RawMessage) {
 	if canonicalwire.ValidateModel("BusLifecycleParams", params) != nil {
 		p.opt.bus.dead = !p.ignores("bus-notice-model")
+		if p.does("end-at-nonsense") {
+			p.end(exitRefused)
+		}
 		return
 	}
 	notice, err := canonicalwire.DecodeBusLifecycleParams(params)
@@ -198,7 +207,9 @@ func (p *peer) busNotice(params json.RawMessage) {
 		}
 		first := p.opt.bus.binding == ""
 		p.opt.bus = bus{binding: n.BindingID}
-		p.joinBus(first || !p.ignores("resubscribe"))
+		if !first || !p.does("join-late") {
+			p.joinBus(first || !p.ignores("resubscribe"))
+		}
 	case canonicalwire.BusTopicAvailable:
 		if n.Topic == topicForeign && !p.ignores("resubscribe") {
 			p.onTopic(canonicalwire.MethodBusSubscribe, topicForeign)
@@ -261,6 +272,9 @@ func (p *peer) useContract(then func()) bool {
 		return false
 	}
 	p.opt.used = true
+	if p.does("join-late") && p.opt.bus.binding != "" && !p.opt.bus.dead {
+		p.joinBus(true)
+	}
 	ask := func(method string, params obj) {
 		if p.chose(method) {
 			p.seek(method, params, whatever)
@@ -319,6 +333,9 @@ func (p *peer) providerStream(id, params json.RawMessage) {
 		p.streamEvent(stream, 0, canonicalwire.ProviderStreamEventKindStarted)
 	}
 	p.result(canonicalwire.MethodProviderStream, id, obj{"stream_id": stream, "accepted": true})
+	if p.does("keep-quiet") {
+		return
+	}
 	if !p.does("speak-before-accepting") {
 		p.streamEvent(stream, 0, canonicalwire.ProviderStreamEventKindStarted)
 	}

@@ -15,7 +15,7 @@ import (
 // Variants returns peers that do what few extensions do and break no rule. The referee must find nothing
 // in them: an alarm about a sound extension is worse than a fault that is missed. They are Faults without
 // a rule.
-func Variants() []Fault { return variants }
+func Variants() []Fault { return slices.Concat(variants, canonicalVariants) }
 
 func variant(api, name, doc string, q quirk) Fault {
 	return Fault{Name: name, API: api, Doc: doc, quirk: q}

@@ -13,15 +13,22 @@ import (
 // watch feeds a monitor with lines: those of the host start with "> ", those of the extension with "< ".
 func watch(t testing.TB, api string, contributes dialect.Object, lines ...string) []string {
 	t.Helper()
+	return watchAs(t, api, "", contributes, lines...)
+}
+
+// watchAs is watch for an extension of some name.
+func watchAs(t testing.TB, api, name string, contributes dialect.Object, lines ...string) []string {
+	t.Helper()
 	d, err := dialect.For(api)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := New(Setup{Dialect: d})
+	x := dialect.Extension{Name: name, Contributes: contributes}
+	m := New(Setup{Dialect: d, Extension: x})
 	see := func(lane wire.Lane, text string) {
 		m.Observe(wire.Frame{Lane: lane, Bytes: []byte(text), Ended: true})
 	}
-	see(wire.ToSubject, string(d.Request("1", dialect.Initialize, d.Initialize(dialect.Extension{Contributes: contributes}))))
+	see(wire.ToSubject, string(d.Request("1", dialect.Initialize, d.Initialize(x))))
 	for _, line := range lines {
 		lane := wire.ToSubject
 		if strings.HasPrefix(line, "< ") {

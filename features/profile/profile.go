@@ -31,6 +31,7 @@ type Profile struct {
 	Hook    []Hook    `toml:"hook" json:"hook,omitempty" jsonschema_description:"Payloads that declared hooks are asked with, besides one that is made up for each."`
 	Prompt  []string  `toml:"prompt" json:"prompt,omitempty" jsonschema_description:"Prompts that hooks and context are asked about. Default: one that means nothing."`
 	Large   *Call     `toml:"large" json:"large,omitempty" jsonschema_description:"A call whose result is larger than 65536 bytes. API 0.3 only."`
+	Setup   string    `toml:"setup" json:"setup,omitempty" jsonschema_description:"A directory beside the profile with a setup that the migration adapter detects. It is copied before the adapter sees it. Default: one is made up. API 0.3 only."`
 }
 
 // Call is one tool call.
@@ -91,7 +92,15 @@ func Load(path string) (*Profile, error) {
 	if len(data) > maxFileBytes {
 		return nil, Problem{Path: path, Detail: fmt.Sprintf("the file is over %d bytes", maxFileBytes)}
 	}
-	return Parse(path, data)
+	p, err := Parse(path, data)
+	if p == nil || p.Setup == "" {
+		return p, err
+	}
+	p.Setup = filepath.Join(filepath.Dir(path), p.Setup)
+	if info, missing := os.Stat(p.Setup); missing != nil || !info.IsDir() {
+		err = errors.Join(err, Problem{Path: path, Detail: fmt.Sprintf("setup: %q is no directory; name one with a setup to import", p.Setup)})
+	}
+	return p, err
 }
 
 // Beside loads the profile next to a manifest, or returns nil if there is none.
@@ -136,7 +145,7 @@ func problems(path string, err error) error {
 		var faults []error
 		for _, e := range strict.Errors {
 			line, _ := e.Position()
-			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, large with tool, arguments and expect, command with name and arguments, hook with name and payload, and prompt", strings.Join(e.Key(), "."))})
+			faults = append(faults, Problem{Path: path, Line: line, Detail: fmt.Sprintf("unknown key %q; known are call, slow, failing, large with tool, arguments and expect, command with name and arguments, hook with name and payload, prompt, and setup", strings.Join(e.Key(), "."))})
 		}
 		return errors.Join(faults...)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -123,5 +124,23 @@ func TestSchema_isCurrent(t *testing.T) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what the types say; run 'go test ./features/profile -update'", profile.SchemaFile)
+	}
+}
+
+func TestLoad_findsTheSetupBesideTheProfile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, profile.FileName)
+	if err := os.WriteFile(path, []byte("setup = \"old\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := profile.Load(path); err == nil || !strings.Contains(err.Error(), "is no directory") {
+		t.Errorf("a setup that is not there: got %v, want a problem", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "old"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	p, err := profile.Load(path)
+	if err != nil || p.Setup != filepath.Join(dir, "old") {
+		t.Errorf("got %+v, %v; want the path of the directory", p, err)
 	}
 }

@@ -110,7 +110,13 @@ type World struct {
 }
 
 // NewWorld makes the state of one scenario, which proves some rules. Nothing is started yet.
-func NewWorld(setup *Setup, rules []string) *World { return &World{setup: setup, rules: rules} }
+func NewWorld(setup *Setup, rules []string) *World {
+	w := &World{setup: setup, rules: rules}
+	if setup.Profile != nil {
+		w.sources.from = setup.Profile.Setup
+	}
+	return w
+}
 
 // Stop ends the subject, if there is one, and returns what the monitor found. It is the last call.
 func (w *World) Stop() []verdict.Finding {
