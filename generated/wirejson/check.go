@@ -291,7 +291,11 @@ func (v *validator) mapping(t *Type, at uint32) bool {
 	if n.kind != KindObject {
 		return v.wrongType("an object", n.kind)
 	}
-	for key := at + 1; key < n.next; key = v.doc.nodes[key+1].next {
+	// Ascending by name: not every language can tell in which order the members stand.
+	base := len(v.doc.keys)
+	keys := v.doc.sortedKeys(at, 0)
+	defer func() { v.doc.keys = v.doc.keys[:base] }()
+	for _, key := range keys {
 		v.push(step{kind: keyStep, at: key})
 		more := v.entry(t, key)
 		v.pop()

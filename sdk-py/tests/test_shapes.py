@@ -98,6 +98,7 @@ def test_shape_refuses(shape: Shape, text: str, expected: str) -> None:
         (List(OBJECT, unique_by="n"), '[{"n":"a"},{},{"n":"a"}]', ("duplicate", "/2")),
         (MapOf(BOOLEAN), '{"a/b~c":null}', ("null", "/a~1b~0c")),
         (MapOf(BOOLEAN), '{"":1}', ("type", "/")),
+        (MapOf(BOOLEAN), '{"b":1,"a":null}', ("null", "/a")),
         (MapOf(BOOLEAN, key_pattern="^[a-z]$"), '{"A":true}', ("pattern", "/A")),
         (MapOf(List(BOOLEAN)), '{"a":[1]}', ("type", "/a/0")),
     ],

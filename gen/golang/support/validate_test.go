@@ -116,6 +116,7 @@ func TestValidate_reportsTheFirstViolation(t *testing.T) {
 		{recordModel, `{"s":"ab","r":[{"key":"k"},{}]}`, "missing /r/1/key"},
 		{recordModel, `{"s":"ab","m":{"a":true,"B":true}}`, "pattern /m/B"},
 		{recordModel, `{"s":"ab","m":{"a":null}}`, "null /m/a"},
+		{recordModel, `{"s":"ab","m":{"b":1,"a":null}}`, "null /m/a"},
 		{recordModel, `{"s":"ab","m":{"a":1}}`, "type /m/a"},
 		{recordModel, `{"s":"ab","m":[]}`, "type /m"},
 		{recordModel, `{"s":"ab","u":1}`, "not_object /u"},

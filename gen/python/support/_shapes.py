@@ -371,7 +371,8 @@ class MapOf(Shape):
         if not isinstance(value, dict):
             raise _wrong_type("an object", value)
         out: dict[str, object] = {}
-        for name, element in value.items():
+        # Ascending by name: not every language can tell in which order the members stand.
+        for name, element in sorted(value.items(), key=lambda item: item[0]):
             if self._key_pattern is not None and self._key_pattern.fullmatch(name) is None:
                 raise below(name, "pattern", f"the name must match {self._key_pattern.pattern}")
             if element is None:
