@@ -118,7 +118,7 @@ func (l *featureLink) Ask(ctx context.Context, m *wirejson.Method, params []byte
 	if m.Name == featurewire.MethodToolsRegister || m.Name == featurewire.MethodToolsUnregister {
 		return errors.New(strconv.Quote(m.Name) + " changes the catalog behind the back of this process: use Scope.DynamicTools")
 	}
-	return (*Scope)(l).ask(ctx, m, params, accept)
+	return (*Scope)(l).ask(ctx, m, params, unfiled(m, accept))
 }
 
 // Tell implements featureservice.Link.
