@@ -11,6 +11,7 @@ import (
 // appear in initialize.
 type Extension struct {
 	Name         string
+	Guessed      bool // there is no manifest, and what the extension calls itself is not known
 	Version      string
 	ManifestPath string
 	Workspace    string

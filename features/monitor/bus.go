@@ -82,7 +82,7 @@ func declaresTopic(m *Monitor, f wire.Frame, o *owned) {
 	case o.params.get("topic").kind() != text:
 	case !well:
 		m.report("EXT03-BUS-004", f, -1, "the topic %q is not the prefix, an owner and a name, each a bus identifier", name)
-	case owner != m.setup.Extension.Name:
+	case m.foreign(owner):
 		m.report("EXT03-BUS-004", f, -1, "the topic %q belongs to %q, the extension is %q", name, owner, m.setup.Extension.Name)
 		m.refuse(f, "capability_mismatch")
 	}

@@ -38,7 +38,7 @@ func contractSelected(t *testing.T, capabilities ...string) string {
 // judged runs a conversation behind initialize on the canonical wire and wants findings of these rules.
 func judged(t *testing.T, name string, capabilities []string, lines []string, want ...string) {
 	t.Helper()
-	got := watchAs(t, dialect.CanonicalAPI, "peer", nil, append([]string{contractSelected(t, capabilities...)}, lines...)...)
+	got := watchOf(t, dialect.CanonicalAPI, dialect.Extension{Name: "peer"}, append([]string{contractSelected(t, capabilities...)}, lines...)...)
 	if !slices.Equal(got, want) {
 		t.Errorf("%s: broken are %q, want %q", name, got, want)
 	}
@@ -147,5 +147,18 @@ func TestInside(t *testing.T) {
 		if got := inside(path); got != want {
 			t.Errorf("%q: got %v, want %v", path, got, want)
 		}
+	}
+}
+
+// The name of a command without a manifest is a guess, and nobody is held to it.
+func TestMonitor_holdsNobodyToAGuessedName(t *testing.T) {
+	x := dialect.Extension{Name: "octet-conform", Guessed: true}
+	if got := watchOf(t, dialect.CanonicalAPI, x,
+		contractSelected(t, "theme_selection", "event_bus"),
+		toldOf("bus/lifecycle", `{"binding_id":"b","binding_revision":1,"kind":"binding"}`),
+		own("d", "bus/declare", `{"binding_id":"b","fields":[],"topic":"bus.peer.news"}`),
+		own("t", "theme/select", `{"namespace":"peer","role":"accent","scope":"extension","theme_id":"dark"}`),
+	); got != nil {
+		t.Errorf("broken are %q, want none", got)
 	}
 }

@@ -13,17 +13,16 @@ import (
 // watch feeds a monitor with lines: those of the host start with "> ", those of the extension with "< ".
 func watch(t testing.TB, api string, contributes dialect.Object, lines ...string) []string {
 	t.Helper()
-	return watchAs(t, api, "", contributes, lines...)
+	return watchOf(t, api, dialect.Extension{Contributes: contributes}, lines...)
 }
 
-// watchAs is watch for an extension of some name.
-func watchAs(t testing.TB, api, name string, contributes dialect.Object, lines ...string) []string {
+// watchOf is watch for any extension.
+func watchOf(t testing.TB, api string, x dialect.Extension, lines ...string) []string {
 	t.Helper()
 	d, err := dialect.For(api)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := dialect.Extension{Name: name, Contributes: contributes}
 	m := New(Setup{Dialect: d, Extension: x})
 	see := func(lane wire.Lane, text string) {
 		m.Observe(wire.Frame{Lane: lane, Bytes: []byte(text), Ended: true})

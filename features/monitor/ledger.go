@@ -190,9 +190,14 @@ func disposes(m *Monitor, f wire.Frame, result tree, _ *issued) {
 	}
 }
 
+// foreign reports whether a name is not that of the extension.
+func (m *Monitor) foreign(name string) bool {
+	return !m.setup.Extension.Guessed && name != m.setup.Extension.Name
+}
+
 func selectsTheme(m *Monitor, f wire.Frame, o *owned) {
 	namespace := o.params.get("namespace")
-	if namespace.kind() == text && namespace.text() != m.setup.Extension.Name {
+	if namespace.kind() == text && m.foreign(namespace.text()) {
 		m.report("EXT03-THEME-002", f, -1, "the namespace is %s, want the extension's own name %q", orNothing(namespace), m.setup.Extension.Name)
 		m.refuse(f, "capability_mismatch")
 	}

@@ -125,6 +125,7 @@ func (inv *invocation) fromCommand(argv []string, flags *runFlags) (*target, err
 	}
 	x := &t.setup.Extension
 	x.Name, x.Version, x.ManifestPath = commandName(program), "0.0.0", filepath.Join(dir, manifest.FileName())
+	x.Guessed = true
 	x.Contributes = dialect.Object{"tools": list(flags.tools)}
 	t.setup.Starter = subject.Command{Path: program, Args: argv[1:], Dir: dir, Env: append(inherited(), t.variables(dir)...)}
 	t.setup.HomeOnly = "the command has no manifest, and its arguments may be relative to the directory it is started in"
