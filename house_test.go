@@ -282,7 +282,9 @@ func topFolders(t *testing.T) []string {
 }
 
 // isExpectation reports whether a file is what a test expects the generator to write.
-func isExpectation(file string) bool { return strings.Contains(file, "/testdata/") && strings.Contains(file, "/want/") }
+func isExpectation(file string) bool {
+	return strings.Contains(file, "/testdata/") && strings.Contains(file, "/want/")
+}
 
 func isGenerated(file string) bool {
 	for _, root := range []string{"generated/", "sdk-py/octet_extension/_generated/", "sdk-ts/src/_generated/", "spec/reference/"} {

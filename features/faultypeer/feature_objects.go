@@ -41,8 +41,10 @@ func pixelBytes() []byte {
 var object = []byte("an object of some size")
 
 var objectSteps = []step{
-	{method: featurewire.MethodArtifactPublish, params: func(*peer) obj { return inline(pixelBytes()) },
-		then: named("artifact_id", func(p *peer, id string) { p.artifact = id })},
+	{
+		method: featurewire.MethodArtifactPublish, params: func(*peer) obj { return inline(pixelBytes()) },
+		then: named("artifact_id", func(p *peer, id string) { p.artifact = id }),
+	},
 	{method: featurewire.MethodCompositionContext, params: with(nil), then: (*peer).takeFile},
 	{method: featurewire.MethodCompositionCall, params: with(composed)},
 	{method: featurewire.MethodCompositionStore, params: with(obj{"set": obj{"stop": 1}, "delete": list("old")})},
@@ -53,8 +55,10 @@ var objectSteps = []step{
 	{method: featurewire.MethodBulkCommit, params: func(p *peer) obj {
 		return obj{"ticket": p.ticket, "bytes": len(object), "digest": obj{"algorithm": "sha256", "value": digest(object)}}
 	}, then: func(p *peer, result json.RawMessage) { p.blob = result }},
-	{method: featurewire.MethodBulkRead, params: func(p *peer) obj { return obj{"profile": "local-file.v1", "blob": p.blob} },
-		then: named("lease", func(p *peer, id string) { p.lease = id })},
+	{
+		method: featurewire.MethodBulkRead, params: func(p *peer) obj { return obj{"profile": "local-file.v1", "blob": p.blob} },
+		then: named("lease", func(p *peer, id string) { p.lease = id }),
+	},
 	{method: featurewire.MethodBulkRelease, params: func(p *peer) obj { return obj{"id": p.lease} }},
 }
 
@@ -123,8 +127,10 @@ var screenSteps = []step{
 		return obj{"resource_owner": p.owner, "chrome": obj{"kind": "desktop_notification", "title": "Tour", "body": "On tour."}}
 	}},
 	{method: featurewire.MethodUIClose, params: with(obj{"surface_id": "stop"})},
-	{method: featurewire.MethodUIOpen, params: with(obj{"surface_id": "draft", "title": "Draft", "placement": "editor"}),
-		then: named("editor_mount_id", func(p *peer, id string) { p.mount = id })},
+	{
+		method: featurewire.MethodUIOpen, params: with(obj{"surface_id": "draft", "title": "Draft", "placement": "editor"}),
+		then: named("editor_mount_id", func(p *peer, id string) { p.mount = id }),
+	},
 	{method: featurewire.MethodComposerSet, params: (*peer).checkpoint},
 	{method: featurewire.MethodComposerSet, params: (*peer).checkpoint},
 	{method: featurewire.MethodUIClose, params: with(obj{"surface_id": "draft"})},
@@ -150,10 +156,14 @@ func (p *peer) checkpoint() obj {
 }
 
 var catalogSteps = []step{
-	{method: featurewire.MethodToolsRegister, params: func(*peer) obj { return obj{"tools": []any{extra()}} },
-		then: func(p *peer, result json.RawMessage) { p.publish(result, true) }},
-	{method: featurewire.MethodToolsUnregister, params: with(obj{"names": list(ToolExtra)}),
-		then: func(p *peer, result json.RawMessage) { p.publish(result, false) }},
+	{
+		method: featurewire.MethodToolsRegister, params: func(*peer) obj { return obj{"tools": []any{extra()}} },
+		then: func(p *peer, result json.RawMessage) { p.publish(result, true) },
+	},
+	{
+		method: featurewire.MethodToolsUnregister, params: with(obj{"names": list(ToolExtra)}),
+		then: func(p *peer, result json.RawMessage) { p.publish(result, false) },
+	},
 }
 
 // extra is a tool that comes and goes.

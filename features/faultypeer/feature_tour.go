@@ -161,8 +161,10 @@ var peopleSteps = []step{
 	{method: featurewire.MethodPresentationUpdate, params: func(p *peer) obj {
 		return obj{"snapshot": p.snapshot("list"), "resource_owner": p.owner}
 	}},
-	{method: featurewire.MethodPolicyEvaluate, params: func(p *peer) obj { return obj{"intent": intent()} },
-		then: named("approval_token", func(p *peer, token string) { p.token = token })},
+	{
+		method: featurewire.MethodPolicyEvaluate, params: func(p *peer) obj { return obj{"intent": intent()} },
+		then: named("approval_token", func(p *peer, token string) { p.token = token }),
+	},
 	{method: featurewire.MethodPolicyEvaluate, params: func(p *peer) obj {
 		params := obj{"intent": intent()}
 		if p.token != "" {
@@ -232,16 +234,20 @@ var sessionSteps = []step{
 	{method: featurewire.MethodComposerSet, params: with(obj{"text": "hello\tyou\n"})},
 	{method: featurewire.MethodComposerInsert, params: with(obj{"text": "é"})},
 	{method: featurewire.MethodComposerHistory, params: func(p *peer) obj { return obj{"entries": list("newest", "oldest"), "resource_owner": p.owner} }},
-	{method: featurewire.MethodSessionAppendEntry, params: with(obj{"entry_type": "peer.tour", "data": obj{"stop": 1}}),
-		then: named("entry_id", func(p *peer, id string) { p.entry = id })},
+	{
+		method: featurewire.MethodSessionAppendEntry, params: with(obj{"entry_type": "peer.tour", "data": obj{"stop": 1}}),
+		then: named("entry_id", func(p *peer, id string) { p.entry = id }),
+	},
 	{method: featurewire.MethodSessionSetName, params: with(obj{"name": "Tour"})},
 	{method: featurewire.MethodSessionSetLabel, params: func(p *peer) obj { return obj{"entry_id": p.entry, "label": "stop"} }},
 	{method: featurewire.MethodSessionSendMessage, params: with(obj{"role": "assistant", "text": "On tour."})},
 	{method: featurewire.MethodSessionSendUserMessage, params: with(obj{"text": "Go on."})},
 	{method: featurewire.MethodToolsSetActive, params: with(obj{"names": list(ToolEcho, ToolTour)})},
 	{method: featurewire.MethodSessionWaitForIdle, params: with(nil)},
-	{method: featurewire.MethodSessionCreate, params: with(obj{"session_id": nil}),
-		then: named("session_id", func(p *peer, id string) { p.session = id })},
+	{
+		method: featurewire.MethodSessionCreate, params: with(obj{"session_id": nil}),
+		then: named("session_id", func(p *peer, id string) { p.session = id }),
+	},
 	{method: featurewire.MethodSessionFork, params: with(nil)},
 	{method: featurewire.MethodSessionSwitch, params: func(p *peer) obj { return obj{"session_id": p.session} }},
 	{method: featurewire.MethodSessionReload, params: with(nil)},

@@ -123,8 +123,10 @@ var catalogPlaces = []place{
 	{"/commands", "EXT04-TOOL-008", kinds(wirejson.ItemCount)},
 	{"/protocol/lifecycle_events", "EXT04-EVENT-001", nil},
 	// Definitions are judged one by one.
-	{"/tools/*/prompt_snippet", "", nil}, {"/tools/*/prompt_guidelines", "", nil},
-	{"/tools/*/composition", "", nil}, {"/tools/*/operation", "", nil},
+	{"/tools/*/prompt_snippet", "", nil},
+	{"/tools/*/prompt_guidelines", "", nil},
+	{"/tools/*/composition", "", nil},
+	{"/tools/*/operation", "", nil},
 }
 
 // definitionPlaces are the parts of a tool definition that have rules of their own.

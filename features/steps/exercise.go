@@ -181,7 +181,8 @@ func (w *World) contextQuestions() ([]question, string) {
 	return append(out, question{featurewire.MethodContextCollect, dialect.Object{"prompt": nil, "context": w.setup.Dialect.Context()}}), ""
 }
 
-func (w *World) statusQuestions() ([]question, string)     { return w.statusIn(w.setup.Dialect.Context()) }
+func (w *World) statusQuestions() ([]question, string) { return w.statusIn(w.setup.Dialect.Context()) }
+
 func (w *World) bareStatusQuestions() ([]question, string) { return w.statusIn(w.setup.Dialect.Bare()) }
 
 func (w *World) statusIn(context dialect.Object) (out []question, why string) {
@@ -198,7 +199,8 @@ func (w *World) menuQuestions() ([]question, string) {
 	return []question{{featurewire.MethodMenuCollect, dialect.Object{"context": w.setup.Dialect.Context()}}}, ""
 }
 
-func (w *World) renderQuestions() ([]question, string)     { return w.renderIn(w.setup.Dialect.Context()) }
+func (w *World) renderQuestions() ([]question, string) { return w.renderIn(w.setup.Dialect.Context()) }
+
 func (w *World) bareRenderQuestions() ([]question, string) { return w.renderIn(w.setup.Dialect.Bare()) }
 
 func (w *World) renderIn(context dialect.Object) (out []question, why string) {

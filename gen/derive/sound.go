@@ -248,7 +248,11 @@ func (d *deriver) variants(t *model.Type) []variant {
 		return numberVariants(t)
 	case model.JSON:
 		return append([]variant{
-			{"an empty object", object{}}, {"an empty array", list{}}, {"an empty string", ""}, {"false", false}, {"a number", number("-12")},
+			{"an empty object", object{}},
+			{"an empty array", list{}},
+			{"an empty string", ""},
+			{"false", false},
+			{"a number", number("-12")},
 			{"nested values", list{object{{"a", list{nil, number("0")}}}}},
 		}, d.encodedVariants(t, func(n int) value { return filler{"x", n - 2} })...)
 	case model.Object:

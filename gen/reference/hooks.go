@@ -62,8 +62,12 @@ func (p *wirePage) hooks() {
 		p.heading(3, anchor("hook", h.Name), code(h.Name))
 		p.paragraphs(text(h.Doc))
 		p.table([]string{"Fact", "Value"}, [][]string{
-			{"Payload", modelLink(h.Payload)}, {"Result", modelLink(h.Result)},
-			{"Order", text(h.Order)}, {"Several answers", text(h.Merge)}, {"No answer", text(h.Failure)}, {"Source", text(h.Source)},
+			{"Payload", modelLink(h.Payload)},
+			{"Result", modelLink(h.Result)},
+			{"Order", text(h.Order)},
+			{"Several answers", text(h.Merge)},
+			{"No answer", text(h.Failure)},
+			{"Source", text(h.Source)},
 		})
 	}
 }

@@ -62,8 +62,8 @@ type Request struct {
 	final   bool
 	given   given               // under mu of the connection
 	behind  []func(result bool) // so
-	claimed atomic.Bool // the answer is settled
-	overdue *time.Timer // answers in place of the handler; under mu of the connection
+	claimed atomic.Bool         // the answer is settled
+	overdue *time.Timer         // answers in place of the handler; under mu of the connection
 }
 
 // Conn returns the connection the request came from.

@@ -67,9 +67,15 @@ func TestDynamicTools_changeTheCatalog(t *testing.T) {
 			revision int64
 			want     string
 		}{
-			{"one", 1, "first 1"}, {"one", 2, "replaced 2"}, {"one", 3, "replaced 3"}, {"two", 2, "second 2"}, {"base", 0, "base 0"},
-			{"two", 3, "unknown tool: two (-32601)"}, {"one", 0, "unknown tool: one (-32601)"},
-			{"one", 4, "unknown or retired tool catalog revision: 4 (-32602)"}, {"one", 42, "unknown or retired tool catalog revision: 42 (-32602)"},
+			{"one", 1, "first 1"},
+			{"one", 2, "replaced 2"},
+			{"one", 3, "replaced 3"},
+			{"two", 2, "second 2"},
+			{"base", 0, "base 0"},
+			{"two", 3, "unknown tool: two (-32601)"},
+			{"one", 0, "unknown tool: one (-32601)"},
+			{"one", 4, "unknown or retired tool catalog revision: 4 (-32602)"},
+			{"one", 42, "unknown or retired tool catalog revision: 42 (-32602)"},
 		} {
 			text, err := pinned(host, q.tool, q.revision)
 			if err != nil {

@@ -57,11 +57,16 @@ func TestMemory_belongsToOneOwner(t *testing.T) {
 			generation        int64
 			want              string
 		}{
-			{"a", "i", 1, "1"}, {"a", "i", 1, "2"},
-			{"b", "i", 1, "1"}, {"a", "i", 1, "3"}, // sessions beside each other
-			{"", "", 0, "1"}, {"", "", 0, "2"}, // the process
-			{"a", "i", 2, "1"}, {"a", "i", 1, "1"}, // another generation replaces it, for good
-			{"b", "j", 1, "1"}, {"b", "j", 1, "2"}, // another instance
+			{"a", "i", 1, "1"},
+			{"a", "i", 1, "2"},
+			{"b", "i", 1, "1"},
+			{"a", "i", 1, "3"}, // sessions beside each other
+			{"", "", 0, "1"},
+			{"", "", 0, "2"}, // the process
+			{"a", "i", 2, "1"},
+			{"a", "i", 1, "1"}, // another generation replaces it, for good
+			{"b", "j", 1, "1"},
+			{"b", "j", 1, "2"}, // another instance
 		} {
 			if got := countAs(host, step.session, step.instance, step.generation); got != step.want {
 				t.Errorf("step %d: %s, want %s", i, got, step.want)

@@ -96,11 +96,13 @@ var asked = []struct {
 	since  extension.API
 }{
 	{
-		featurewire.MethodCommandExecute, object{"name": "go", "arguments": []string{"a", "b"}},
+		featurewire.MethodCommandExecute,
+		object{"name": "go", "arguments": []string{"a", "b"}},
 		`{"context":[{"content":"c","label":"l","placement":"system_prefix"}],"notifications":[{"level":"info","message":"m","title":"t"},{"level":"error","message":"e"}],"text":"go[a b]"}`, extension.API01,
 	},
 	{
-		featurewire.MethodHookRun, object{"hook": "before_prompt", "payload": object{"prompt": "hi"}},
+		featurewire.MethodHookRun,
+		object{"hook": "before_prompt", "payload": object{"prompt": "hi"}},
 		`{"disposition":{"action":"deny","reason":"before_prompt hi"}}`, extension.API01,
 	},
 	{featurewire.MethodContextCollect, object{"prompt": "hi"}, `[{"content":"hi","label":"p"}]`, extension.API01},
@@ -108,12 +110,14 @@ var asked = []struct {
 	{featurewire.MethodStatusCollect, object{"surface": "header"}, `{"priority":2,"style_role":"accent","surface":"header","text":"s"}`, extension.API01},
 	{featurewire.MethodStatusCollect, object{"surface": "footer"}, `null`, extension.API01},
 	{
-		featurewire.MethodToolRender, object{"name": "tool", "arguments": object{"a": 1}, "output": "o", "is_error": true},
+		featurewire.MethodToolRender,
+		object{"name": "tool", "arguments": object{"a": 1}, "output": "o", "is_error": true},
 		`{"segments":[{"text":"tool{\"a\":1}otrue"}]}`, extension.API01,
 	},
 	{featurewire.MethodMenuCollect, object{}, `{"items":[{"command":"go","id":"i","label":"I"}]}`, extension.API02},
 	{
-		featurewire.MethodUIAutocompleteComplete, object{"text": "x", "cursor": 1, "revision": 1},
+		featurewire.MethodUIAutocompleteComplete,
+		object{"text": "x", "cursor": 1, "revision": 1},
 		`{"items":[{"description":null,"label":"l","value":"x"}],"prefix":""}`, extension.API02,
 	},
 	{

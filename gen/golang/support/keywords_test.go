@@ -37,8 +37,10 @@ func TestValidate_judgesChoicesAndExclusiveMembers(t *testing.T) {
 		{Name: "Way", Shape: ChoiceShape, Word: 1, Object: 2},
 		{Name: "Word", Shape: EnumShape, Values: []string{"on"}},
 		{Name: "Plan", Closed: true, ExactlyOne: []string{"b", "a"}, AtMostOne: []string{"c", "d"}, Fields: []Field{
-			{Name: "a", Nullable: true, Type: Type{Kind: RefType, Ref: 0}}, {Name: "b", Type: Type{Kind: BooleanType}},
-			{Name: "c", Type: Type{Kind: BooleanType}}, {Name: "d", Nullable: true, Type: Type{Kind: BooleanType}},
+			{Name: "a", Nullable: true, Type: Type{Kind: RefType, Ref: 0}},
+			{Name: "b", Type: Type{Kind: BooleanType}},
+			{Name: "c", Type: Type{Kind: BooleanType}},
+			{Name: "d", Nullable: true, Type: Type{Kind: BooleanType}},
 		}},
 	}}
 	for text, want := range map[string]string{
