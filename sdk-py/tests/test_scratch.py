@@ -174,8 +174,15 @@ def test_a_context_in_a_file_is_judged_by_its_model(
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.parametrize("by_path", [False, True])
 @pytest.mark.parametrize("value", [None, ""])
-def test_without_a_scratch_directory(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+def test_without_a_scratch_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, value: str | None, by_path: bool
+) -> None:
+    (tmp_path / "f").write_bytes(SECRET)
+    monkeypatch.chdir(tmp_path)
+    if by_path:
+        monkeypatch.setattr("octet_extension._scratch._Directory._RELATIVE", False)
     monkeypatch.delenv(VARIABLE, raising=False)
     if value is not None:
         monkeypatch.setenv(VARIABLE, value)
