@@ -154,13 +154,8 @@ func isFlat(name string) bool {
 	return err == nil && name != "." && name != ".."
 }
 
-func openScratch() (*os.Root, error) {
-	directory := os.Getenv(scratchVariable)
-	if directory == "" {
-		return nil, fs.ErrNotExist
-	}
-	return os.OpenRoot(directory)
-}
+// openScratch opens the scratch directory; one that has no name does not exist.
+func openScratch() (*os.Root, error) { return os.OpenRoot(os.Getenv(scratchVariable)) }
 
 // discard removes a file whose description breaks its model, where that names one at all.
 func discard(name string) {
