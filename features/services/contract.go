@@ -45,7 +45,7 @@ var contractServed = map[string]handler{
 	},
 	cw.MethodSessionSwitch: serving(cw.DecodeSessionSwitchParams, func(h *Host, p cw.SessionSwitchParams) (wirejson.Encoder, string) {
 		h.contract.session = p.SessionID
-		return cw.SessionLifecycleResult{SessionID: p.SessionID}, ""
+		return cw.SessionLifecycleResult(p), ""
 	}),
 	cw.MethodSessionReload: func(h *Host, _ []byte) (wirejson.Encoder, string) {
 		return cw.SessionLifecycleResult{SessionID: h.contract.session}, ""
