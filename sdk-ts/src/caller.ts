@@ -13,6 +13,7 @@ import { assertMembers, assertOpen } from "./gates.js";
 import type { Link } from "./link.js";
 import type { RequestContext } from "./owner.js";
 import type { RpcId } from "./_generated/wire.js";
+import { isFiled, readFiled } from "./scratch.js";
 
 /** Where a scope stands: its request is open, was answered, was cancelled; or it belongs to no request. */
 export type Standing = "live" | "settled" | "cancelled" | "session";
@@ -90,7 +91,14 @@ class ScopeCaller implements Caller {
     const text = this.judge(method, params);
     const scope = method.parent === "none" && this.link.session.methods === undefined ? undefined : this.origin;
     const result = await this.link.children.request(method.name, text, scope, options.signal);
-    return this.read(method, result);
+    try {
+      return isFiled(method.name, result) ? await readFiled(method.name, result, this.link.scratch, (inline) => this.read(method, inline)) : this.read(method, result);
+    } catch (cause) {
+      if (cause instanceof Violation) {
+        throw new RemoteProtocolError(`the host answered ${JSON.stringify(method.name)} with a result that breaks the wire: ${cause.message}`, { cause });
+      }
+      throw cause;
+    }
   }
 
   async notify(service: ServiceName, params: object): Promise<void> {
@@ -121,21 +129,15 @@ class ScopeCaller implements Caller {
     }
   }
 
+  /** Reads a result. Throws Violation. */
   private read(method: Method, result: JsonValue): unknown {
     const { dialect } = this.link;
     const shape = shapeOf(method, dialect.api);
     if (shape?.result === undefined) {
       return undefined;
     }
-    try {
-      const value = readShape(dialect.tables, { type: shape.result, nullable: shape.nullable ?? false }, result);
-      return isEmpty(dialect.tables, shape.result) ? undefined : value;
-    } catch (cause) {
-      if (cause instanceof Violation) {
-        throw new RemoteProtocolError(`the host answered ${JSON.stringify(method.name)} with a result that breaks the wire: ${cause.message}`, { cause });
-      }
-      throw cause;
-    }
+    const value = readShape(dialect.tables, { type: shape.result, nullable: shape.nullable ?? false }, result);
+    return isEmpty(dialect.tables, shape.result) ? undefined : value;
   }
 
   /** The members that tie a message to a request of the host. */

@@ -28,6 +28,8 @@ import { OpenSession, resultText } from "./open-session.js";
 import type { ErrorName } from "./refusal.js";
 import { Refusal } from "./refusal.js";
 import type { Registry } from "./registry.js";
+import type { Scratch } from "./scratch.js";
+import { NO_SCRATCH } from "./scratch.js";
 
 /** What a session does to its surroundings. None of the functions may throw. */
 export interface Sink {
@@ -37,6 +39,8 @@ export interface Sink {
   ready(): Promise<void>;
   /** Takes one line for people. */
   log(line: string): void;
+  /** Where the host leaves what is too large for a line; absent where there is no such place. */
+  readonly scratch?: Scratch;
   /** Called once, behind the last frame. The status is what the process should exit with. */
   end(status: number): void;
 }
@@ -283,6 +287,7 @@ export class Connection {
         this.refuse(id, error);
       },
       ready: () => this.sink.ready(),
+      scratch: this.sink.scratch ?? NO_SCRATCH,
       log: (line) => {
         this.sink.log(line);
       },

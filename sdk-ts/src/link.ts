@@ -3,6 +3,7 @@
 import type { Children } from "./children.js";
 import type { Dialect, Session } from "./dialect.js";
 import type { Memory } from "./owner.js";
+import type { Scratch } from "./scratch.js";
 
 /** One open session, as its scopes use it. */
 export interface Link {
@@ -10,6 +11,8 @@ export interface Link {
   readonly session: Session;
   readonly children: Children;
   readonly memory: Memory;
+  /** Where the host leaves what is too large for a line. */
+  readonly scratch: Scratch;
   /** Aborted when the session is over, with a CancelledError. */
   readonly signal: AbortSignal;
   /** Throws CancelledError once nothing new may be asked of the host. */

@@ -21,6 +21,7 @@ import { Refusal } from "./refusal.js";
 import type { Registry } from "./registry.js";
 import { RunningRequest, RunningSession } from "./running.js";
 import type { Scope } from "./scope.js";
+import type { Scratch } from "./scratch.js";
 
 /** What an open session does to the connection it belongs to. */
 export interface Port {
@@ -31,6 +32,8 @@ export interface Port {
   /** Resolves when the host takes more. */
   ready(): Promise<void>;
   log(line: string): void;
+  /** Where the host leaves what is too large for a line. */
+  readonly scratch: Scratch;
   /** Runs a step whose faults end the connection. */
   guard(step: () => void): void;
   /** Called after every answer. */
@@ -65,6 +68,10 @@ export class OpenSession implements Link {
     this.serving = { registry, session, dynamicTools: this.dynamicTools, streams: this.streams };
     this.handle = new RunningSession(this, session.context, this.dynamicTools);
     this.events = new EventQueue(this, registry, this.streams, this.handle, this.shortcuts);
+  }
+
+  get scratch(): Scratch {
+    return this.port.scratch;
   }
 
   get signal(): AbortSignal {

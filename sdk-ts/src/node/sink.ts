@@ -2,6 +2,7 @@
 
 import { EXIT_MS } from "../_generated/feature-wire.js";
 import type { Sink } from "../connection.js";
+import { processScratch } from "./scratch.js";
 import { reserveStdout } from "./stdout.js";
 
 /** Exit status when the last frames could not be delivered. */
@@ -9,6 +10,7 @@ const UNDELIVERED = 1;
 
 /** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
 export class ProcessSink implements Sink {
+  readonly scratch = processScratch;
   private readonly out = reserveStdout();
   private pending = 0;
   private full = false;
