@@ -24,6 +24,7 @@ const (
 	extra      fault = "an extra frame"
 	earlyExit  fault = "an early exit"
 	hang       fault = "a hang"
+	litter     fault = "a file that stays"
 )
 
 // actor is an extension that plays its side of a talk word for word, apart from one fault.
@@ -69,6 +70,10 @@ func play(tk *talk, api string, f fault, at int) *actor {
 func (a *actor) Stdin() io.WriteCloser { return a.stdin }
 func (a *actor) Stdout() io.Reader     { return a.stdout }
 func (a *actor) Scratch() string       { return "/scratch" }
+
+// An actor has its files in mind alone.
+func (a *actor) Leave(string, string) error { return nil }
+func (a *actor) Left(string) bool           { return a.fault == litter }
 
 func (a *actor) Kill() {
 	select {

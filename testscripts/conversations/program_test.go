@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +20,15 @@ type program struct {
 }
 
 func (p *program) Scratch() string { return p.scratch }
+
+func (p *program) Leave(name, content string) error {
+	return os.WriteFile(filepath.Join(p.scratch, name), []byte(content), 0o600)
+}
+
+func (p *program) Left(name string) bool {
+	_, err := os.Lstat(filepath.Join(p.scratch, name))
+	return !errors.Is(err, fs.ErrNotExist)
+}
 
 func (p *program) Wait() error {
 	<-p.Exited()

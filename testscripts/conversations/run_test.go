@@ -2,6 +2,7 @@ package conversations
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,10 @@ type peer interface {
 	Stdin() io.WriteCloser
 	Stdout() io.Reader
 	Scratch() string
+	// Leave puts a file into its scratch directory.
+	Leave(name, content string) error
+	// Left says whether there is such a file.
+	Left(name string) bool
 	// Kill ends it at once; what it wrote can still be read, and then its output ends.
 	Kill()
 	// Wait returns once it has ended by itself, and says whether it ended well.
@@ -247,6 +253,12 @@ func (h *held) step(l line) error {
 		return h.expect(want)
 	case seen:
 		return h.expectSeen(l.value.([]any))
+	case file:
+		return h.leave(l.id.(string), textOf(l.value))
+	case removed:
+		if name := l.id.(string); h.peer.Left(name) {
+			return fmt.Errorf("the extension left the file %q in the scratch directory, want it removed", name)
+		}
 	case quiet:
 		if err := h.ask(probeID, "talk/probe", dialect.Object{}); err != nil {
 			return err
@@ -268,6 +280,23 @@ func (h *held) step(l line) error {
 		return h.expectGone()
 	}
 	return nil
+}
+
+// leave hands a file over and binds its name to what describes it.
+func (h *held) leave(name, content string) error {
+	fmt.Fprintf(&h.log, "H: (file %s) %q\n", name, content)
+	h.bound[name] = dialect.Object{
+		"path": name, "bytes": json.Number(strconv.Itoa(len(content))), "sha256": fmt.Sprintf("%x", sha256.Sum256([]byte(content))),
+	}
+	return h.peer.Leave(name, content)
+}
+
+// textOf is a value that a line gives as text: a string itself, anything else as JSON.
+func textOf(value any) string {
+	if text, isText := value.(string); isText {
+		return text
+	}
+	return show(value)
 }
 
 // farewell is the result of shutdown.

@@ -1,6 +1,7 @@
 package conversations
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -27,6 +28,8 @@ fails 3 "«why»"
 >! {"id":5,"method":"tool/call","params":{"name":7}}
 < {"id":5,"error":{"code":-32602,"message":"«*»","data":"«?»"}}
 > {"method":"turn/started","params":{"session_id":"s1","run_id":"r","turn_id":"t"}}
+file note {"a":1}
+removed note
 seen [["turn/started",{"session_id":"s1","run_id":"r","turn_id":"t"}]]
 raw "{\"jsonrpc\":\"2.0\",\"id\":6,"
 raw "\"method\":\"no/such\",\"params\":{}}\n"
@@ -90,6 +93,20 @@ func TestRunner_refusesEveryFault(t *testing.T) {
 					}
 				}
 			})
+		})
+	}
+}
+
+// TestRunner_refusesAFileThatStays holds the talks that hand files over with an extension that leaves them.
+func TestRunner_refusesAFileThatStays(t *testing.T) {
+	for _, tk := range rehearsals(t) {
+		if !slices.ContainsFunc(tk.lines, func(l line) bool { return l.action == removed }) {
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			if _, err := hold(tk, tk.apis[0], play(tk, tk.apis[0], litter, -1)); err == nil || !strings.Contains(err.Error(), "want it removed") {
+				t.Errorf("%s: a file that stays gave %v", tk.name, err)
+			}
 		})
 	}
 }

@@ -32,6 +32,8 @@ const (
 	says       action = "says"     // expect a tool result: says ID TEXT, or says ID JSON for the JSON as text
 	fails      action = "fails"    // the same with is_error
 	seen       action = "seen"     // call the tool seen until it has told of exactly these [method, params]
+	file       action = "file"     // leave a file in the scratch directory: file NAME TEXT, or file NAME JSON for the JSON as text
+	removed    action = "removed"  // removed NAME: expect that the extension has removed it
 	quiet      action = "quiet"    // expect that nothing waits to be read: the next frame answers a probe
 	shutdown   action = "shutdown" // ask for the end, expect the answer, the end of the stream and exit code 0
 	eof        action = "eof"      // close the input
@@ -44,7 +46,7 @@ type line struct {
 	action action
 	frame  dialect.Object // of frames
 	value  any            // of raw, says, fails, and seen
-	id     any            // of says, fails, and defines, where it is the tool
+	id     any            // of says and fails; the tool of defines, the name of a file
 }
 
 // talk is one scripted host: headers first, then lines.
@@ -61,7 +63,8 @@ type line struct {
 // Between « and » stands a name: the first frame that carries it in place of a whole value binds it, later
 // ones must agree, and frames that are sent have its value. «*» is anything, also as a part of a text, «?»
 // anything or nothing; «owner»
-// and «context» are those of every call, «api» is the version, «scratch» the directory of the process.
+// and «context» are those of every call, «api» is the version, «scratch» the directory of the process, and the
+// name of a file stands for what describes it: path, bytes, and sha256.
 type talk struct {
 	name    string
 	apis    []string
@@ -171,9 +174,11 @@ func (t *talk) act(l line, rest string) error {
 		}
 	case raw, seen:
 		err = parse(rest, &l.value)
-	case defines:
-		tool, members, _ := strings.Cut(rest, " ")
-		l.id, err = tool, parse(members, &l.value)
+	case defines, file:
+		name, value, _ := strings.Cut(rest, " ")
+		l.id, err = name, parse(value, &l.value)
+	case removed:
+		l.id = rest
 	case says, fails:
 		id, text, _ := strings.Cut(rest, " ")
 		if err = parse(id, &l.id); err == nil {
