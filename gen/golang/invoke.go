@@ -1,6 +1,10 @@
 package golang
 
-import "github.com/octet-dev/octet/gen/model"
+import (
+	"strings"
+
+	"github.com/octet-dev/octet/gen/model"
+)
 
 // serviceNote says what a service needs.
 func (s *services) serviceNote(m service, single bool) string {
@@ -9,6 +13,9 @@ func (s *services) serviceNote(m service, single bool) string {
 		note = "Method " + m.Name + ", opened by " + m.Gate + "."
 	}
 	note += " " + parentNotes[m.Parent]
+	if member(m.Shapes[0].Params, bindingMember) != nil {
+		note = strings.TrimSuffix(note, ".") + " once the bus is bound, and goes out under the binding in force."
+	}
 	if fields := m.Shapes[0].Params; !single && (member(fields, parentMember) != nil || member(fields, ownerMember) != nil) {
 		note += " Parent and owner in params are filled in."
 	}
@@ -62,6 +69,11 @@ func (s *services) invokeFile(t *source) []string {
 	if s.owner != nil {
 		t.p("if owner, owned := tie.Owner.Get(); owned {")
 		t.p("filled = append(filled, wirejson.Member{Name: %q, Value: owner.AppendJSON(nil)})", ownerMember)
+		t.p("}")
+	}
+	if s.bound {
+		t.p("if tie.Binding != \"\" {")
+		t.p("filled = append(filled, wirejson.Member{Name: %q, Value: wirejson.AppendString(nil, tie.Binding)})", bindingMember)
 		t.p("}")
 	}
 	t.p("text, err := wirejson.Fill(arguments, %s.MaxDepth, filled, %q, %q)", wire, parentMember, ownerMember)

@@ -16,8 +16,9 @@ import (
 
 // The members of a message that its tie fills: what the parent classes of the dialect speak of.
 const (
-	parentMember = "parent_request_id"
-	ownerMember  = "resource_owner"
+	parentMember  = "parent_request_id"
+	ownerMember   = "resource_owner"
+	bindingMember = "binding_id"
 )
 
 // eventsNoun is the noun of the notifications that a host sends.
@@ -32,6 +33,7 @@ type services struct {
 	errs  *located.List
 	names *scope
 	owner *model.Model // of the owner member; nil where no message has one
+	bound bool         // a message carries the binding of a bus
 }
 
 // service is one method that an extension sends.
@@ -52,6 +54,7 @@ func newServices(wire *model.Wire, errs *located.List) *services {
 			if f := member(shape.Params, ownerMember); f != nil && f.Type.Kind == model.Ref {
 				s.owner = f.Type.Ref
 			}
+			s.bound = s.bound || member(shape.Params, bindingMember) != nil
 		}
 	}
 	return s
@@ -186,6 +189,10 @@ func (s *services) linkTypes(t *source) {
 		t.p("// Owner is the owner, absent for none.")
 		t.p("Owner wirejson.Opt[%s.%s]", s.wire.Module.Go, s.owner.Name)
 	}
+	if s.bound {
+		t.p("// Binding is the binding in force, for a message that carries one.")
+		t.p("Binding string")
+	}
 	t.p("}")
 	t.p("")
 	t.p("// Link carries out what services ask for: an SDK has one for each scope.")
@@ -220,7 +227,7 @@ func (s *services) linkTypes(t *source) {
 // arguments returns the members of params that a caller gives, and whether each is an argument of its own.
 func (s *services) arguments(params *model.Model) (fields []*model.Field, single bool) {
 	for _, f := range params.Fields {
-		if f.Name != parentMember && f.Name != ownerMember && shapeOf(f) != hidden {
+		if f.Name != parentMember && f.Name != ownerMember && f.Name != bindingMember && shapeOf(f) != hidden {
 			fields = append(fields, f)
 		}
 	}
@@ -258,7 +265,7 @@ func (s *services) method(t *source, noun, verb string, m service) {
 	t.p("m := &%s.Methods[%d]", wire, m.index)
 	owned := s.ownsAlways(params)
 	parent, owner := m.fills(params)
-	tied := parent != nil || owner != nil || len(m.Shapes) > 1
+	tied := parent != nil || owner != nil || member(params, bindingMember) != nil || len(m.Shapes) > 1
 	if tied {
 		t.p("tie, err := s.link.Tie(m, %t)", owned)
 	} else {
@@ -295,6 +302,9 @@ func (s *services) fill(t *source, m service, params *model.Model) {
 	}
 	if owner != nil {
 		s.assign(t, owner, "Owner")
+	}
+	if f := member(params, bindingMember); f != nil {
+		t.p("params.%s = tie.Binding", goName(f.Name))
 	}
 }
 

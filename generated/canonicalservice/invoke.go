@@ -58,6 +58,9 @@ func Invoke(ctx context.Context, link Link, service string, arguments []byte) ([
 	if parent, tied := tie.Parent.Get(); tied {
 		filled = append(filled, wirejson.Member{Name: "parent_request_id", Value: strconv.AppendInt(nil, parent, 10)})
 	}
+	if tie.Binding != "" {
+		filled = append(filled, wirejson.Member{Name: "binding_id", Value: wirejson.AppendString(nil, tie.Binding)})
+	}
 	text, err := wirejson.Fill(arguments, canonicalwire.MaxDepth, filled, "parent_request_id", "resource_owner")
 	if err != nil {
 		return nil, err

@@ -22,6 +22,8 @@ type Tie struct {
 	Version string
 	// Parent is the id of the request, absent for none.
 	Parent wirejson.Opt[int64]
+	// Binding is the binding in force, for a message that carries one.
+	Binding string
 }
 
 // Link carries out what services ask for: an SDK has one for each scope.
@@ -285,64 +287,72 @@ func (s Services) Bus() Bus { return Bus(s) }
 
 // Declare: Declares a topic.
 //
-// Method bus/declare, opened by event_bus. It works in every scope.
+// Method bus/declare, opened by event_bus. It works in every scope once the bus is bound, and goes out
+// under the binding in force.
 //
 // Source: canonical 4.2.
-func (s Bus) Declare(ctx context.Context, bindingID string, topic string, fields []canonicalwire.BusFieldSpec) (canonicalwire.BusAck, error) {
+func (s Bus) Declare(ctx context.Context, topic string, fields []canonicalwire.BusFieldSpec) (canonicalwire.BusAck, error) {
 	m := &canonicalwire.Methods[22]
-	_, err := s.link.Tie(m, false)
+	tie, err := s.link.Tie(m, false)
 	if err != nil {
 		var none canonicalwire.BusAck
 		return none, err
 	}
-	params := canonicalwire.BusDeclareParams{BindingID: bindingID, Topic: topic, Fields: fields}
+	params := canonicalwire.BusDeclareParams{Topic: topic, Fields: fields}
+	params.BindingID = tie.Binding
 	return ask(ctx, s.link, m, params, canonicalwire.DecodeBusAck)
 }
 
 // Subscribe: Takes an interest in a topic.
 //
-// Method bus/subscribe, opened by event_bus. It works in every scope.
+// Method bus/subscribe, opened by event_bus. It works in every scope once the bus is bound, and goes out
+// under the binding in force.
 //
 // Source: canonical 4.2.
-func (s Bus) Subscribe(ctx context.Context, bindingID string, topic string) (canonicalwire.BusSubscribeResult, error) {
+func (s Bus) Subscribe(ctx context.Context, topic string) (canonicalwire.BusSubscribeResult, error) {
 	m := &canonicalwire.Methods[23]
-	_, err := s.link.Tie(m, false)
+	tie, err := s.link.Tie(m, false)
 	if err != nil {
 		var none canonicalwire.BusSubscribeResult
 		return none, err
 	}
-	params := canonicalwire.BusTopicParams{BindingID: bindingID, Topic: topic}
+	params := canonicalwire.BusTopicParams{Topic: topic}
+	params.BindingID = tie.Binding
 	return ask(ctx, s.link, m, params, canonicalwire.DecodeBusSubscribeResult)
 }
 
 // Unsubscribe: Drops an interest.
 //
-// Method bus/unsubscribe, opened by event_bus. It works in every scope.
+// Method bus/unsubscribe, opened by event_bus. It works in every scope once the bus is bound, and goes
+// out under the binding in force.
 //
 // Source: canonical 4.2.
-func (s Bus) Unsubscribe(ctx context.Context, bindingID string, topic string) (canonicalwire.BusAck, error) {
+func (s Bus) Unsubscribe(ctx context.Context, topic string) (canonicalwire.BusAck, error) {
 	m := &canonicalwire.Methods[24]
-	_, err := s.link.Tie(m, false)
+	tie, err := s.link.Tie(m, false)
 	if err != nil {
 		var none canonicalwire.BusAck
 		return none, err
 	}
-	params := canonicalwire.BusTopicParams{BindingID: bindingID, Topic: topic}
+	params := canonicalwire.BusTopicParams{Topic: topic}
+	params.BindingID = tie.Binding
 	return ask(ctx, s.link, m, params, canonicalwire.DecodeBusAck)
 }
 
 // Publish: Publishes a payload.
 //
-// Method bus/publish, opened by event_bus. It works in every scope.
+// Method bus/publish, opened by event_bus. It works in every scope once the bus is bound, and goes out
+// under the binding in force.
 //
 // Source: canonical 4.2.
-func (s Bus) Publish(ctx context.Context, bindingID string, topic string, payload json.RawMessage) (canonicalwire.BusPublishResult, error) {
+func (s Bus) Publish(ctx context.Context, topic string, payload json.RawMessage) (canonicalwire.BusPublishResult, error) {
 	m := &canonicalwire.Methods[25]
-	_, err := s.link.Tie(m, false)
+	tie, err := s.link.Tie(m, false)
 	if err != nil {
 		var none canonicalwire.BusPublishResult
 		return none, err
 	}
-	params := canonicalwire.BusPublishParams{BindingID: bindingID, Topic: topic, Payload: payload}
+	params := canonicalwire.BusPublishParams{Topic: topic, Payload: payload}
+	params.BindingID = tie.Binding
 	return ask(ctx, s.link, m, params, canonicalwire.DecodeBusPublishResult)
 }

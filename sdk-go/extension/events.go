@@ -57,6 +57,9 @@ func (s *server) notice(n *peer.Notice) {
 	if n.Method == canonicalwire.MethodProviderCancel {
 		s.cancelStream(n.Params)
 	}
+	if n.Method == canonicalwire.MethodBusLifecycle {
+		s.busNotice(n.Params)
+	}
 	for _, handle := range s.plan.events[n.Method] {
 		run, err := handle(n.Params)
 		if err != nil {

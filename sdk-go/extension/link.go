@@ -129,11 +129,19 @@ func (l *featureLink) Tell(ctx context.Context, m *wirejson.Method, params []byt
 // Tie implements canonicalservice.Link.
 func (l *canonicalLink) Tie(m *wirejson.Method, _ bool) (canonicalservice.Tie, error) {
 	s := (*Scope)(l)
-	return canonicalservice.Tie{Version: string(s.server.ext.api)}, s.may(m)
+	tie := canonicalservice.Tie{Version: string(s.server.ext.api)}
+	err := s.may(m)
+	if err == nil && isBus(m) {
+		tie.Binding, err = s.server.bus.force(m.Name)
+	}
+	return tie, err
 }
 
 // Ask implements canonicalservice.Link.
 func (l *canonicalLink) Ask(ctx context.Context, m *wirejson.Method, params []byte, accept func([]byte) error) error {
+	if isBus(m) {
+		return (*Scope)(l).askBus(ctx, m, params, accept)
+	}
 	return (*Scope)(l).ask(ctx, m, params, accept)
 }
 
@@ -166,15 +174,27 @@ func (s *Scope) may(m *wirejson.Method) error {
 
 // ask sends a request that belongs to the scope.
 func (s *Scope) ask(ctx context.Context, m *wirejson.Method, params []byte, accept func([]byte) error) error {
+	return s.askInstalling(ctx, m, params, accept, nil)
+}
+
+// askInstalling is ask with what takes the result on the reading goroutine; nil for nothing.
+func (s *Scope) askInstalling(ctx context.Context, m *wirejson.Method, params []byte, accept func([]byte) error, install func([]byte)) error {
 	live := s.Live()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	stop := context.AfterFunc(s.alive(live), func() { cancel(errAnswered) })
 	defer stop()
-	result, err := s.server.conn.Do(ctx, peer.Call{
+	call := peer.Call{
 		Method: m.Name, Params: peer.Raw(params), Hasty: true,
 		Moot: func() bool { return live && s.request.Answered() },
-	})
+	}
+	if install != nil {
+		call.Install = func(result []byte) error {
+			install(result)
+			return nil
+		}
+	}
+	result, err := s.server.conn.Do(ctx, call)
 	if err != nil {
 		return hostError(m.Name, err)
 	}

@@ -53,6 +53,8 @@ type server struct {
 	events    events
 	memory    memory
 	streams   streams
+	bus       bus
+	detected  detected
 	shortcuts []Shortcut // those the host has admitted; set before initialize is answered
 
 	life     context.Context // of what runs beside the requests; it ends when the session drains

@@ -153,29 +153,6 @@ func TestProviderStream_isCancelled(t *testing.T) {
 	}
 }
 
-func TestMigration(t *testing.T) {
-	var log lockedBuffer
-	ext := extension.New(&extension.Options{API: extension.API03, Log: &log})
-	ext.SetMigration(extension.Migration{
-		Detect: func(_ context.Context, _ *extension.Scope, asked canonicalwire.MigrationDetectParams) (canonicalwire.MigrationDetectResult, error) {
-			return canonicalwire.MigrationDetectResult{Detected: true, ConfigPaths: []string{asked.SourceRoot[1:]}}, nil
-		},
-		Import: func(context.Context, *extension.Scope, canonicalwire.MigrationImportParams) (canonicalwire.MigrationImportResult, error) {
-			return canonicalwire.MigrationImportResult{}, errors.New("secret detail")
-		},
-	})
-	host := exttest.Start(t, ext)
-	got, err := host.Ask(canonicalwire.MethodMigrationDetect, object{"source_root": "/x"})
-	if string(got) != `{"config_paths":["x"],"detected":true,"diagnostics":[]}` || err != nil {
-		t.Errorf("detect: %s, %v", got, err)
-	}
-	_, err = host.Ask(canonicalwire.MethodMigrationImport, object{"source_root": "/x", "config_paths": []string{}})
-	checkFailure(t, "import", err, &log, "migration/import: secret detail")
-	if _, err = host.Ask(canonicalwire.MethodMigrationDetect, object{"source_root": 7}); err == nil || !strings.Contains(err.Error(), "-32602") {
-		t.Errorf("bad params: %v", err)
-	}
-}
-
 func TestEventsV03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log lockedBuffer

@@ -31,12 +31,33 @@ func binding(o extension.Owner) canonicalwire.SessionBinding {
 	return canonicalwire.SessionBinding{SessionID: o.SessionID, ExtensionInstanceID: o.ExtensionInstanceID, ProcessGeneration: o.ProcessGeneration}
 }
 
-func detect(context.Context, *extension.Scope, canonicalwire.MigrationDetectParams) (canonicalwire.MigrationDetectResult, error) {
-	return canonicalwire.MigrationDetectResult{Detected: true, ConfigPaths: []string{"settings.json"}}, nil
+// settingsFile is what the showcase imports from.
+const settingsFile = "settings.json"
+
+func detect(_ context.Context, source *extension.Source, _ canonicalwire.MigrationDetectParams) (result canonicalwire.MigrationDetectResult, err error) {
+	if info, err := source.Stat(settingsFile); err == nil && info.Mode().IsRegular() {
+		result = canonicalwire.MigrationDetectResult{Detected: true, ConfigPaths: []string{settingsFile}}
+	}
+	return result, nil
 }
 
-func importAll(context.Context, *extension.Scope, canonicalwire.MigrationImportParams) (canonicalwire.MigrationImportResult, error) {
-	return canonicalwire.MigrationImportResult{}, nil
+// importAll reads the settings and takes nothing over but what is wrong with them.
+func importAll(_ context.Context, source *extension.Source, asked canonicalwire.MigrationImportParams) (result canonicalwire.MigrationImportResult, err error) {
+	for _, path := range asked.ConfigPaths {
+		content, err := source.ReadFile(path)
+		var settings map[string]json.RawMessage
+		diagnostic := canonicalwire.MigrationDiagnostic{Path: path}
+		switch {
+		case err != nil:
+			diagnostic.Severity, diagnostic.Reason = canonicalwire.MigrationDiagnosticSeverityWarning, "the file cannot be read"
+		case json.Unmarshal(content, &settings) != nil || settings == nil:
+			diagnostic.Severity, diagnostic.Reason = canonicalwire.MigrationDiagnosticSeverityError, "the file is no JSON object"
+		default:
+			continue
+		}
+		result.Diagnostics = append(result.Diagnostics, diagnostic)
+	}
+	return result, nil
 }
 
 func stream(ctx context.Context, stream *extension.Inference) error {

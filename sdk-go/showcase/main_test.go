@@ -303,9 +303,13 @@ func TestSeen_onTheCanonicalWire(t *testing.T) {
 
 func TestCanonical_servesMigrationAndStream(t *testing.T) {
 	host := start(t, extension.API03)
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, settingsFile), []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for method, q := range map[string][2]any{
-		canonicalwire.MethodMigrationDetect: {object{"source_root": "/x"}, `{"config_paths":["settings.json"],"detected":true,"diagnostics":[]}`},
-		canonicalwire.MethodMigrationImport: {object{"source_root": "/x", "config_paths": []string{}}, `{"diagnostics":[],"mcp_servers":[],"models":[],"skills":[]}`},
+		canonicalwire.MethodMigrationDetect: {object{"source_root": root}, `{"config_paths":["settings.json"],"detected":true,"diagnostics":[]}`},
+		canonicalwire.MethodMigrationImport: {object{"source_root": root, "config_paths": []string{settingsFile}}, `{"diagnostics":[],"mcp_servers":[],"models":[],"skills":[]}`},
 		canonicalwire.MethodProviderStream:  {object{"stream_id": "s", "provider_id": "p", "model_id": "m", "request": object{}}, `{"accepted":true,"stream_id":"s"}`},
 	} {
 		if got, err := host.Ask(method, q[0]); err != nil || string(got) != q[1] {

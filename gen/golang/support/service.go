@@ -13,8 +13,9 @@ func (e UnknownServiceError) Error() string {
 	return "the service " + strconv.Quote(string(e)) + " does not exist; write noun and verb, as in composer.set"
 }
 
-// Fill returns the JSON object of arguments, an object or nothing, completed by members. The error is a
-// *SyntaxError, or a *Violation: arguments must not name a member that is reserved for filling.
+// Fill returns the JSON object of arguments, an object or nothing, completed by members; of a member that both
+// have, that of the arguments stays. The error is a *SyntaxError, or a *Violation: arguments must not name a
+// member that is reserved for filling.
 func Fill(arguments []byte, maxDepth int, members []Member, reserved ...string) ([]byte, error) {
 	if len(arguments) > 0 {
 		doc, err := Parse(arguments, maxDepth)
@@ -34,6 +35,7 @@ func Fill(arguments []byte, maxDepth int, members []Member, reserved ...string) 
 					Detail: quote([]byte(m.Name)) + " is filled in by the scope; leave it out",
 				}
 			}
+			members = slices.DeleteFunc(members, func(filled Member) bool { return filled.Name == m.Name })
 			members = append(members, m)
 		}
 	}
