@@ -16,6 +16,9 @@ const maxPositional = 3
 // filled are the members that the scope of a service fills in.
 var filled = []string{"parent_request_id", "resource_owner"}
 
+// bindingMember is the member that the session fills in where the author leaves it out.
+const bindingMember = "binding_id"
+
 // served is one method of one wire under a service name.
 type served struct {
 	wire   *model.Wire
@@ -81,7 +84,7 @@ func (s *service) arguments() ([]*argument, error) {
 				}
 				a := out[at]
 				count[f.Name]++
-				a.required = a.required && f.Required
+				a.required = a.required && f.Required && f.Name != bindingMember
 				a.hints = join(a.hints, hint)
 				if f.Nullable {
 					a.hints = join(a.hints, "None")

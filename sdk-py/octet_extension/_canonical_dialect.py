@@ -7,6 +7,7 @@ from typing import ClassVar, Final, NoReturn, cast
 
 from octet_extension import _canonical, _canonical_envelope, _contract
 from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
+from octet_extension._bus import Bus
 from octet_extension._dialect import Dialect, check_structured
 from octet_extension._endpoints import Endpoints
 from octet_extension._envelope import Id, Message
@@ -172,6 +173,9 @@ class CanonicalDialect(Dialect):
         if value == {}:
             value = {"disposition": {"kind": wire.DispositionKind.CONTINUE}}
         return super().own_hook(hook, value)
+
+    def bus(self) -> Bus:
+        return Bus()
 
     def gate_feature(self, row: Method) -> str:
         return row.gate if row.gate in wire.CAPABILITIES else ""

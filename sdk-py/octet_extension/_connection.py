@@ -60,6 +60,8 @@ class Connection:
         self._wishes = wishes
         self._endpoints = endpoints or {}
         self._children = Children(dialect.max_children, dialect.max_child_ids)
+        self.bus = dialect.bus()
+        """The event bus, None where the wire has none."""
         self._opening: tuple[Id, Opening, dict[Child, str]] | None = None
         self._frames = FrameReader(dialect.first_frame_bound, forgiving=not dialect.strict)
         self._bound = dialect.first_frame_bound
@@ -145,6 +147,8 @@ class Connection:
         self._settle_child(child, _children.ANSWERED if answered else _children.FAILED, message.body)
 
     def _settle_child(self, child: Child, ending: str, value: object) -> None:
+        if self.bus is not None:
+            self.bus.settled(child.id, None if ending != _children.ANSWERED else value)
         if not self._children.settle(child, ending, value):
             return
         if self._opening is not None and child in self._opening[2]:
@@ -318,8 +322,19 @@ class Connection:
             params = self.dialect.params_model(row).from_json(message.body)
         except Violation as found:
             self._remark(f"{row.name} is malformed: {found}")
+            if self.bus is not None:
+                self.bus.misunderstood(row)
             return
+        if self.bus is not None:
+            for again, members in self.bus.heard(params):
+                self._subscribe_again(again, members)
         self._events.append(Noticed(row, params, cast("Mapping[str, object]", message.body)))
+
+    def _subscribe_again(self, row: Method, params: Mapping[str, object]) -> None:
+        try:
+            self.ask(row, params, None)
+        except (CallCancelled, LocalProtocolError) as fault:
+            self._remark(f"a subscription is not renewed: {fault}")
 
     def _end_request(self, request: Request, refusal: Refusal, reason: str, *, tell: bool) -> None:
         """Answers a request for its handler. tell says whether the host hears of the requests that waited for it."""
@@ -471,6 +486,8 @@ class Connection:
         except LocalProtocolError:
             self._children.settle(child, _children.CANCELLED, "never sent")
             raise
+        if self.bus is not None:
+            self.bus.asked(child.id, row, params)
         return child
 
     def tell(self, row: Method, params: Mapping[str, object]) -> None:

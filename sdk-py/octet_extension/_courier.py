@@ -81,8 +81,13 @@ class Courier:
     def _send(self, scope: Scope | None, row: Method, members: Mapping[str, object], done: threading.Event) -> Child:
         while True:
             standing = self._standing(scope)
-            params = _outgoing.params_of(self.dialect, self.agreement(), row, members, standing)
+            bus = self._connection.bus
             with self._lock:
+                bound = members if bus is None else bus.bind(row, members)
+            params = _outgoing.params_of(self.dialect, self.agreement(), row, bound, standing)
+            with self._lock:
+                if bus is not None and bus.bind(row, members) != bound:
+                    continue  # the bus was bound anew meanwhile
                 if standing != self._standing_locked(scope):
                     continue  # the request was answered meanwhile, which changes what the message names
                 if scope is not None and scope.cancelled:

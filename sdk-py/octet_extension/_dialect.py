@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
 from octet_extension._endpoints import Endpoint, Endpoints
@@ -20,6 +20,9 @@ from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._results import ToolResult
 from octet_extension._schema import Misfit, validate
+
+if TYPE_CHECKING:
+    from octet_extension._bus import Bus
 
 __all__ = ["Dialect", "check_structured"]
 
@@ -254,6 +257,10 @@ class Dialect(abc.ABC):
         """Says what a judged result carries that was not agreed; empty where nothing is."""
         del row, value, agreement
         return ""
+
+    def bus(self) -> Bus | None:
+        """Returns what follows the event bus of a session; None where the wire has no bus."""
+        return None
 
     @abc.abstractmethod
     def gate_feature(self, row: Method) -> str:

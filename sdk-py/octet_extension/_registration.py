@@ -27,6 +27,7 @@ _WHOLE: Final = (SCOPE, PAYLOAD, MODEL)
 
 if TYPE_CHECKING:
     from octet_extension._generated import canonical_wire
+    from octet_extension._migration import Adapter
 
     _SessionAnswer = canonical_wire.SessionHookResult | Mapping[str, object] | None
     _Started = TypeVar(
@@ -70,6 +71,7 @@ class Registration:
         self._commands: dict[str, CommandSpec] = {}
         self._listeners: dict[str, list[Listener]] = {}
         self._shortcuts: dict[str, Shortcut] = {}
+        self._adapter: Adapter | None = None
         self._ready: list[Callable[[Session], object]] = []
         self._implied: list[str] = []
         self._log_line: Callable[[str], None] = lambda text: None  # noqa: ARG005 - a session sets it
@@ -236,12 +238,29 @@ class Registration:
     # --- API 0.3
 
     def migration_detect(self, function: _Function) -> _Function:
-        """Registers the decorated function to look for another program's set-up: MigrationDetectResult."""
-        return self._serve("migration_detect", function, Scope, _answers.required, typed=True)
+        """Registers the decorated function to look for another program's set-up: MigrationDetectResult.
+
+        It may take a Source, which reads below the source root. A root that is no directory of its own is refused
+        in its place; an answer that names a file outside, twice, behind a link or not there does not go out.
+        """
+        return self._migrate("migration_detect", function)
 
     def migration_import(self, function: _Function) -> _Function:
-        """Registers the decorated function to read such a set-up: MigrationImportResult."""
-        return self._serve("migration_import", function, Scope, _answers.required, typed=True)
+        """Registers the decorated function to read such a set-up: MigrationImportResult.
+
+        It may take a Source as migration_detect does, and is asked for nothing but what that has reported.
+        """
+        return self._migrate("migration_import", function)
+
+    def _migrate(self, what: str, function: _Function) -> _Function:
+        from octet_extension._migration import Adapter, Source  # noqa: PLC0415 - no other wire has migrations
+
+        row = self._row(self.dialect.collectors.get(what), what)
+        plan = plan_of(function, (Scope,), what, typed=True)
+        self._adapter = self._adapter or Adapter(self.dialect.own_result)
+        serve = self._adapter.serve(row, function, plan)
+        self._add(row, "", serve, Source, plain, typed=False, where=what, plan=_WHOLE)
+        return function
 
     def provider_stream(self, function: _Function) -> _Function:
         """Registers the decorated generator to provide a model: it yields kind and payload of each event.

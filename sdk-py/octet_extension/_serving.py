@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Final
 
-from octet_extension._agreement import Invocation
+from octet_extension._agreement import Invocation, Refusal
 from octet_extension._connection import Connection, Request
 from octet_extension._courier import describe
 from octet_extension._endpoints import Endpoint
@@ -114,6 +114,8 @@ def _tool_failure(fault: BaseException) -> Answer:
 
 def _failure(fault: BaseException) -> Answer:
     """Answers for a handler that is no tool: the code stays here, a text meant for readers goes out."""
+    if isinstance(fault, Refusal):
+        return _refuse(lambda connection, request: connection.fail(request, fault))
     if isinstance(fault, ToolError):
         text = _shown(fault)
         return _refuse(lambda connection, request: connection.fail_internally(request, text))

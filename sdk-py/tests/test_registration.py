@@ -20,7 +20,7 @@ from octet_extension import (
     ToolError,
 )
 from octet_extension._generated import canonical_wire, feature_wire
-from octet_extension.api_v03 import MigrationDetectParams, ProviderStreamRequest, SessionStart
+from octet_extension.api_v03 import ProviderStreamRequest, SessionStart
 from octet_extension.api_v04 import (
     BeforePromptHookResult,
     BeforePromptPayload,
@@ -436,23 +436,6 @@ def test_session_hooks() -> None:
     with TestHost(ext, features=()) as host:
         failing(host, lambda: host.hook("session_start", {"binding": binding}), -32601)
     assert any("session_start" in line for line in host.log)
-
-
-def test_migration() -> None:
-    ext = Extension(api="0.3")
-
-    @ext.migration_detect
-    def detect(params: MigrationDetectParams) -> dict[str, object]:
-        return {"detected": params.source_root == "/a", "config_paths": [], "diagnostics": []}
-
-    @ext.migration_import
-    def migrate(params: Any) -> None:
-        """Returns nothing, which is no result."""
-
-    with TestHost(ext) as host:
-        found = host.ask("migration/detect", {"source_root": "/a"})
-        assert found == {"detected": True, "config_paths": [], "diagnostics": []}
-        failing(host, lambda: host.ask("migration/import", {"source_root": "/a", "config_paths": []}), -32603)
 
 
 def streaming(**setting: Any) -> tuple[Extension, threading.Event, threading.Event]:

@@ -331,9 +331,10 @@ class Bus(Service):
 
     def declare(
         self,
-        binding_id: str,
         topic: str,
         fields: Sequence[canonical_wire.BusFieldSpec],
+        *,
+        binding_id: str | Absent = ABSENT,
     ) -> canonical_wire.BusAck:
         """Declares a topic.
 
@@ -349,8 +350,9 @@ class Bus(Service):
 
     def subscribe(
         self,
-        binding_id: str,
         topic: str,
+        *,
+        binding_id: str | Absent = ABSENT,
     ) -> canonical_wire.BusSubscribeResult:
         """Takes an interest in a topic.
 
@@ -364,8 +366,9 @@ class Bus(Service):
 
     def unsubscribe(
         self,
-        binding_id: str,
         topic: str,
+        *,
+        binding_id: str | Absent = ABSENT,
     ) -> canonical_wire.BusAck:
         """Drops an interest.
 
@@ -379,9 +382,10 @@ class Bus(Service):
 
     def publish(
         self,
-        binding_id: str,
         topic: str,
         payload: object,
+        *,
+        binding_id: str | Absent = ABSENT,
     ) -> canonical_wire.BusPublishResult:
         """Publishes a payload.
 
