@@ -210,8 +210,8 @@ func TestWireFacts_areTypedOnlyInSpec(t *testing.T) {
 			if comment := strings.TrimSpace(line); strings.HasPrefix(comment, "//") || strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, "*") {
 				continue
 			}
-			for _, fact := range facts {
-				if fact.MatchString(line) {
+			for _, typed := range typedFacts.FindAllStringSubmatch(line, -1) {
+				if facts[typed[1]+typed[2]] {
 					t.Errorf("%s:%d types a wire fact by hand, use the generated constant: %s", file, number+1, strings.TrimSpace(line))
 				}
 			}
@@ -219,22 +219,26 @@ func TestWireFacts_areTypedOnlyInSpec(t *testing.T) {
 	}
 }
 
-// wireFacts returns patterns for the quoted method names that have a slash, and for the error codes.
-func wireFacts(t *testing.T) []*regexp.Regexp {
+// typedFacts finds what may be a method name, a quoted word with a slash, and what may be an error code, a
+// negative number.
+var typedFacts = regexp.MustCompile("[\"'`]([$\\w-]+(?:/[$\\w-]+)+)[\"'`]" + `|(?:^|[^\w.])(-\d+)\b`)
+
+// wireFacts returns the method names that have a slash, and the error codes.
+func wireFacts(t *testing.T) map[string]bool {
 	t.Helper()
-	var facts []*regexp.Regexp
+	facts := map[string]bool{}
 	for _, wire := range []string{"extension-feature", "extension-canonical"} {
 		var methods struct{ Methods []struct{ Name string } }
 		readJSON(t, "spec/"+wire+"/openrpc.json", &methods)
 		for _, method := range methods.Methods {
 			if strings.Contains(method.Name, "/") {
-				facts = append(facts, regexp.MustCompile("[\"'`]"+regexp.QuoteMeta(method.Name)+"[\"'`]"))
+				facts[method.Name] = true
 			}
 		}
 		var errors struct{ Errors []struct{ Code json.Number } }
 		readJSON(t, "spec/"+wire+"/errors.json", &errors)
 		for _, row := range errors.Errors {
-			facts = append(facts, regexp.MustCompile(`(^|[^\w.])`+regexp.QuoteMeta(row.Code.String())+`\b`))
+			facts[row.Code.String()] = true
 		}
 	}
 	return facts
