@@ -1,7 +1,9 @@
 package load
 
 import (
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/gen/model"
 )
@@ -135,17 +137,34 @@ func (w *wireLoader) checkShape(n node, m *model.Method, shape model.MethodShape
 	}
 }
 
-// checkGates holds the gates of a contract wire against its capabilities; a feature wire also gates by
-// declarations of the manifest, which are free text.
+// declared are the first words of gates that the manifest or the catalog opens; behind them stands prose.
+var declared = regexp.MustCompile(`^(-|base|contributes\.[a-z_]+|declared(/registered)?)$`)
+
+// checkGates holds the gates of a contract wire against its capabilities, and those of a wire with features
+// against these: the first word of such a gate is a feature, or says that a declaration opens it.
 func (w *wireLoader) checkGates() {
-	if len(w.wire.Capabilities) == 0 {
+	for i, n := range w.part(w.wire.Files.Methods).get("methods").items() {
+		m := w.wire.Methods[i]
+		if len(w.wire.Capabilities) > 0 {
+			known := slices.ContainsFunc(w.wire.Capabilities, func(c *model.Capability) bool { return c.Name == m.Gate })
+			if m.Gate != "-" && !known {
+				w.addf(n.get("x-gate"), "%q is no capability; add the row or correct the name", m.Gate)
+			}
+			continue
+		}
+		if word, _, _ := strings.Cut(m.Gate, " "); len(w.wire.Features) > 0 && !declared.MatchString(word) {
+			w.checkFeatureGate(n.get("x-gate"), m, word)
+		}
+	}
+}
+
+func (w *wireLoader) checkFeatureGate(n node, m *model.Method, name string) {
+	at := slices.IndexFunc(w.wire.Features, func(f *model.Feature) bool { return f.Name == name })
+	if at < 0 {
+		w.addf(n, "%q is no feature; add the row, correct the name, or begin the gate with contributes., declared or base", name)
 		return
 	}
-	for i, n := range w.part(w.wire.Files.Methods).get("methods").items() {
-		gate := w.wire.Methods[i].Gate
-		known := slices.ContainsFunc(w.wire.Capabilities, func(c *model.Capability) bool { return c.Name == gate })
-		if gate != "-" && !known {
-			w.addf(n.get("x-gate"), "%q is no capability; add the row or correct the name", gate)
-		}
+	if v, bad := lacking(m.Versions, w.wire.Features[at].Versions); bad {
+		w.addf(n, "the feature %q does not exist in version %q of %q; align the versions", name, v, m.Name)
 	}
 }

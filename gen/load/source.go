@@ -9,6 +9,7 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"unicode"
 
 	wirejson "github.com/octet-dev/octet/gen/golang/support"
 	"github.com/octet-dev/octet/gen/located"
@@ -93,6 +94,9 @@ func (s *source) read(name string) node {
 	} else {
 		n.value = doc.Root()
 		s.checkNumbers(n)
+		if !strings.HasPrefix(name, vectorsFolder) {
+			s.checkTexts(n)
+		}
 	}
 	s.files[name] = n
 	return n
@@ -120,6 +124,27 @@ func (s *source) checkNumbers(n node) {
 	case wirejson.KindArray:
 		for _, item := range n.items() {
 			s.checkNumbers(item)
+		}
+	}
+}
+
+// checkTexts reports every text with a character that does not belong into a source file or a document.
+func (s *source) checkTexts(n node) {
+	switch n.value.Kind() {
+	case wirejson.KindString:
+		for _, c := range n.value.Text() {
+			if unicode.IsControl(c) && c != '\n' && c != '\t' || c == '\u2028' || c == '\u2029' {
+				s.errs.Addf(n.file, n.pointer, "the text holds %U; write it without control characters", c)
+				return
+			}
+		}
+	case wirejson.KindObject:
+		for _, m := range n.members() {
+			s.checkTexts(m.node)
+		}
+	case wirejson.KindArray:
+		for _, item := range n.items() {
+			s.checkTexts(item)
 		}
 	}
 }
