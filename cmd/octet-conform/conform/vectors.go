@@ -45,12 +45,16 @@ func (inv *invocation) vectors() int {
 	f := inv.flags()
 	run := f.StringSlice("run", nil, "only vectors that match: ids, files, rules, operations or wires, with * at the end for any text")
 	scale := f.Float64("timeout-scale", 1, "multiply the deadline of an answer, on top of the calibration")
+	show := f.Int("show", 100, "print so many findings in full; 0 for all")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
 	before, argv := split(f)
 	if len(before) > 0 || len(argv) == 0 {
 		return inv.wrong("vectors needs the command of a testee behind --")
+	}
+	if *show < 0 {
+		return inv.wrong("--show is %d; use 0 or more", *show)
 	}
 	if *scale <= 0 {
 		return inv.wrong("--timeout-scale is %v; use a number above 0", *scale)
@@ -78,15 +82,17 @@ func (inv *invocation) vectors() int {
 	if err != nil {
 		return inv.unable(err)
 	}
-	return inv.tell(testee, results)
+	return inv.tell(testee, results, *show)
 }
 
-// tell prints what a testee made of the vectors: failures in full, then a line per file.
-func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result) int {
+// tell prints what a testee made of the vectors: failures in full, at most so many as shown says unless it is
+// 0, then a line per file.
+func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result, shown int) int {
 	w := inv.stdout
 	var files []string
 	counts := map[string]map[verdict.Class]int{}
 	total := map[verdict.Class]int{}
+	findings := 0
 	for _, r := range results {
 		if counts[r.File] == nil {
 			counts[r.File] = map[verdict.Class]int{}
@@ -98,11 +104,21 @@ func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result) int
 		if r.Class == verdict.Pass || r.Class == verdict.NoAnswer && total[r.Class] > 1 {
 			continue
 		}
-		fmt.Fprintf(w, "%s: %s (%s, %s): %s\n    %s\n", r.Class.Text(), r.ID, r.File, r.Rule, r.Note, r.Reason)
+		if findings++; shown > 0 && findings > shown {
+			continue
+		}
+		place := r.File
+		if r.Rule != "" {
+			place += ", " + r.Rule // derived vectors follow from a schema, not from a rule
+		}
+		fmt.Fprintf(w, "%s: %s (%s): %s\n    %s\n", r.Class.Text(), r.ID, place, r.Note, r.Reason)
 		fmt.Fprintf(w, "    asked: %s\n", r.Asked())
 		if r.Got != "" {
 			fmt.Fprintf(w, "    got:   %s\n", r.Got)
 		}
+	}
+	if shown > 0 && findings > shown {
+		fmt.Fprintf(w, "%d more findings; --show 0 prints them all\n", findings-shown)
 	}
 	if n := total[verdict.NoAnswer]; n > 1 {
 		fmt.Fprintf(w, "%s: %d more vectors behind it: %s\n", verdict.NoAnswer.Text(), n-1, results[len(results)-1].Reason)
