@@ -47,6 +47,9 @@ type Envelope struct {
 	// Asks reports that a method member is present, or neither result nor error: an Invalid message
 	// with an ID that may be answered without answering an answer.
 	Asks bool
+	// Answers reports that result or error is present, or no method: an Invalid message with an ID that may
+	// be meant for the call of that id. Where there is neither, a message both asks and answers.
+	Answers bool
 }
 
 // Read reads the payload of one frame into e. The error is a *canonical.Error or, on the feature
@@ -143,6 +146,7 @@ func (p *parts) classify() {
 		return
 	}
 	e.Asks = p.has[memberMethod] || !p.has[memberResult] && !p.has[memberError]
+	e.Answers = !p.has[memberMethod] || p.has[memberResult] || p.has[memberError]
 	if p.has[memberID] {
 		p.id(p.spans[memberID])
 	}

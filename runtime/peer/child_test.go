@@ -88,6 +88,64 @@ func TestDo_hastyAndMoot(t *testing.T) {
 	}
 }
 
+func TestDo_malformedAnswerFailsTheChild(t *testing.T) {
+	answers := map[string][]string{
+		"0.4": {
+			`{"jsonrpc":"2.0","id":"c-1"}`,
+			`{"id":"c-1"}`,
+			`{"jsonrpc":"1.0","id":"c-1","result":{}}`,
+			`{"jsonrpc":"2.0","id":"c-1","result":{},"error":{"code":1,"message":"x"}}`,
+			`{"jsonrpc":"2.0","id":"c-1","method":"tool/call","result":{}}`,
+			`{"jsonrpc":"2.0","id":"c-1","error":null}`,
+			`{"jsonrpc":"2.0","id":"c-1","error":"boo"}`,
+			`{"jsonrpc":"2.0","id":"c-1","error":{}}`,
+			`{"jsonrpc":"2.0","id":"c-1","error":{"code":"1","message":"x"}}`,
+		},
+		"0.3": {
+			`{"id":"c-1","jsonrpc":"2.0"}`,
+			`{"id":"c-1"}`,
+			`{"id":"c-1","jsonrpc":"2.0","result":null}`,
+			`{"id":"c-1","jsonrpc":"1.0","result":{}}`,
+			`{"id":"c-1","jsonrpc":"2.0","params":{},"result":{}}`,
+			`{"id":"c-1","jsonrpc":"2.0","result":{},"zone":1}`,
+			`{"error":{"code":-32600,"message":"invalid_request"},"id":"c-1","jsonrpc":"2.0","result":{}}`,
+			`{"id":"c-1","jsonrpc":"2.0","method":"tool/call","params":{},"result":{}}`,
+			`{"error":null,"id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":{"code":-32600,"message":"boo"},"id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":{"code":7,"message":"boo"},"id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":{"code":-32600,"message":"invalid_request","more":1},"id":"c-1","jsonrpc":"2.0"}`,
+		},
+	}
+	method := map[string]string{"0.4": child.Method, "0.3": "theme/select"}
+	for version, texts := range answers {
+		for _, text := range texts {
+			t.Run(version+" "+text, in(func(t *testing.T) {
+				r := newRig(t, frame.Extension, version, Options{IDPrefix: "c-"})
+				r.conn.Install(Session{Open: []string{method[version]}})
+				p := r.call(t.Context(), Call{Method: method[version], Params: Raw(`{}`)})
+				r.want(`{"id":"c-1","jsonrpc":"2.0","method":"` + method[version] + `","params":{}}`)
+				r.send(text)
+				synctest.Wait()
+				select {
+				case <-p.done:
+				default:
+					t.Fatal("the call hangs")
+				}
+				var e *ProtocolError
+				if !errors.As(p.err, &e) || e.Blame != Remote || e.Rule == "" {
+					t.Errorf("the call gives %s, %v, want a remote fault", p.result, p.err)
+				}
+				r.noted("invalid message", "remote")
+				p = r.call(t.Context(), Call{Method: method[version], Params: Raw(`{}`)})
+				r.want(`{"id":"c-2","jsonrpc":"2.0","method":"` + method[version] + `","params":{}}`)
+				r.send(`{"id":"c-2","jsonrpc":"2.0","result":{}}`)
+				p.gives(`{}`)
+				r.quiet()
+			}))
+		}
+	}
+}
+
 func TestDo_boundsTheUnansweredOfAnExtension(t *testing.T) {
 	for _, version := range []string{"0.4", "0.3"} {
 		t.Run(version, in(func(t *testing.T) {

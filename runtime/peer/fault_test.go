@@ -190,6 +190,25 @@ func TestFault_malformedAnswerFailsItsCall(t *testing.T) {
 	}
 }
 
+func TestFault_messageThatMayBeAnAnswerFailsTheCallItNames(t *testing.T) {
+	for _, text := range []string{`{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","id":1,"method":"notification","result":{}}`} {
+		t.Run("EXT04-ENV-017 "+text, in(func(t *testing.T) {
+			r := newRig(t, frame.Host, "0.4", Options{})
+			p := r.call(t.Context(), toolCall)
+			r.want(firstCall)
+			r.send(text)
+			<-p.done
+			var e *ProtocolError
+			if !errors.As(p.err, &e) || e.Blame != Remote || e.Rule == "" {
+				t.Errorf("the call gives %v, want a remote fault", p.err)
+			}
+			r.send(text)
+			r.want(`{"error":{"code":-32600,"message":"Invalid Request"},"id":1,"jsonrpc":"2.0"}`)
+			r.quiet()
+		}))
+	}
+}
+
 func TestFault_nothingBehindARefusedFrameIsLookedAt(t *testing.T) {
 	for name, side := range map[string]frame.Side{"EXT03-READ-031": frame.Host, "extension": frame.Extension} {
 		for _, refused := range []string{`{"a": 1}`, "{}\r", "", strings.Repeat("x", 1<<10)} {

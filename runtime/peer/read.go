@@ -119,8 +119,8 @@ func (c *Conn) invalid(e *envelope.Envelope) error {
 	switch {
 	case p.canonical() && p.host(), p.host() && e.Reason == envelope.NotObject:
 		return fault
-	case e.ID == nil || !e.Asks:
-		c.failNamed(e, fault)
+	case c.failNamed(e, fault), e.ID == nil || !e.Asks:
+		// An error on the id of an own call would be a response to a request that nobody made.
 	case c.refuseEarly(e, fault):
 		return nil
 	default:
@@ -133,18 +133,22 @@ func (c *Conn) invalid(e *envelope.Envelope) error {
 	return nil
 }
 
-// failNamed fails the live call that a malformed response names. The canonical wire knows no such
-// response: there a host has ended the stream, and an extension ignores what it cannot read.
-func (c *Conn) failNamed(e *envelope.Envelope, fault error) {
-	if e.ID == nil || e.Asks || c.opt.Profile.canonical() {
-		return
+// failNamed fails the live call that a malformed response names, and reports whether there was one. The host
+// meant to settle it, so nothing else will. A grave is emptied as by any late answer.
+func (c *Conn) failNamed(e *envelope.Envelope, fault error) bool {
+	if e.ID == nil || !e.Answers {
+		return false
 	}
 	c.mu.Lock()
 	k := c.calls.takeLocked(e.ID)
+	if k == nil {
+		c.exhumeLocked(e.ID)
+	}
 	c.mu.Unlock()
 	if k != nil {
 		k.settle(outcome{err: fault})
 	}
+	return k != nil
 }
 
 // refuseEarly answers an invalid request that comes before the session stands, which on the canonical
