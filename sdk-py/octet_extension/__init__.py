@@ -37,6 +37,7 @@ from octet_extension._extension import API_VERSIONS, CURRENT_API, Extension
 from octet_extension._hints import Field
 from octet_extension._results import ToolResult
 from octet_extension._scope import Call, CommandCall, HookCall, Scope, Session
+from octet_extension._source import Source
 from octet_extension._tools import Tool, make_tool
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "RemoteProtocolError",
     "Scope",
     "Session",
+    "Source",
     "Tool",
     "ToolError",
     "ToolResult",
@@ -95,6 +97,7 @@ for _thing in (
     RemoteProtocolError,
     Scope,
     Session,
+    Source,
     ToolError,
 ):
     _thing.__module__ = __name__

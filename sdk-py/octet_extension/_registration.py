@@ -18,6 +18,7 @@ from octet_extension._generated.hooks import Hooks
 from octet_extension._results import plain
 from octet_extension._scope import CommandCall, HookCall, Scope, Session
 from octet_extension._signature import MODEL, PAYLOAD, SCOPE, Plan, plan_of
+from octet_extension._source import Source
 
 __all__ = ["Registration", "checked_uses"]
 
@@ -253,7 +254,7 @@ class Registration:
         return self._migrate("migration_import", function)
 
     def _migrate(self, what: str, function: _Function) -> _Function:
-        from octet_extension._migration import Adapter, Source  # noqa: PLC0415 - no other wire has migrations
+        from octet_extension._migration import Adapter  # noqa: PLC0415 - no other wire has migrations
 
         row = self._row(self.dialect.collectors.get(what), what)
         plan = plan_of(function, (Scope,), what, typed=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from showcase_record import Record
 
-from octet_extension import Extension, HookCall
+from octet_extension import Extension, HookCall, Source
 from octet_extension.api_v03 import METHOD_HOOK_RUN, MigrationImportParams
-from octet_extension.migration import Source
 
 Json = dict[str, object]
 SETTINGS = "settings.json"

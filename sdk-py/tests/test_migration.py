@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from octet_extension import CallFailed, Extension
+from octet_extension import CallFailed, Extension, Source
 from octet_extension.api_v03 import MigrationDetectParams, MigrationImportParams
-from octet_extension.migration import Source
 from octet_extension.testing import TestHost
 
 Json = dict[str, Any]
