@@ -27,6 +27,8 @@ var filled = map[model.Parent][]string{
 const (
 	parentMember = "parent_request_id"
 	ownerMember  = "resource_owner"
+	// bindingMember is filled in by the session where the author leaves it out.
+	bindingMember = "binding_id"
 )
 
 // surface collects the text of one module that speaks of every wire at once: what an author calls is the
@@ -180,6 +182,9 @@ export interface Caller {
   notify(service: ServiceName, params: object): Promise<void>;
 }
 
+/** Parameters whose binding the session fills in where it is left out. */
+type Bound<T extends { readonly binding_id: string }> = Omit<T, "binding_id"> & Partial<Pick<T, "binding_id">>;
+
 /** Parameters without the members that the scope fills in. */
 type Given<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
@@ -254,6 +259,9 @@ func (s *surface) given(wire *model.Wire, params *model.Model, without []string)
 	}
 	if len(left) > 0 {
 		kind = "Given<" + kind + ", " + strings.Join(left, " | ") + ">"
+	}
+	if slices.ContainsFunc(params.Fields, func(f *model.Field) bool { return f.Name == bindingMember }) {
+		kind = "Bound<" + kind + ">"
 	}
 	return kind, required || len(params.ExactlyOne) > 0, members || len(params.Fields) == 0 && !params.Closed
 }

@@ -90,7 +90,9 @@ class ScopeCaller implements Caller {
   async ask(method: Method, params: object, options: ServiceOptions): Promise<unknown> {
     const text = this.judge(method, params);
     const scope = method.parent === "none" && this.link.session.methods === undefined ? undefined : this.origin;
-    const result = await this.link.children.request(method.name, text, scope, options.signal);
+    const answer = this.link.children.request(method.name, text, scope, options.signal, (value) => settled?.(value));
+    const settled = this.link.bus.asked(method, params);
+    const result = await answer;
     try {
       return isFiled(method.name, result) ? await readFiled(method.name, result, this.link.scratch, (inline) => this.read(method, inline)) : this.read(method, result);
     } catch (cause) {
@@ -114,7 +116,7 @@ class ScopeCaller implements Caller {
     assertOpen(method, session);
     assertMembers(method.name, given as JsonObject, session);
     const model = shapeOf(method, dialect.api)?.params ?? "";
-    const params = { ...given, ...this.filled(method, given as JsonObject, dialect.tables, model) };
+    const params = { ...this.link.bus.bind(method, given), ...this.filled(method, given as JsonObject, dialect.tables, model) };
     try {
       const text = new Codec<object>(dialect.tables, model).encode(params);
       return session.methods === undefined ? text : encodeText(params);

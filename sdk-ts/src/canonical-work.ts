@@ -55,16 +55,16 @@ function hook(params: JsonValue, { registry, session }: Serving): Work {
   };
 }
 
-function detect(params: JsonValue, { registry, session }: Serving): Work {
+function detect(params: JsonValue, serving: Serving): Work {
+  const { session } = serving;
   const request = models.MigrationDetectParams.read(params);
-  const { migration } = registry;
-  return work("migration", session.context, models.MigrationDetectResult, (scope) => migration?.detect(scope, request));
+  return work("migration", session.context, models.MigrationDetectResult, (scope) => serving.migration?.detect(scope, request, serving));
 }
 
-function importSetup(params: JsonValue, { registry, session }: Serving): Work {
+function importSetup(params: JsonValue, serving: Serving): Work {
+  const { session } = serving;
   const request = models.MigrationImportParams.read(params);
-  const { migration } = registry;
-  return work("migration", session.context, models.MigrationImportResult, (scope) => migration?.import(scope, request));
+  return work("migration", session.context, models.MigrationImportResult, (scope) => serving.migration?.import(scope, request, serving));
 }
 
 function stream(params: JsonValue, { registry, session, streams }: Serving): Work {

@@ -44,9 +44,10 @@ export class Children {
 
   /**
    * Sends a request. Rejects with HostError for an error answer and with CancelledError for a cancellation.
+   * Settled is told the result, or that there is none, before any later frame is read.
    * Throws LocalProtocolError where too many are outstanding, and TooLarge where it does not fit a frame.
    */
-  request(method: string, params: string, scope: object | undefined, signal: AbortSignal | undefined): Promise<JsonValue> {
+  request(method: string, params: string, scope: object | undefined, signal: AbortSignal | undefined, settled?: (result: JsonValue | undefined) => void): Promise<JsonValue> {
     if (this.pending.size >= MAX_CHILD_REQUESTS) {
       throw new LocalProtocolError(`${String(MAX_CHILD_REQUESTS)} requests to the host are outstanding, which is the bound: await some of them first`);
     }
@@ -73,10 +74,12 @@ export class Children {
         scope,
         resolve: (result) => {
           settle();
+          settled?.(result);
           resolve(result);
         },
         reject: (reason) => {
           settle();
+          settled?.(undefined);
           reject(reason);
         },
       });

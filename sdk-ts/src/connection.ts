@@ -30,6 +30,8 @@ import { Refusal } from "./refusal.js";
 import type { Registry } from "./registry.js";
 import type { Scratch } from "./scratch.js";
 import { NO_SCRATCH } from "./scratch.js";
+import type { Sources } from "./source.js";
+import { NO_SOURCES } from "./source.js";
 
 /** What a session does to its surroundings. None of the functions may throw. */
 export interface Sink {
@@ -41,6 +43,8 @@ export interface Sink {
   log(line: string): void;
   /** Where the host leaves what is too large for a line; absent where there is no such place. */
   readonly scratch?: Scratch;
+  /** Opens what a migration reads; absent where there is no file system. */
+  readonly sources?: Sources;
   /** Called once, behind the last frame. The status is what the process should exit with. */
   end(status: number): void;
 }
@@ -288,6 +292,7 @@ export class Connection {
       },
       ready: () => this.sink.ready(),
       scratch: this.sink.scratch ?? NO_SCRATCH,
+      sources: this.sink.sources ?? NO_SOURCES,
       log: (line) => {
         this.sink.log(line);
       },

@@ -1,5 +1,7 @@
 /** What the connection leaves to the wire it speaks. */
 
+import type { Migration } from "./migration.js";
+import type { Sources } from "./source.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import type { Method, RpcId, WireTables } from "./_generated/wire.js";
 import type { DynamicTools } from "./dynamic-tools.js";
@@ -77,6 +79,8 @@ export interface Serving {
   readonly session: Session;
   readonly dynamicTools: DynamicTools;
   readonly streams: Streams;
+  readonly sources: Sources;
+  readonly migration: Migration | undefined;
 }
 
 /**

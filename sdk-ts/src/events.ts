@@ -1,13 +1,14 @@
 /** The events of a host: judged as they arrive, handled one after the other, never while frames are read. */
 
 import { METHOD_BUS_EVENT, METHOD_BUS_LIFECYCLE, METHOD_PROVIDER_CANCEL } from "./_generated/canonical-wire.js";
-import type { BusLifecycleParams, ProviderStreamCancelParams } from "./_generated/canonical-wire.js";
+import type { BusEventParams, BusLifecycleParams, ProviderStreamCancelParams } from "./_generated/canonical-wire.js";
 import type { SessionSettledParams, ShortcutTriggerParams } from "./_generated/feature-wire.js";
 import { METHOD_SESSION_SETTLED, METHOD_SHORTCUT_TRIGGER } from "./_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import type { Method } from "./_generated/wire.js";
 import { Codec, Violation } from "./_generated/wire.js";
 import { shapeOf } from "./caller.js";
+import { CancelledError } from "./errors.js";
 import { gateOf } from "./gates.js";
 import type { Link } from "./link.js";
 import type { Streams } from "./provider-stream.js";
@@ -23,7 +24,6 @@ export class EventQueue {
   private readonly waiting: { readonly label: string; readonly run: () => unknown }[] = [];
   private running = false;
   private dropped = 0;
-  private binding: string | undefined;
 
   constructor(
     private readonly link: Link,
@@ -105,6 +105,9 @@ export class EventQueue {
       if (!(fault instanceof Violation)) {
         throw fault;
       }
+      if (row.name === METHOD_BUS_LIFECYCLE) {
+        this.link.bus.misunderstood();
+      }
       this.link.log(`ignored a malformed ${JSON.stringify(row.name)}: ${fault.message}`);
       return undefined;
     }
@@ -122,12 +125,13 @@ export class EventQueue {
         return true;
       }
       case METHOD_BUS_LIFECYCLE: {
-        const notice = event as BusLifecycleParams;
-        this.binding = notice.kind === "binding" ? notice.binding_id : this.binding;
+        for (const topic of this.link.bus.heard(event as BusLifecycleParams)) {
+          void this.subscribeAgain(topic);
+        }
         return true;
       }
       case METHOD_BUS_EVENT: {
-        const current = (event as { readonly binding_id: string }).binding_id === this.binding;
+        const current = this.link.bus.isCurrent((event as BusEventParams).binding_id);
         if (!current) {
           this.link.log("ignored a bus event of a binding that is not the current one");
         }
@@ -135,6 +139,17 @@ export class EventQueue {
       }
       default:
         return true;
+    }
+  }
+
+  /** Renews one subscription. Never rejects. */
+  private async subscribeAgain(topic: string): Promise<void> {
+    try {
+      await this.handle.services.bus.subscribe({ topic });
+    } catch (fault) {
+      if (!(fault instanceof CancelledError)) {
+        this.link.log(`the subscription to ${JSON.stringify(topic)} is not renewed: ${fault instanceof Error ? fault.message : String(fault)}`);
+      }
     }
   }
 

@@ -48,5 +48,7 @@ export type { FailedReply, MediaPart, Reply, StructuredReply, TextReply } from "
 export type { ArrayOptions, Infer, JsonSchema, Members, NumberOptions, ObjectOf, Presence, StringOptions } from "./schema.js";
 export { s, Schema } from "./schema.js";
 export type { CommandCall, DecorationOptions, HookCall, Negotiable, NotifyOptions, OutputOptions, ProgressOptions, Scope, SessionHandle, ToolCall } from "./scope.js";
+export { fileSources } from "./node/source.js";
+export type { Source, Sources } from "./source.js";
 export type { Tool, ToolHandler, ToolSpec } from "./tool.js";
 export { defineTool } from "./tool.js";

@@ -1,5 +1,6 @@
 /** What scopes share of a session that is open. */
 
+import type { Bus } from "./bus.js";
 import type { Children } from "./children.js";
 import type { Dialect, Session } from "./dialect.js";
 import type { Memory } from "./owner.js";
@@ -11,6 +12,7 @@ export interface Link {
   readonly session: Session;
   readonly children: Children;
   readonly memory: Memory;
+  readonly bus: Bus;
   /** Where the host leaves what is too large for a line. */
   readonly scratch: Scratch;
   /** Aborted when the session is over, with a CancelledError. */

@@ -5,6 +5,7 @@ import { METHOD_SHORTCUT_REGISTER, METHOD_TOOL_CALL, MODELS } from "./_generated
 import type { JsonValue } from "./_generated/json.js";
 import { writeJson } from "./_generated/json.js";
 import type { RpcId } from "./_generated/wire.js";
+import { Bus } from "./bus.js";
 import { catalogCaller } from "./caller.js";
 import { Children } from "./children.js";
 import type { Delivery } from "./children.js";
@@ -15,6 +16,7 @@ import { CancelledError, ToolError, TooLarge } from "./errors.js";
 import { EventQueue } from "./events.js";
 import type { Link } from "./link.js";
 import { encodeLocal } from "./local.js";
+import { Migration } from "./migration.js";
 import { Memory } from "./owner.js";
 import { Streams } from "./provider-stream.js";
 import { Refusal } from "./refusal.js";
@@ -22,6 +24,7 @@ import type { Registry } from "./registry.js";
 import { RunningRequest, RunningSession } from "./running.js";
 import type { Scope } from "./scope.js";
 import type { Scratch } from "./scratch.js";
+import type { Sources } from "./source.js";
 
 /** What an open session does to the connection it belongs to. */
 export interface Port {
@@ -34,6 +37,8 @@ export interface Port {
   log(line: string): void;
   /** Where the host leaves what is too large for a line. */
   readonly scratch: Scratch;
+  /** Opens what a migration reads. */
+  readonly sources: Sources;
   /** Runs a step whose faults end the connection. */
   guard(step: () => void): void;
   /** Called after every answer. */
@@ -44,6 +49,7 @@ export interface Port {
 export class OpenSession implements Link {
   readonly children: Children;
   readonly memory = new Memory();
+  readonly bus = new Bus();
   readonly dynamicTools: DynamicTools;
   private readonly serving: Serving;
   private readonly streams = new Streams();
@@ -65,7 +71,7 @@ export class OpenSession implements Link {
   ) {
     this.children = new Children({ send: (text) => port.send(text), cancellation: dialect.cancellation });
     this.dynamicTools = new DynamicTools(registry.tools, () => this.catalogWire());
-    this.serving = { registry, session, dynamicTools: this.dynamicTools, streams: this.streams };
+    this.serving = { registry, session, dynamicTools: this.dynamicTools, streams: this.streams, sources: port.sources, migration: registry.migration && new Migration(registry.migration) };
     this.handle = new RunningSession(this, session.context, this.dynamicTools);
     this.events = new EventQueue(this, registry, this.streams, this.handle, this.shortcuts);
   }
@@ -247,6 +253,9 @@ export class OpenSession implements Link {
 
   private errorOf(fault: unknown): WireError {
     const message = fault instanceof Error ? fault.message : String(fault);
+    if (fault instanceof Refusal) {
+      return this.dialect.error(fault.error, fault.message, fault.data);
+    }
     return fault instanceof TooLarge ? this.dialect.tooLarge(message) : this.dialect.error("internal_error", message, undefined);
   }
 
@@ -256,6 +265,9 @@ export class OpenSession implements Link {
     try {
       reply = await work.run(scope);
     } catch (fault) {
+      if (work.failure === undefined && fault instanceof Refusal) {
+        throw fault;
+      }
       if (work.failure === undefined) {
         throw new HandlerFault(fault);
       }

@@ -4,6 +4,7 @@ import type * as canonical from "./_generated/canonical-wire.js";
 import type * as feature from "./_generated/feature-wire.js";
 import type { JsonObject } from "./_generated/json.js";
 import type { ProviderStream } from "./provider-stream.js";
+import type { Source } from "./source.js";
 import type { CommandCall, HookCall, Negotiable, Scope, SessionHandle } from "./scope.js";
 import type { Tool } from "./tool.js";
 
@@ -73,10 +74,14 @@ export type InterceptHandler = (scope: Scope, data: string) => Eventually<string
 /** Lets go of native resources. What it does not name, or all where it returns nothing, counts as completed. */
 export type DisposeHandler = (scope: Scope, request: feature.ResourceDisposeParams) => Eventually<readonly feature.DisposedResource[] | undefined>;
 
-/** Reads the set-up of another program. API 0.3. */
+/**
+ * Reads the set-up of another program. API 0.3. The SDK refuses a source root that is no directory of its own, and an
+ * import of what `detect` does not report. It lets no answer out whose paths leave the root, nor a detection of a file
+ * twice, of one that is not there, or of one behind a symbolic link.
+ */
 export interface MigrationAdapter {
-  readonly detect: (scope: Scope, request: canonical.MigrationDetectParams) => Eventually<canonical.MigrationDetectResult>;
-  readonly import: (scope: Scope, request: canonical.MigrationImportParams) => Eventually<canonical.MigrationImportResult>;
+  readonly detect: (scope: Scope, request: canonical.MigrationDetectParams, source: Source) => Eventually<canonical.MigrationDetectResult>;
+  readonly import: (scope: Scope, request: canonical.MigrationImportParams, source: Source) => Eventually<canonical.MigrationImportResult>;
 }
 
 /** Answers for the models of a provider. API 0.3. */

@@ -30,6 +30,8 @@ import { HostServices } from "./testing/host-services.js";
 import type { ServiceHandler } from "./testing/host-services.js";
 import { contributesOf, initializeParams, judgeInitialize, judgeOutgoing, namedMethod, readResult } from "./testing/host-side.js";
 import type { Outgoing } from "./testing/host-side.js";
+import type { Sources } from "./source.js";
+import { NO_SOURCES } from "./source.js";
 
 export { ErrorAnswer };
 export type { Outgoing, ServiceHandler };
@@ -54,6 +56,8 @@ export interface HostOptions {
   readonly maxConcurrent?: number;
   /** Offered frame bound, on API 0.3; 1 MiB where it is left out. */
   readonly maxFrameBytes?: number;
+  /** Opens what a migration reads, as fileSources does; without it every source root is refused. */
+  readonly sources?: Sources;
 }
 
 /** Who owns what a test asks, where it says nothing else. */
@@ -117,7 +121,7 @@ export class TestHost {
   private nextId = 1;
   private fault: Error | undefined;
 
-  private constructor(private readonly extension: ExtensionDefinition) {
+  private constructor(private readonly extension: ExtensionDefinition, sources: Sources = NO_SOURCES) {
     this.api = extension.api;
     this.strict = this.api === canonical.VERSIONS[0];
     this.reader = new FrameReader({ bound: Math.max(feature.MAX_LINE_BYTES, canonical.MAX_FRAME_BYTES), strict: true });
@@ -133,6 +137,7 @@ export class TestHost {
         this.receive(bytes);
       },
       ready: () => Promise.resolve(),
+      sources,
       log: (line) => this.logs.push(line),
       end: (status) => {
         this.fail(new Error(`the session ended with status ${String(status)}: ${this.logs.at(-1) ?? "no reason logged"}`), false);
@@ -148,7 +153,7 @@ export class TestHost {
 
   /** Connects and initializes. Rejects with ErrorAnswer when the extension refuses, and when its answer breaks the wire. */
   static async start(extension: ExtensionDefinition, options: HostOptions = {}): Promise<TestHost> {
-    const host = new TestHost(extension);
+    const host = new TestHost(extension, options.sources);
     await host.initialize(options);
     return host;
   }

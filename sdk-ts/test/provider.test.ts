@@ -1,4 +1,4 @@
-/** What only API 0.3 has: migration, provider streams, the bus, session hooks that answer. */
+/** What only API 0.3 has: provider streams, the bus, session hooks that answer. */
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,7 +7,7 @@ import type { JsonObject } from "../src/_generated/json.js";
 import type { ExtensionOptions } from "../src/extension.js";
 import { ExtensionDefinition } from "../src/extension.js";
 import type { ProviderStream } from "../src/provider-stream.js";
-import { ErrorAnswer, TestHost } from "../src/testing.js";
+import { TestHost } from "../src/testing.js";
 import { deferred, sent } from "./session.js";
 
 const V03: ExtensionOptions = { api: "0.3" };
@@ -62,19 +62,6 @@ test("the host cancels a stream: its signal tells, no event but the last goes ou
   host.notify("provider/cancel", { stream_id: "other" });
   host.notify("provider/cancel", { stream_id: "st", reason: "user" });
   assert.deepEqual(await eventsOf(host), ["0 started {}", '1 error {"message":"the call was cancelled: user"}']);
-});
-
-test("a migration adapter detects and imports, and a wrong answer is ours", async () => {
-  const extension = new ExtensionDefinition(V03).migration({
-    detect: (_scope, { source_root: root }) => ({ detected: true, config_paths: [root], diagnostics: [] }),
-    import: () => ({ models: [] }) as never,
-  });
-  const host = await TestHost.start(extension);
-  assert.equal(JSON.stringify(await host.request("migration/detect", { source_root: "/x" })), '{"config_paths":["/x"],"detected":true,"diagnostics":[]}');
-  await assert.rejects(host.request("migration/import", { source_root: "/x", config_paths: [] }), (fault) => fault instanceof ErrorAnswer && fault.code === -32603);
-  await assert.rejects(host.request("migration/detect", {}), (fault) => fault instanceof ErrorAnswer && fault.code === -32602);
-  const without = await TestHost.start(new ExtensionDefinition(V03));
-  await assert.rejects(without.request("migration/detect", { source_root: "/x" }), (fault) => fault instanceof ErrorAnswer && fault.code === -32601);
 });
 
 test("bus events of another binding are dropped", async () => {

@@ -91,6 +91,9 @@ export interface Caller {
   notify(service: ServiceName, params: object): Promise<void>;
 }
 
+/** Parameters whose binding the session fills in where it is left out. */
+type Bound<T extends { readonly binding_id: string }> = Omit<T, "binding_id"> & Partial<Pick<T, "binding_id">>;
+
 /** Parameters without the members that the scope fills in. */
 type Given<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 
@@ -572,22 +575,22 @@ export class BusService {
   constructor(private readonly caller: Caller) {}
 
   /** Declares a topic. API 0.3. (canonical 4.2) */
-  declare(params: canonicalWire.BusDeclareParams, options?: ServiceOptions): Promise<canonicalWire.BusAck> {
+  declare(params: Bound<canonicalWire.BusDeclareParams>, options?: ServiceOptions): Promise<canonicalWire.BusAck> {
     return this.caller.request("bus.declare", params, options) as Promise<canonicalWire.BusAck>;
   }
 
   /** Takes an interest in a topic. API 0.3. (canonical 4.2) */
-  subscribe(params: canonicalWire.BusTopicParams, options?: ServiceOptions): Promise<canonicalWire.BusSubscribeResult> {
+  subscribe(params: Bound<canonicalWire.BusTopicParams>, options?: ServiceOptions): Promise<canonicalWire.BusSubscribeResult> {
     return this.caller.request("bus.subscribe", params, options) as Promise<canonicalWire.BusSubscribeResult>;
   }
 
   /** Drops an interest. API 0.3. (canonical 4.2) */
-  unsubscribe(params: canonicalWire.BusTopicParams, options?: ServiceOptions): Promise<canonicalWire.BusAck> {
+  unsubscribe(params: Bound<canonicalWire.BusTopicParams>, options?: ServiceOptions): Promise<canonicalWire.BusAck> {
     return this.caller.request("bus.unsubscribe", params, options) as Promise<canonicalWire.BusAck>;
   }
 
   /** Publishes a payload. API 0.3. (canonical 4.2) */
-  publish(params: canonicalWire.BusPublishParams, options?: ServiceOptions): Promise<canonicalWire.BusPublishResult> {
+  publish(params: Bound<canonicalWire.BusPublishParams>, options?: ServiceOptions): Promise<canonicalWire.BusPublishResult> {
     return this.caller.request("bus.publish", params, options) as Promise<canonicalWire.BusPublishResult>;
   }
 }

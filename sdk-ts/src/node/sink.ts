@@ -3,6 +3,7 @@
 import { EXIT_MS } from "../_generated/feature-wire.js";
 import type { Sink } from "../connection.js";
 import { processScratch } from "./scratch.js";
+import { fileSources } from "./source.js";
 import { reserveStdout } from "./stdout.js";
 
 /** Exit status when the last frames could not be delivered. */
@@ -11,6 +12,7 @@ const UNDELIVERED = 1;
 /** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
 export class ProcessSink implements Sink {
   readonly scratch = processScratch;
+  readonly sources = fileSources;
   private readonly out = reserveStdout();
   private pending = 0;
   private full = false;
@@ -19,10 +21,10 @@ export class ProcessSink implements Sink {
 
   /** @param lost called at most once, when standard output is gone */
   constructor(lost: (reason: string) => void) {
-    process.stdout.on("error", (error: Error) => {
+    this.out.on("error", (error: Error) => {
       lost(`standard output is gone: ${error.message}`);
     });
-    process.stdout.on("drain", () => {
+    this.out.on("drain", () => {
       this.full = false;
       this.release();
     });
@@ -32,7 +34,7 @@ export class ProcessSink implements Sink {
 
   write(frame: Uint8Array): void {
     this.pending++;
-    this.full = !this.out(frame, () => {
+    this.full = !this.out.write(frame, () => {
       this.pending--;
       this.exitWhenFlushed();
     });
