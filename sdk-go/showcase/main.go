@@ -11,7 +11,11 @@ import (
 
 func main() {
 	api := extension.API(os.Getenv(featurewire.TableWireEnvironment[0].Variable))
-	if api == "" {
+	switch {
+	case api != "":
+	case len(os.Args) > 1: // the manifest says what it speaks under a host that does not
+		api = extension.API(os.Args[1])
+	default:
 		api = extension.API04
 	}
 	extension.Main(build(api))
