@@ -3,6 +3,7 @@ package extension
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -217,7 +218,7 @@ func hostError(method string, err error) error {
 		errors.Is(err, peer.ErrClosed), errors.Is(err, peer.ErrDraining), errors.Is(err, io.EOF):
 		return &cancelledError{method, err}
 	}
-	return err
+	return fmt.Errorf("%s: %w", method, err)
 }
 
 // tell sends a notification that belongs to no request.

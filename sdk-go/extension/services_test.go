@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/sdk-go/extension"
@@ -278,6 +279,39 @@ func TestServices_whatTheHostAnswers(t *testing.T) {
 		_, err = try(t, extension.API04, "do", serve(exttest.Answer(faulty)), get(&text))
 		if !errors.As(err, &broken) || !errors.As(broken.Err, &v) {
 			t.Errorf("%s: %v", faulty, err)
+		}
+	}
+}
+
+// TestServices_nameTheServiceOfAMalformedAnswer holds the error to the method, whatever of the answer is broken.
+func TestServices_nameTheServiceOfAMalformedAnswer(t *testing.T) {
+	methods := map[extension.API]string{extension.API04: featurewire.MethodComposerGet, extension.API03: canonicalwire.MethodSessionFork}
+	services := map[extension.API]string{extension.API04: "composer.get", extension.API03: "session.fork"}
+	for api, method := range methods {
+		for _, answer := range []string{
+			`{"error":null,"id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":"boo","id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":{},"id":"c-1","jsonrpc":"2.0"}`,
+			`{"error":{"code":"1","message":"boo"},"id":"c-1","jsonrpc":"2.0"}`,
+			`{"id":"c-1","jsonrpc":"2.0"}`,
+		} {
+			done := make(chan error, 1)
+			l := dial(t, eager(api, invoke(services[api], `{}`), done))
+			l.send(offerAll(api))
+			l.next(`"id":1,`)
+			l.send(call(api, 7, "do", `{}`))
+			l.next(`"method":"` + method + `"`)
+			l.send(answer)
+			err := within(t, "the service", done)
+			if err == nil || !strings.HasPrefix(err.Error(), method+": remote protocol error: invalid message: ") {
+				t.Errorf("API %s: %s gives %v", api, answer, err)
+			}
+			l.next(`"id":7,`)
+			l.send(shutdown)
+			l.next(`"id":9,`)
+			if err := l.end(); err != nil {
+				t.Errorf("API %s: served %v", api, err)
+			}
 		}
 	}
 }

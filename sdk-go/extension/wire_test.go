@@ -92,6 +92,14 @@ func (l *line) want(frames ...string) {
 	}
 }
 
+// next reads one frame, which must hold a part.
+func (l *line) next(part string) {
+	l.t.Helper()
+	if got, err := l.out.ReadString('\n'); err != nil || !strings.Contains(got, part) {
+		l.t.Fatalf("got %s (%v), want a frame with %s", got, err, part)
+	}
+}
+
 // end waits for the end of the session, in which nothing more may be written.
 func (l *line) end() error {
 	l.t.Helper()
