@@ -9,6 +9,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/sdk-go/extension"
 	"github.com/octet-dev/octet/sdk-go/extension/exttest"
 )
@@ -38,7 +39,6 @@ func TestCall_progressFrames(t *testing.T) {
 			call.Progress("many", 5, 0, ""),
 			call.Progress("nothing to count", 0, 0, ""),
 			call.Progress("too much", 1<<62, 1<<62, ""),
-			call.Progress("backwards", -3, 10, ""),
 			call.Progress("red \x1b[31malert\x1b[0m\a", 0, 0, ""),
 		)
 	})
@@ -48,10 +48,26 @@ func TestCall_progressFrames(t *testing.T) {
 		progressFrame(3, `{"current":5,"message":"many","type":"status"}`),
 		progressFrame(4, `{"message":"nothing to count","type":"status"}`),
 		progressFrame(5, `{"current":9007199254740991,"message":"too much","total":9007199254740991,"type":"status"}`),
-		progressFrame(6, `{"current":0,"message":"backwards","total":10,"type":"status"}`),
-		progressFrame(7, `{"message":"red alert","type":"status"}`),
+		progressFrame(6, `{"message":"red alert","type":"status"}`),
 		emptyResult,
 	)
+}
+
+func TestCall_progressRefusesNegativeCounts(t *testing.T) {
+	l := acting(t, func(call *extension.Call) error {
+		for _, count := range []struct {
+			current, total int64
+			pointer        string
+		}{{-3, 10, "/current"}, {-3, 0, "/current"}, {3, -10, "/total"}, {0, -1, "/total"}} {
+			var refused *wirejson.Violation
+			err := call.Progress("backwards", count.current, count.total, "")
+			if !errors.As(err, &refused) || refused.Kind != wirejson.OutOfRange || refused.Pointer != count.pointer {
+				t.Errorf("%d of %d gives %v", count.current, count.total, err)
+			}
+		}
+		return call.Progress("onward", 1, 1, "")
+	})
+	l.want(progressFrame(1, `{"current":1,"message":"onward","total":1,"type":"status"}`), emptyResult)
 }
 
 func TestCall_outputFrames(t *testing.T) {

@@ -16,25 +16,28 @@ import (
 )
 
 // Progress shows the person where the work stands, such as Progress("reading", 3, 10, "files"). A total of 0
-// or less is unknown and left out, then also a current of 0; an empty unit is left out. It returns
-// ErrNotNegotiated where the host takes no progress, always on API 0.1 and 0.3.
+// is unknown and left out, then also a current of 0; an empty unit is left out. It returns ErrNotNegotiated where
+// the host takes no progress, always on API 0.1 and 0.3, and a *wirejson.Violation for a negative count.
 func (s *Scope) Progress(message string, current, total int64, unit string) error {
 	status := featurewire.ProgressStatus{Message: plain(message)}
-	if current > 0 || total > 0 {
+	if current != 0 || total != 0 {
 		status.Current = wirejson.Some(portable(current))
 	}
-	if total > 0 {
+	if total != 0 {
 		status.Total = wirejson.Some(portable(total))
 	}
 	if unit != "" {
 		status.Unit = wirejson.Some(plain(unit))
 	}
+	if err := status.Validate(); err != nil {
+		return err
+	}
 	return s.progress(status)
 }
 
-// portable brings a count into the range that the wire can carry.
+// portable brings a large count down to what the wire can carry.
 func portable(n int64) int64 {
-	return min(max(n, 0), featurewire.MaxPortableJSONInteger)
+	return min(n, featurewire.MaxPortableJSONInteger)
 }
 
 // Output shows the person output of the work as it appears, such as that of a program the tool runs. Long
