@@ -59,6 +59,7 @@ type Request struct {
 	buffer  *buffer
 	before  func()
 	instead func(error) Value
+	exited  func() (Value, error)
 	final   bool
 	given   given               // under mu of the connection
 	behind  []func(result bool) // so
@@ -76,6 +77,10 @@ func (r *Request) BeforeAnswer(f func()) { r.before = f }
 // Instead has f give another result where the settled one is too large for a frame: err says how. Call it
 // from the handler. Without it the answer is an error.
 func (r *Request) Instead(f func(err error) Value) { r.instead = f }
+
+// Exited has f give the outcome where the handler ends its goroutine with runtime.Goexit. Call it from the
+// handler. Without it the answer is an internal error.
+func (r *Request) Exited(f func() (Value, error)) { r.exited = f }
 
 // given is what a request was answered with.
 type given uint8
@@ -324,8 +329,12 @@ func (c *Conn) serve(r *Request) {
 	defer func() {
 		if !returned {
 			// A panic, or a runtime.Goexit that ends this goroutine behind the answer.
-			v := recover()
-			c.answer(r, nil, panicked(v))
+			if v := recover(); v != nil || r.exited == nil {
+				c.answer(r, nil, panicked(v))
+			} else {
+				v, err := r.exited()
+				c.answer(r, v, err)
+			}
 		}
 		r.cancel(context.Canceled)
 		r.buffer.release()

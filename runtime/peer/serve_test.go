@@ -56,6 +56,21 @@ func TestServe_roundTrip(t *testing.T) {
 	}
 }
 
+func TestServe_exitedGivesTheOutcomeOfGoexit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, frame.Extension, "0.4", Options{Handle: func(_ context.Context, r *Request) (Value, error) {
+			r.Exited(func() (Value, error) { return Raw(`{"gone":true}`), nil })
+			runtime.Goexit()
+			return nil, nil
+		}})
+		for range 3 { // on the reading goroutine too
+			r.send(`{"id":7,"jsonrpc":"2.0","method":"tool/call","params":{}}`)
+			r.want(`{"id":7,"jsonrpc":"2.0","result":{"gone":true}}`)
+		}
+		r.quiet()
+	})
+}
+
 func TestServe_whatHandlersReturn(t *testing.T) {
 	internal3 := `{"error":{"code":-32603,"message":"internal error"},"id":7,"jsonrpc":"2.0"}`
 	internal4 := `{"error":{"code":-32603,"message":"Internal error"},"id":7,"jsonrpc":"2.0"}`
@@ -98,6 +113,10 @@ func TestServe_whatHandlersReturn(t *testing.T) {
 		{"plain error of the feature wire", "0.4", func(context.Context, *Request) (Value, error) { return nil, errors.New("disk is full") }, internal4, "disk is full"},
 		{"panic", "0.4", func(context.Context, *Request) (Value, error) { panic("at the disco") }, internal4, "panic: at the disco"},
 		{"goexit", "0.3", func(context.Context, *Request) (Value, error) { runtime.Goexit(); return nil, nil }, internal3, "handler failed"},
+		{"panic with an outcome of goexit", "0.4", func(_ context.Context, r *Request) (Value, error) {
+			r.Exited(func() (Value, error) { return Raw(`{}`), nil })
+			panic("at the disco")
+		}, internal4, "panic: at the disco"},
 		{"nothing", "0.3", func(context.Context, *Request) (Value, error) { return nil, nil }, internal3, "neither a value nor an error"},
 		{"nobody", "0.3", nil, internal3, "serves no requests"},
 		{"cancellation nobody asked for", "0.4", func(context.Context, *Request) (Value, error) { return nil, context.Canceled }, internal4, "context canceled"},

@@ -317,6 +317,7 @@ func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, err
 	if s.ext.api != API03 {
 		r.Instead(s.tooLarge)
 	}
+	r.Exited(func() (peer.Value, error) { return s.failed(ctx, tools[at], errExited) })
 	return s.run(ctx, call, tools[at], document.Root().Member(argumentsMember))
 }
 
@@ -369,7 +370,7 @@ func (s *server) failed(ctx context.Context, t *Tool, err error) (peer.Value, er
 	default:
 		s.ext.log.printf("tool %q: %v", t.name, err)
 	}
-	return s.encode(&Result{Content: []string{fmt.Sprintf("tool %q: %v", t.name, err)}, IsError: true}, nil)
+	return s.encode(&Result{Content: []string{failureText(fmt.Sprintf("tool %q: %v", t.name, err))}, IsError: true}, nil)
 }
 
 // fail turns a refusal into the peer's error. Others the peer knows by itself.

@@ -162,6 +162,16 @@ func TestServe_handlerFailures(t *testing.T) {
 			r.IsError = true
 			return r, nil
 		}, `{"content":[{"text":"tool \"say\": panicked: runtime error: invalid memory address or nil pointer dereference","type":"text"}],"is_error":true}`, "goroutine "},
+		{"long error", func() (*extension.Result, error) {
+			return nil, errors.New(strings.Repeat("é", 1<<19))
+		}, `{"content":[{"text":"tool \"say\": ` + strings.Repeat("é", (4<<10-12)/2) + `","type":"text"}],"is_error":true}`, "é"},
+		{"long error cut inside of a character", func() (*extension.Result, error) {
+			return nil, errors.New("x" + strings.Repeat("é", 1<<19))
+		}, `{"content":[{"text":"tool \"say\": x` + strings.Repeat("é", (4<<10-14)/2) + `","type":"text"}],"is_error":true}`, "é"},
+		{"long panic", func() (*extension.Result, error) { panic(strings.Repeat("x", 1<<20)) }, `{"content":[{"text":"tool \"say\": panicked: ` + strings.Repeat("x", 4<<10-22) + `","type":"text"}],"is_error":true}`, "goroutine "},
+		{"long tool error", func() (*extension.Result, error) {
+			return nil, extension.Errorf("%s", strings.Repeat("x", 1<<13))
+		}, `{"content":[{"text":"` + strings.Repeat("x", 1<<13) + `","type":"text"}],"is_error":true}`, ""},
 		{"nothing", func() (*extension.Result, error) { return nil, nil }, `{"content":[{"text":"","type":"text"}],"is_error":false}`, ""},
 		{"failed result", func() (*extension.Result, error) {
 			return &extension.Result{Content: []string{"a", "b"}, IsError: true}, nil
@@ -200,17 +210,31 @@ func TestServe_handlerFailures(t *testing.T) {
 	}
 }
 
-// A handler that ends its goroutine, as a failing assertion of a test does, is answered all the same.
+// A handler that ends its goroutine, as a failing assertion of a test does, has failed like any other.
 func TestServe_handlerThatEndsItsGoroutine(t *testing.T) {
-	l := dial(t, one(extension.API04, func(context.Context, *extension.Call, textArgs) (*extension.Result, error) {
-		runtime.Goexit()
-		return nil, nil
-	}))
-	l.open(extension.API04)
-	l.send(call(extension.API04, 7, "say", `{"text":""}`))
-	l.want(`{"error":{"code":-32603,"message":"Internal error"},"id":7,"jsonrpc":"2.0"}`)
-	l.send(shutdown)
-	l.want(shutdownDone)
+	for _, api := range everyAPI {
+		var log lockedBuffer
+		ext := extension.New(&extension.Options{API: api, Log: &log})
+		extension.AddTool(ext, "say", "Says it", func(context.Context, *extension.Call, textArgs) (*extension.Result, error) {
+			runtime.Goexit()
+			return nil, nil
+		})
+		l := dial(t, ext)
+		l.open(api)
+		l.send(call(api, 7, "say", `{"text":""}`))
+		got, err := l.out.ReadString('\n')
+		if err != nil || !strings.Contains(got, `tool \"say\": ended its goroutine: return an error`) || !strings.Contains(got, `"is_error":true`) {
+			t.Errorf("API %s: got %s (%v)", api, got, err)
+		}
+		l.send(shutdown)
+		l.next(`"id":9,`)
+		if err := l.end(); err != nil {
+			t.Errorf("API %s: served %v", api, err)
+		}
+		if !strings.Contains(log.String(), `tool "say": ended its goroutine`) {
+			t.Errorf("API %s: stderr is %q", api, log.String())
+		}
+	}
 }
 
 // At the end of stdin calls that are running may finish; nobody has cancelled them.

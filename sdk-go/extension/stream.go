@@ -75,7 +75,7 @@ func (t *Inference) finish(err error) {
 	kind, payload := canonicalwire.ProviderStreamEventKindFinished, json.RawMessage(`{}`)
 	if err != nil {
 		kind = canonicalwire.ProviderStreamEventKindError
-		payload = json.RawMessage(wirejson.AppendString([]byte(`{"message":`), err.Error()))
+		payload = json.RawMessage(wirejson.AppendString([]byte(`{"message":`), failureText(err.Error())))
 		payload = append(payload, '}')
 	}
 	if sent := t.Send(context.Background(), kind, payload); sent != nil && !errors.Is(sent, errEnded) && !errors.Is(sent, ErrCancelled) {

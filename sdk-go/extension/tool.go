@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
 
@@ -188,6 +189,25 @@ type handlerPanic struct {
 }
 
 func (p *handlerPanic) Error() string { return fmt.Sprintf("panicked: %v", p.value) }
+
+// maxFailureBytes bounds the text of an error that nobody wrote for the host: it may quote all that a tool was
+// given, and the model would have to read it. It is no bound of a wire.
+const maxFailureBytes = 4 << 10
+
+// failureText returns the text, cut between two characters if it is longer than maxFailureBytes.
+func failureText(text string) string {
+	if len(text) <= maxFailureBytes {
+		return text
+	}
+	end := maxFailureBytes
+	for end > maxFailureBytes-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end]
+}
+
+// errExited is why a call ends whose handler has ended its goroutine.
+var errExited = errors.New("ended its goroutine: return an error in place of runtime.Goexit")
 
 // guarded runs the tool and turns a panic into an error.
 func (t *Tool) guarded(ctx context.Context, call *Call, arguments wirejson.Value) (result *Result, structured json.RawMessage, err error) {
