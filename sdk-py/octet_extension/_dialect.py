@@ -127,6 +127,10 @@ class Dialect(abc.ABC):
         """Returns requests that are answered where the author registers nothing."""
         return ()
 
+    def read_result(self, row: Method, value: object) -> object:
+        """Reads the result of a request of this side, wherever it stands. Raises Violation."""
+        return self.judge_result(row, value)
+
     def own_result(self, row: Method, value: object) -> object:
         """Judges a result that this side is about to send and returns it. Raises InvalidParams."""
         try:

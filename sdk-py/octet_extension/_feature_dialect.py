@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final, cast
 
-from octet_extension import _answers, _feature_envelope, _feature_progress, _negotiation
+from octet_extension import _answers, _feature_envelope, _feature_progress, _negotiation, _scratch
 from octet_extension._agreement import Agreement, Invocation, Opening, Refusal, ToolSpec, Wishes
 from octet_extension._dialect import Dialect, check_structured
 from octet_extension._endpoints import Endpoint, Endpoints
@@ -270,6 +270,9 @@ class FeatureDialect(Dialect):
             if surplus:
                 return f"the member {min(surplus)!r} of an item, which the feature {edits!r} brings and nobody agreed"
         return ""
+
+    def read_result(self, row: Method, value: object) -> object:
+        return _scratch.judge_result(self, row, value)
 
     # --- messages
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from octet_extension import _children, _scratch
+from octet_extension import _children
 from octet_extension._agreement import Agreement
 from octet_extension._children import Child
 from octet_extension._dialect import Dialect
@@ -142,7 +142,7 @@ def outcome(dialect: Dialect, child: Child) -> object:
             if code == dialect.cancelled(None).row.code:
                 raise CallCancelled(f"{name}: {message}")
             raise HostError(dialect.error_name(code), code, message, data)
-        return _scratch.judge_result(dialect, child.row, child.value)
+        return dialect.read_result(child.row, child.value)
     except Violation as found:
         raise MalformedResult(name, found.pointer, found.violation, found.detail) from None
 
