@@ -234,9 +234,9 @@ func (c *Conn) refusalLocked(m *wirejson.Method, e *envelope.Envelope) (refusal 
 		return nil, "", false
 	case isInit:
 		// The canonical wire forgives no second initialize.
-		return Fail(p.Errors.InvalidRequest, nil), "", p.canonical()
+		return p.disorder(), "", p.canonical()
 	case c.phase < running && !p.canonical() && !p.host():
-		return Fail(p.Errors.InvalidRequest, nil), "", false
+		return p.disorder(), "", false
 	case c.phase < running:
 		return p.unopened(e.Method, m), p.strayRule(true), p.canonical()
 	case c.phase == draining:
@@ -284,6 +284,15 @@ func (p *Profile) reuseRule() string {
 		return rules.EXT04Env010
 	}
 	return rules.EXT04Env014
+}
+
+// disorder is the refusal of a request before initialize, and of another initialize.
+func (p *Profile) disorder() *Error {
+	e := Fail(p.Errors.InvalidRequest, nil)
+	if !p.canonical() { // which fixes the messages
+		e.Message = p.Initialize + " must be the first request"
+	}
+	return e
 }
 
 // unopened is the refusal of a method that is unknown, deferred, not selected, or not this side's.

@@ -190,7 +190,7 @@ func TestOpening_extensionRefusesOtherRequests(t *testing.T) {
 	t.Run("0.4", in(func(t *testing.T) {
 		r := newOpeningRig(t, frame.Extension, "0.4", Options{Handle: initializer})
 		r.send(request)
-		r.want(`{"error":{"code":-32600,"message":"Invalid Request"},"id":7,"jsonrpc":"2.0"}`)
+		r.want(`{"error":{"code":-32600,"message":"initialize must be the first request"},"id":7,"jsonrpc":"2.0"}`)
 		r.send(initCall)
 		r.want(initAnswer)
 		r.quiet()
@@ -213,7 +213,7 @@ func TestOpening_secondInitialize(t *testing.T) {
 		r.send(initCall)
 		r.want(initAnswer)
 		r.send(strings.Replace(initCall, "1", "2", 1))
-		r.want(`{"error":{"code":-32600,"message":"Invalid Request"},"id":2,"jsonrpc":"2.0"}`)
+		r.want(`{"error":{"code":-32600,"message":"initialize must be the first request"},"id":2,"jsonrpc":"2.0"}`)
 		r.send(request)
 		r.want(`{"id":7,"jsonrpc":"2.0","result":{"name":"t"}}`)
 		r.quiet()
