@@ -165,8 +165,8 @@ func (d canonicalDialect) result(o outcome, _ *session) (wirejson.Encoder, error
 	return result, nil
 }
 
-func (d canonicalDialect) invalidParams(pointer, detail string) *refusal {
-	return &refusal{row: canonicalwire.ErrInvalidParams, data: located(pointer, detail)}
+func (d canonicalDialect) invalidParams(kind wirejson.ViolationKind, pointer, detail string) *refusal {
+	return &refusal{row: canonicalwire.ErrInvalidParams, data: located(kind, pointer, detail)}
 }
 
 // mismatch refuses an offer. The data names what is wrong with it; the message belongs to the row.

@@ -194,7 +194,7 @@ func (d featureDialect) toolCall(params wirejson.Value, s *session) (toolCall, e
 	call := toolCall{name: asked.Name, context: contextOf(asked.Context)}
 	call.revision, call.pinned = asked.CatalogRevision.Get()
 	if call.pinned && !s.has(featurewire.FeatureDynamicTools) {
-		return toolCall{}, d.invalidParams("/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")
+		return toolCall{}, d.invalidParams(wirejson.Forbidden, "/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")
 	}
 	return call, nil
 }
@@ -261,11 +261,11 @@ func (d featureDialect) result(o outcome, s *session) (wirejson.Encoder, error) 
 	return result, nil
 }
 
-func (d featureDialect) invalidParams(pointer, detail string) *refusal {
+func (d featureDialect) invalidParams(kind wirejson.ViolationKind, pointer, detail string) *refusal {
 	return &refusal{
 		row:     featurewire.ErrInvalidParams,
 		message: fmt.Sprintf("%s at %q: %s", featurewire.ErrInvalidParams.Message, pointer, detail),
-		data:    located(pointer, detail),
+		data:    located(kind, pointer, detail),
 	}
 }
 

@@ -50,11 +50,11 @@ func (s *server) hook(ctx context.Context, r *peer.Request) (peer.Value, error) 
 	}
 	name := string(asked.Hook)
 	if !s.session.Load().declared.lists(hooksMember, name) {
-		return nil, s.fail(s.ext.dialect.invalidParams("/hook", fmt.Sprintf("the manifest declares no hook %q", name)))
+		return nil, s.fail(s.ext.dialect.invalidParams(wirejson.WrongValue, "/hook", fmt.Sprintf("the manifest declares no hook %q", name)))
 	}
 	h, found := s.plan.hooks[name]
 	if !found {
-		return nil, s.fail(s.ext.dialect.invalidParams("/hook", fmt.Sprintf("the extension has no handler for the hook %q", name)))
+		return nil, s.fail(s.ext.dialect.invalidParams(wirejson.WrongValue, "/hook", fmt.Sprintf("the extension has no handler for the hook %q", name)))
 	}
 	run, err := h.run(asked.Payload)
 	if err != nil {

@@ -86,7 +86,7 @@ func (s *server) migrating(ctx context.Context, r *peer.Request, root string, ru
 	}
 	source, err := openSource(root)
 	if err != nil {
-		return nil, s.fail(s.ext.dialect.invalidParams("/source_root", err.Error()))
+		return nil, s.fail(s.ext.dialect.invalidParams(wirejson.WrongValue, "/source_root", err.Error()))
 	}
 	defer source.close()
 	source.Scope = s.scoped(ctx, r, s.session.Load().context)
@@ -119,10 +119,10 @@ func (s *server) importable(ctx context.Context, source *Source, asked canonical
 	for i, path := range asked.ConfigPaths {
 		pointer := "/config_paths/" + strconv.Itoa(i)
 		if slices.Contains(asked.ConfigPaths[:i], path) {
-			return s.ext.dialect.invalidParams(pointer, "the path is named before; name each once")
+			return s.ext.dialect.invalidParams(wirejson.Duplicate, pointer, "the path is named before; name each once")
 		}
 		if err := checkPath(path); err != nil {
-			return s.ext.dialect.invalidParams(pointer, err.Error())
+			return s.ext.dialect.invalidParams(wirejson.WrongValue, pointer, err.Error())
 		}
 		if s.detected.has(path) {
 			continue
@@ -136,7 +136,7 @@ func (s *server) importable(ctx context.Context, source *Source, asked canonical
 			found = result.ConfigPaths
 		}
 		if !slices.Contains(found, path) {
-			return s.ext.dialect.invalidParams(pointer, "detection does not report it; import what it reports")
+			return s.ext.dialect.invalidParams(wirejson.WrongValue, pointer, "detection does not report it; import what it reports")
 		}
 	}
 	return nil

@@ -360,7 +360,7 @@ func (s *server) failed(ctx context.Context, t *Tool, err error) (peer.Value, er
 	)
 	switch {
 	case errors.As(err, &badArguments):
-		return nil, s.fail(s.ext.dialect.invalidParams("/arguments"+badArguments.pointer, badArguments.detail))
+		return nil, s.fail(s.ext.dialect.invalidParams(badArguments.kind, "/arguments"+badArguments.pointer, badArguments.detail))
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case errors.As(err, &toolFailed):

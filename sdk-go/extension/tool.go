@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime/debug"
+	"strconv"
 	"unicode/utf8"
 
 	jsonv2 "github.com/go-json-experiment/json"
@@ -34,6 +35,7 @@ type handlerFunc func(ctx context.Context, call *Call, arguments wirejson.Value)
 
 // argumentError says where arguments break the tool's schema or type.
 type argumentError struct {
+	kind    wirejson.ViolationKind
 	pointer string // from the root of the arguments
 	detail  string
 }
@@ -135,7 +137,7 @@ func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value
 		if err := schema.CheckParsed(arguments); err != nil {
 			var problem *toolschema.Problem
 			errors.As(err, &problem)
-			return args, &argumentError{problem.Pointer, problem.Detail}
+			return args, &argumentError{problem.Kind, problem.Pointer, problem.Detail}
 		}
 		if defaults != nil {
 			if err := fill(&args, defaults); err != nil {
@@ -154,13 +156,17 @@ func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value
 func decodeError(err error) error {
 	var semantic *jsonv2.SemanticError
 	if !errors.As(err, &semantic) {
-		return &argumentError{"", err.Error()}
+		return &argumentError{wirejson.WrongValue, "", err.Error()}
 	}
 	detail := fmt.Sprintf("does not fit a %s", semantic.GoType)
 	if semantic.Err != nil {
 		detail += ": " + semantic.Err.Error()
 	}
-	return &argumentError{string(semantic.JSONPointer), detail}
+	kind := wirejson.WrongType
+	if errors.Is(err, strconv.ErrRange) {
+		kind = wirejson.OutOfRange
+	}
+	return &argumentError{kind, string(semantic.JSONPointer), detail}
 }
 
 // structure adds the structured content to a result.

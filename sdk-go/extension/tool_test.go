@@ -161,11 +161,12 @@ func TestAddTool_decodesArguments(t *testing.T) {
 		}
 	}
 	for arguments, want := range map[string]string{
-		`{"text":"a","count":300}`:         `"/arguments/count"`, // fits the schema, not the field
-		`{"text":"a","nested":{"n":1}}`:    `"/arguments/nested"`,
-		`{"Text":"a"}`:                     `"/arguments"`,
-		`{"text":"a","more":1}`:            `"/arguments"`,
-		`{"text":"a","nested":{"text":3}}`: `"/arguments/nested/text"`,
+		`{"text":"a","count":300}`:         `"/arguments/count","violation":"range"`, // fits the schema, not the field
+		`{"text":"a","nested":{"n":1}}`:    `"/arguments/nested/n","violation":"unknown"`,
+		`{"Text":"a"}`:                     `"/arguments/Text","violation":"unknown"`,
+		`{}`:                               `"/arguments/text","violation":"missing"`,
+		`{"text":"a","more":1}`:            `"/arguments/more","violation":"unknown"`,
+		`{"text":"a","nested":{"text":3}}`: `"/arguments/nested/text","violation":"type"`,
 	} {
 		_, err := host.TryCall("show", json.RawMessage(arguments))
 		if err == nil || !strings.Contains(err.Error(), `"pointer":`+want) || !strings.Contains(err.Error(), "(-32602)") {

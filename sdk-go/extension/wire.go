@@ -48,7 +48,7 @@ type dialect interface {
 	// result puts the outcome of a tool that has an output schema or not into the result model, or says which
 	// bound of the wire it breaks.
 	result(o outcome, s *session) (wirejson.Encoder, error)
-	invalidParams(pointer, detail string) *refusal
+	invalidParams(kind wirejson.ViolationKind, pointer, detail string) *refusal
 	unknownTool(name string) *refusal
 }
 
@@ -113,9 +113,10 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("%s %v", message, r.data)
 }
 
-// located is the data of a refusal that is about one place in the parameters.
-func located(pointer, detail string) map[string]any {
-	return map[string]any{"detail": detail, "pointer": pointer}
+// located is the data of a refusal that is about one place in the parameters. It has the members that the peer
+// gives a violation of the wire's models.
+func located(kind wirejson.ViolationKind, pointer, detail string) map[string]any {
+	return map[string]any{"detail": detail, "pointer": pointer, "violation": string(kind)}
 }
 
 // argumentsMember is where both wires have the arguments of a call.

@@ -8,13 +8,10 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	invopop "github.com/invopop/jsonschema"
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/octet-dev/octet/generated/wirejson"
 )
@@ -233,15 +230,6 @@ func describeType(root map[string]any) string {
 	return "any JSON"
 }
 
-// Problem is the first place at which a value breaks a schema.
-type Problem struct {
-	Pointer string // RFC 6901, from the root of the value; "" is the root
-	Detail  string
-}
-
-// Error gives the place and what is wrong there.
-func (p *Problem) Error() string { return "at " + strconv.Quote(p.Pointer) + ": " + p.Detail }
-
 // Check returns a *Problem for a value that breaks the schema, or that is not JSON.
 func (s *Schema) Check(value []byte) error {
 	if document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth); err == nil {
@@ -263,46 +251,10 @@ func (s *Schema) CheckParsed(value wirejson.Value) error {
 func (s *Schema) explain(value []byte) error {
 	tree, err := santhosh.UnmarshalJSON(strings.NewReader(string(value)))
 	if err != nil {
-		return &Problem{Detail: "not JSON: " + err.Error()}
+		return &Problem{Kind: wirejson.WrongType, Detail: "not JSON: " + err.Error()}
 	}
 	if err := s.compiled.Validate(tree); err != nil {
 		return firstProblem(err)
 	}
 	return nil
-}
-
-// firstProblem returns the leaf with the smallest pointer, and of those at one place the one with the
-// smallest text, so that equal values give equal messages.
-func firstProblem(err error) error {
-	invalid, ok := err.(*santhosh.ValidationError)
-	if !ok {
-		return &Problem{Detail: err.Error()}
-	}
-	printer := message.NewPrinter(language.English)
-	var first *Problem
-	var visit func(*santhosh.ValidationError)
-	visit = func(e *santhosh.ValidationError) {
-		for _, cause := range e.Causes {
-			visit(cause)
-		}
-		if len(e.Causes) > 0 {
-			return
-		}
-		p := &Problem{Pointer: pointer(e.InstanceLocation), Detail: e.ErrorKind.LocalizedString(printer)}
-		if first == nil || p.Pointer < first.Pointer || (p.Pointer == first.Pointer && p.Detail < first.Detail) {
-			first = p
-		}
-	}
-	visit(invalid)
-	return first
-}
-
-func pointer(tokens []string) string {
-	escape := strings.NewReplacer("~", "~0", "/", "~1")
-	var b strings.Builder
-	for _, token := range tokens {
-		b.WriteByte('/')
-		b.WriteString(escape.Replace(token))
-	}
-	return b.String()
 }

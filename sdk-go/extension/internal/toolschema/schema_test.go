@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 var wireRules = OutputRules{
@@ -152,26 +154,27 @@ func TestSchema_checkLocates(t *testing.T) {
 	for _, test := range []struct {
 		schema  *Schema
 		value   string
+		kind    wirejson.ViolationKind
 		pointer string
 		detail  string
 	}{
-		{slow, `{}`, "", "text"},
-		{slow, `{"text":"a","x":1}`, "", "x"},
-		{slow, `{"text":"a","delay_ms":10001}`, "/delay_ms", "10,000"},
-		{slow, `{"text":"a","delay_ms":-1}`, "/delay_ms", "0"},
-		{slow, `{"text":"a","delay_ms":1.5}`, "/delay_ms", "integer"},
-		{slow, `{"text":null}`, "/text", "string"},
-		{slow, `{"text":1,"delay_ms":"x"}`, "/delay_ms", "integer"},
-		{slow, `[]`, "", "object"},
-		{slow, `{"text"`, "", "not JSON"},
-		{deep, `{"inner":{"text":"a","unique":3}}`, "/inner/unique", "boolean"},
-		{deep, `{"counts":{"a/b~c":"x"}}`, "/counts/a~1b~0c", "integer"},
-		{deep, `{"tags":["a","a"]}`, "/tags", "equal"},
-		{deep, `{"mode":"medium"}`, "/mode", "fast"},
+		{slow, `{}`, wirejson.Missing, "/text", `the required member "text" is absent; add it`},
+		{slow, `{"text":"a","x":1,"y":2}`, wirejson.Unknown, "/x", `the member "x" is not in the schema; leave it out`},
+		{slow, `{"text":"a","delay_ms":10001}`, wirejson.OutOfRange, "/delay_ms", "10,000"},
+		{slow, `{"text":"a","delay_ms":-1}`, wirejson.OutOfRange, "/delay_ms", "0"},
+		{slow, `{"text":"a","delay_ms":1.5}`, wirejson.WrongType, "/delay_ms", "integer"},
+		{slow, `{"text":null}`, wirejson.NullValue, "/text", "string"},
+		{slow, `{"text":1,"delay_ms":"x"}`, wirejson.WrongType, "/delay_ms", "integer"},
+		{slow, `[]`, wirejson.NotObject, "", "object"},
+		{slow, `{"text"`, wirejson.WrongType, "", "not JSON"},
+		{deep, `{"inner":{"text":"a","unique":3}}`, wirejson.WrongType, "/inner/unique", "boolean"},
+		{deep, `{"counts":{"a/b~c":"x"}}`, wirejson.WrongType, "/counts/a~1b~0c", "integer"},
+		{deep, `{"tags":["a","a"]}`, wirejson.Duplicate, "/tags", "equal"},
+		{deep, `{"mode":"medium"}`, wirejson.WrongValue, "/mode", "fast"},
 	} {
 		problem := problemOf(t, test.schema.Check([]byte(test.value)))
-		if problem.Pointer != test.pointer || !strings.Contains(problem.Detail, test.detail) {
-			t.Errorf("%s: at %q: %s; want %q with %q", test.value, problem.Pointer, problem.Detail, test.pointer, test.detail)
+		if problem.Kind != test.kind || problem.Pointer != test.pointer || !strings.Contains(problem.Detail, test.detail) {
+			t.Errorf("%s: %s at %q: %s; want %s at %q with %q", test.value, problem.Kind, problem.Pointer, problem.Detail, test.kind, test.pointer, test.detail)
 		}
 	}
 	for _, fitting := range []string{`{}`, `{"free":[1,null]}`, `{"maybe":null}`, `{"maybe":4,"mode":"slow","inner":{"text":""}}`} {
