@@ -23,11 +23,10 @@ interface Block {
   readonly text: string;
 }
 
-/** The code blocks of the guide. A file is named on its first line. */
+/** The code blocks of the guide, as they stand. A file is named on its first line, or behind what starts it. */
 const blocks: readonly Block[] = [...GUIDE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gmu)].map(([, language = "", text = ""]) => {
-  const name = /^(?:\/\/|#) ([\w.-]+\.\w+)\n/u.exec(text);
-  const body = language === "js" && name !== null ? text.slice(name[0].length) : text;
-  return { language, file: name?.[1], text: body };
+  const name = /^(?:#!.*\n)?(?:\/\/|#) ([\w.-]+\.\w+)\n/u.exec(text);
+  return { language, file: name?.[1], text };
 });
 
 let project = "";
@@ -106,8 +105,8 @@ test("the manifest of the guide names what its extension is and has", () => {
 test("the package holds what is published and no test", () => {
   const listed = JSON.parse(execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: ROOT, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })) as { files: { path: string }[] }[];
   const paths = listed[0]?.files.map(({ path }) => path) ?? [];
-  for (const wanted of ["README.md", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/testing.js", "dist/src/_generated/feature-wire.js", "dist/src/testee.js"]) {
+  for (const wanted of ["LICENSE", "README.md", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/testing.js", "dist/src/_generated/feature-wire.js", "dist/src/testee.js"]) {
     assert.ok(paths.includes(wanted), wanted);
   }
-  assert.deepEqual(paths.filter((path) => !path.startsWith("dist/src/") && path !== "README.md" && path !== "package.json"), []);
+  assert.deepEqual(paths.filter((path) => !path.startsWith("dist/src/") && !["LICENSE", "README.md", "package.json"].includes(path)), []);
 });

@@ -50,7 +50,7 @@ for (const api of ALL) {
     assert.equal((await host.call("seen")).text, "[]");
   });
 
-  test(`${api}: waiting ends with the cancellation`, { skip: false }, async () => {
+  test(`${api}: waiting ends with the cancellation`, async () => {
     const host = await start(api);
     if (api === "0.1") {
       const waiting = host.call("wait");
