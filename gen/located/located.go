@@ -40,9 +40,6 @@ func (l *List) Addf(file, pointer, format string, args ...any) {
 	l.errors = append(l.errors, &Error{File: file, Pointer: pointer, Message: fmt.Sprintf(format, args...)})
 }
 
-// Len returns the number of faults so far.
-func (l *List) Len() int { return len(l.errors) }
-
 // Err returns all faults ordered by file, those of one file in the order in which they were found, or
 // nil if there are none.
 func (l *List) Err() error {

@@ -1,7 +1,6 @@
 package extension
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -61,15 +60,6 @@ func (f *Failure) Error() string { return f.Message }
 
 // Unwrap returns the cause.
 func (f *Failure) Unwrap() error { return f.Cause }
-
-// KindOf returns the kind of a Failure, 0 for every other error.
-func KindOf(err error) Kind {
-	var failure *Failure
-	if errors.As(err, &failure) {
-		return failure.Kind
-	}
-	return 0
-}
 
 // UnknownToolError says that the extension has no tool of that name.
 type UnknownToolError struct {
