@@ -11,6 +11,7 @@ import (
 // What finds a use of a package.
 var (
 	namesJSON    = regexp.MustCompile(`\bjson\.`)
+	namesFmt     = regexp.MustCompile(`\bfmt\.`)
 	namesSupport = regexp.MustCompile(`\bwirejson\.`)
 )
 
@@ -74,6 +75,9 @@ func (p *pkg) codecFile(s *source) []string {
 	imports := []string{"", supportPath}
 	if len(p.mapElems()) > 0 {
 		imports = append([]string{"maps", "slices"}, imports...)
+	}
+	if namesFmt.Match(s.buf.Bytes()) {
+		imports = append([]string{"fmt"}, imports...)
 	}
 	if namesJSON.Match(s.buf.Bytes()) {
 		imports = append([]string{"encoding/json"}, imports...)
@@ -154,8 +158,20 @@ func (p *pkg) recordCodec(s *source, m *model.Model) {
 	s.p("return nil")
 	s.p("}")
 	p.encodeFuncs(s, m)
+	p.formatFunc(s, m)
 	p.recordDecode(s, m)
 	p.recordEncode(s, m)
+}
+
+// formatFunc keeps a record with a secret out of logs: it prints as its name under every verb.
+func (p *pkg) formatFunc(s *source, m *model.Model) {
+	secret := func(f *model.Field) bool { return f.Secret }
+	if !slices.ContainsFunc(m.Fields, secret) {
+		return
+	}
+	s.p("")
+	s.p("// Format writes the name of the model alone, under every verb: it holds a secret.")
+	s.p("func (%s) Format(f fmt.State, _ rune) { fmt.Fprint(f, %q) }", m.Name, m.Name+"{hidden}")
 }
 
 func (p *pkg) recordDecode(s *source, m *model.Model) {

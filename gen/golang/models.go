@@ -152,7 +152,7 @@ func (p *pkg) record(s *source, m *model.Model) {
 	}
 	s.p("type %s struct {", m.Name)
 	fields := newScope(p.errs, "struct "+m.Name)
-	fields.reserve("AppendJSON", "MarshalJSON", "UnmarshalJSON", "Validate")
+	fields.reserve("AppendJSON", "Format", "MarshalJSON", "UnmarshalJSON", "Validate")
 	if !m.Closed {
 		fields.reserve("Unknown")
 	}

@@ -153,6 +153,8 @@ func TestLoad_refusesBrokenModels(t *testing.T) {
 		{models, `"x-versions": ["0.2"]`, `"x-versions": ["0.2", "0.1"]`, `spec/parcel/models.json: /$defs/Parcel/properties/extra/x-versions: versions stand out of order; list them ascending`},
 		{models, `"x-unique": true`, `"x-unique": true, "x-unique-by": "a"`, `spec/parcel/models.json: /$defs/Parcel/properties/tags: x-unique and x-unique-by exclude each other; keep one`},
 		{models, `"type": "boolean", "desc`, `"type": "boolean", "pattern": "^a$", "desc`, `spec/parcel/models.json: /$defs/Parcel/properties/fragile/pattern: "pattern" means nothing on a boolean; remove it`},
+		{models, `"type": "boolean", "desc`, `"type": "boolean", "x-secret": true, "desc`, `spec/parcel/models.json: /$defs/Parcel/properties/fragile/x-secret: "x-secret" means nothing on a boolean; remove it`},
+		{models, `"items": {"$ref": "#/$defs/Item"}, "minItems"`, `"items": {"type": "string", "x-secret": true}, "minItems"`, `spec/parcel/models.json: /$defs/Parcel/properties/content/items/x-secret: only a member of a record is a secret; remove x-secret`},
 		{models, `"items": {"$ref": "#/$defs/Item"}, "minItems"`, `"items": {"$ref": "#/$defs/Item", "x-nullable": true}, "minItems"`, `spec/parcel/models.json: /$defs/Parcel/properties/content/items/x-nullable: elements are never null; remove x-nullable`},
 		{models, `"items": {"$ref": "#/$defs/Item"}, "minItems"`, `"minItems"`, `spec/parcel/models.json: /$defs/Parcel/properties/content: an array without "items"; say what its elements are`},
 		{models, `"^[a-z]+$"`, `"^[a-z+$"`, "spec/parcel/models.json: /$defs/Parcel/properties/stamps/x-key-pattern: the pattern \"^[a-z+$\" is no regular expression (error parsing regexp: missing closing ]: `[a-z+$`); correct it"},

@@ -74,6 +74,7 @@ func (w *wireLoader) loadRecord(def member, m *model.Model) {
 			Type:     w.loadType(property.node),
 			Required: slices.Contains(required, property.name),
 			Nullable: property.flag("x-nullable"),
+			Secret:   property.flag("x-secret"),
 		}
 		if property.has("x-versions") {
 			f.Versions = w.versions(property.node, "x-versions")
@@ -212,7 +213,7 @@ func (w *wireLoader) loadType(n node) *model.Type {
 	case "object":
 		return w.objectType(n)
 	default:
-		w.only(n, "a string", "type", "x-min-bytes", "x-max-bytes", "x-not-blank", "x-controls", "pattern")
+		w.only(n, "a string", "type", "x-min-bytes", "x-max-bytes", "x-not-blank", "x-controls", "x-secret", "pattern")
 		return w.stringType(n)
 	}
 }
@@ -367,6 +368,9 @@ func (w *wireLoader) arrayType(n node) *model.Type {
 func (w *wireLoader) elementType(n node) *model.Type {
 	if n.flag("x-nullable") {
 		w.addf(n.get("x-nullable"), "elements are never null; remove x-nullable")
+	}
+	if n.flag("x-secret") {
+		w.addf(n.get("x-secret"), "only a member of a record is a secret; remove x-secret")
 	}
 	return w.loadType(n)
 }

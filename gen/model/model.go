@@ -115,6 +115,7 @@ type Field struct {
 	Versions []string // the versions that carry it, where fewer than the model's; else empty
 	Required bool     // must be present
 	Nullable bool     // null is legal
+	Secret   bool     // to be kept out of what is printed
 }
 
 // TypeKind says which of Type's fields carry meaning.

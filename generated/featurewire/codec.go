@@ -4,6 +4,7 @@ package featurewire
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/octet-dev/octet/generated/wirejson"
 )
@@ -25156,6 +25157,9 @@ func (x SecretGetResult) Validate() error {
 	_, err := x.MarshalJSON()
 	return err
 }
+
+// Format writes the name of the model alone, under every verb: it holds a secret.
+func (SecretGetResult) Format(f fmt.State, _ rune) { fmt.Fprint(f, "SecretGetResult{hidden}") }
 
 func (x *SecretGetResult) decode(v wirejson.Value) {
 	for c := v.Members(); c.Next(); {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -313,6 +314,31 @@ func TestServices_nameTheServiceOfAMalformedAnswer(t *testing.T) {
 				t.Errorf("API %s: served %v", api, err)
 			}
 		}
+	}
+}
+
+// TestSecrets_areNotPrinted takes a secret in each way it may come into a log.
+func TestSecrets_areNotPrinted(t *testing.T) {
+	options := &exttest.Options{Services: map[string]exttest.Service{"secrets.get": exttest.Answer(map[string]any{"value": "hunter2"})}}
+	_, err := try(t, extension.API04, "do", options, func(ctx context.Context, scope *extension.Scope) error {
+		secret, err := scope.Secrets().Get(ctx, "token")
+		if err != nil || secret.Value != "hunter2" || string(secret.AppendJSON(nil)) != `{"value":"hunter2"}` {
+			t.Errorf("the secret is %q (%v)", secret.Value, err)
+		}
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%d", "%x"} {
+			for _, value := range []any{secret, &secret, []any{secret}, map[string]any{"a": &secret}, struct{ S featurewire.SecretGetResult }{secret}} {
+				if text := fmt.Sprintf(verb, value); strings.Contains(text, "hunter2") || strings.Contains(text, "68756e74657232") {
+					t.Errorf("%s of %T gives %s", verb, value, text)
+				}
+			}
+		}
+		if text := fmt.Sprint(secret); text != "SecretGetResult{hidden}" {
+			t.Errorf("the secret prints as %s", text)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
 	}
 }
 
