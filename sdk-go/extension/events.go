@@ -113,7 +113,7 @@ func (s *server) handleEvents(ctx context.Context) error {
 		e.queue = e.queue[1:]
 		e.bytes -= next.size
 		e.mu.Unlock()
-		s.protect("event handler", func() { next.run(ctx) })
+		s.apart("event handler", func() { next.run(ctx) })
 		e.mu.Lock()
 		e.handled++
 		for _, w := range e.waiting {
@@ -151,6 +151,23 @@ func (s *server) protect(what string, f func()) {
 		}
 	}()
 	f()
+}
+
+// apart is protect for a caller that goes on behind the function, also where it ends its goroutine.
+func (s *server) apart(what string, f func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		returned := false
+		defer func() {
+			if !returned {
+				s.ext.log.printf("%s %v", what, errExited)
+			}
+		}()
+		s.protect(what, f)
+		returned = true
+	}()
+	<-done
 }
 
 // spawn runs a function of the author on a goroutine of its own. Its context ends with the session, and

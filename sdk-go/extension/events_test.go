@@ -3,6 +3,7 @@ package extension_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -104,21 +105,24 @@ func TestEvents_floodOfLargeOnesIsBounded(t *testing.T) {
 	})
 }
 
-func TestEvents_survivePanicsAndMalformedOnes(t *testing.T) {
+func TestEvents_surviveFailingHandlersAndMalformedOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log lockedBuffer
 		heard := 0
 		host := exttest.Start(t, listener(&log, func(_ context.Context, event featurewire.MessageUpdatedParams) {
 			heard++
-			if event.Delta == "panic" {
+			switch event.Delta {
+			case "panic":
 				panic("oh no")
+			case "exit":
+				runtime.Goexit()
 			}
 		}))
-		for _, params := range []any{settled("panic"), map[string]any{}, map[string]any{"message_id": 7}, settled("fine")} {
+		for _, params := range []any{settled("panic"), map[string]any{}, settled("exit"), map[string]any{"message_id": 7}, settled("fine")} {
 			host.Tell(featurewire.MethodMessageUpdated, params)
 		}
 		host.Call("caught", nil)
-		if heard != 2 || strings.Count(log.String(), "message/updated dropped, it is malformed") != 2 || !strings.Contains(log.String(), "event handler panicked: oh no") {
+		if heard != 3 || strings.Count(log.String(), "message/updated dropped, it is malformed") != 2 || !strings.Contains(log.String(), "event handler panicked: oh no") || !strings.Contains(log.String(), "event handler ended its goroutine") {
 			t.Errorf("heard %d; log %s", heard, log.String())
 		}
 	})

@@ -132,8 +132,8 @@ func declined(asked canonicalwire.ProviderStreamRequest, err error) (wirejson.En
 func (s *server) play(ctx context.Context, t *Inference) {
 	defer t.cancel(nil)
 	defer s.streams.remove(t)
-	err := errors.New("the handler of the stream panicked")
-	s.protect("stream", func() { err = s.plan.stream(ctx, t) })
+	err := errors.New("the handler of the stream did not return")
+	s.apart("stream", func() { err = s.plan.stream(ctx, t) })
 	if err != nil && ctx.Err() == nil {
 		s.ext.log.printf("stream %q: %v", t.Request.StreamID, err)
 	}

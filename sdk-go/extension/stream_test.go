@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,7 +57,9 @@ func TestProviderStream_sendsItsEvents(t *testing.T) {
 		"finished by itself": {send("started", "finished"), "s-1 0 started {\"a\":1}\ns-1 1 finished {\"a\":1}", ""},
 		"finished for it":    {send("started"), "s-1 0 started {\"a\":1}\ns-1 1 finished {}", ""},
 		"failed":             {func(context.Context, *extension.Inference) error { return errors.New(`no "luck"`) }, `s-1 0 error {"message":"no \"luck\""}`, `stream "s-1": no "luck"`},
-		"panicked":           {func(context.Context, *extension.Inference) error { panic("oh no") }, `s-1 0 error {"message":"the handler of the stream panicked"}`, "stream panicked: oh no"},
+		"panicked":           {func(context.Context, *extension.Inference) error { panic("oh no") }, `s-1 0 error {"message":"the handler of the stream did not return"}`, "stream panicked: oh no"},
+		"exited":             {func(context.Context, *extension.Inference) error { runtime.Goexit(); return nil }, `s-1 0 error {"message":"the handler of the stream did not return"}`, "stream ended its goroutine"},
+		"failed at length":   {func(context.Context, *extension.Inference) error { return errors.New(strings.Repeat("x", 5000)) }, `s-1 0 error {"message":"` + strings.Repeat("x", 4096) + `"}`, "xxx"},
 		"behind its end": {func(ctx context.Context, stream *extension.Inference) error {
 			if err := errors.Join(stream.Send(ctx, "error", json.RawMessage(`{}`)), stream.Send(ctx, "usage", json.RawMessage(`{}`))); err == nil || !strings.Contains(err.Error(), "the stream has ended") {
 				return fmt.Errorf("behind the end: %v", err)
