@@ -526,6 +526,14 @@ class Connection:
             self.state = State.CLOSED
             self._events.append(Closed(orderly=True))
 
+    def abandon(self) -> None:
+        """Ends a session that belongs to another process: nothing is told to anybody."""
+        self.state = State.CLOSED
+        self._live.clear()
+        self._out.clear()
+        self._events.clear()
+        self._opening = None
+
     def lose_output(self) -> None:
         """Ends a session whose host reads no more: nothing can be answered."""
         if self.state is not State.CLOSED:

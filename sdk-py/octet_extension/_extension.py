@@ -200,6 +200,7 @@ class Extension(Ambient):
             sys.exit(EXIT_WRONG_API)
         pipes = _stdio.claim()
         runtime = self.runtime(pipes.read, pipes.write, _log)
+        runtime.guard_forks(pipes.close)
         try:
             status = EXIT_OK if runtime.run() else EXIT_FAULT
         except KeyboardInterrupt:

@@ -15,7 +15,10 @@ A handler that waits for the host is woken by whoever reads the answer.
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import os
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
@@ -39,6 +42,8 @@ DRAIN_SECONDS: Final = 1.0
 """How long requests may run on after the end of input before they are given up."""
 GRACE_SECONDS: Final = 1.0
 """How long handlers may clean up after the session has closed."""
+_FORK_SECONDS: Final = 1.0
+"""How long a fork waits for the lock of the session."""
 _AT_ONCE: Final = 0.0
 _FOREVER: Final = -1.0
 
@@ -80,6 +85,7 @@ class Runtime:
         self._running = 0
         self._orderly = False
         self._closed = threading.Event()
+        self._forked = False
         self.courier = Courier(connection, self._lock, lambda: self._flush(_FOREVER), log, Memory())
         self.session = Session(self.courier)
         self._notices = Notices(listeners, shortcuts, self._run_listener, log)
@@ -99,6 +105,42 @@ class Runtime:
         if self._loop is not None:
             self._loop.close(GRACE_SECONDS)
         return self._orderly
+
+    # --- forked children
+
+    def guard_forks(self, close: Callable[[], None]) -> None:
+        """Keeps a child that a handler forks off away from the host: it cannot write, and holds no end open.
+
+        close lets go of the descriptors of the protocol. What the child still runs goes on; then the child exits.
+        """
+        if sys.platform == "win32":
+            return
+        forking = threading.local()  # several threads may fork at once
+
+        def before() -> None:
+            forking.held = self._lock.acquire(timeout=_FORK_SECONDS)
+
+        def release() -> None:
+            if forking.held:
+                self._lock.release()
+
+        def in_child() -> None:
+            close()
+            self._forked = True
+            self._write = _drop
+            self._writing = threading.Lock()  # a thread that does not exist here may hold the old one
+            self._connection.abandon()
+            release()
+
+        os.register_at_fork(before=before, after_in_parent=release, after_in_child=in_child)
+
+    def _leave_if_forked(self) -> None:
+        """Ends a forked child behind its handler: the threads that would go on are those of the parent."""
+        if self._forked:
+            for stream in (sys.stdout, sys.stderr):
+                with contextlib.suppress(OSError, ValueError, AttributeError):
+                    stream.flush()
+            os._exit(0)
 
     # --- reading
 
@@ -187,6 +229,7 @@ class Runtime:
                 function(self.session)
             except BaseException as fault:  # noqa: BLE001 - whatever the author's function raises ends it alone
                 self._log(describe(fault))
+            self._leave_if_forked()
 
     def _drain(self) -> None:
         with self._lock:
@@ -235,11 +278,15 @@ class Runtime:
 
     def _run_listener(self, handler: Callable[..., object], arguments: list[object]) -> None:
         """Runs the handler of a notification to its end."""
-        returned = handler(*arguments)
-        if inspect.iscoroutine(returned):
-            self._the_loop().wait(returned)
+        try:
+            returned = handler(*arguments)
+            if inspect.iscoroutine(returned):
+                self._the_loop().wait(returned)
+        finally:
+            self._leave_if_forked()
 
     def _settle(self, request: Request, scope: Scope, target: Tool | Endpoint, outcome: object) -> None:
+        self._leave_if_forked()
         answer = answer_of(target, outcome)
         with self._lock:
             well, remark = self._answer(request, answer)
@@ -290,6 +337,10 @@ class Runtime:
             scope.cancellation.end("the host reads no more")
         self._log("the host reads no more")
         self._finish(orderly=False)
+
+
+def _drop(data: bytes) -> None:
+    """Writes nothing."""
 
 
 def _invoke(scope: Scope, target: Tool | Endpoint, arguments: list[object], keywords: dict[str, object]) -> object:

@@ -33,6 +33,13 @@ class Pipes:
         except OSError:
             return b""
 
+    def close(self) -> None:
+        """Lets go of both ends: in a forked child, which has no part in the protocol."""
+        for descriptor in (self._source, self._sink):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
+        self._source = self._sink = -1
+
     def write(self, data: bytes) -> None:
         """Writes all of data. Raises OSError when the host reads no more."""
         rest = memoryview(data)

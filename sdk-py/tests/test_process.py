@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def stuck() -> str:
     with ThreadPoolExecutor() as pool:
         return pool.submit(threading.Event().wait).result()
 
+@ext.tool("Answers in two processes")
+def fork() -> str:
+    child = os.fork()
+    if child == 0:
+        print("in the child", file=sys.stderr)
+    return "parent" if child else "child"
+
+@ext.tool("Answers while its child runs on")
+def linger() -> str:
+    if os.fork() == 0:
+        threading.Event().wait(600)
+    return "parent"
+
 if __name__ == "__main__":
     ext.run()
 """
@@ -55,7 +69,7 @@ def make(tmp_path: Path) -> Make:
         script.chmod(0o755)
         (tmp_path / "extension.toml").write_text(
             f'name = "made"\nversion = "1.0.0"\napi_version = "{api}"\n'
-            '[entrypoint]\ncommand = "main.py"\n[contributes]\ntools = ["stray", "stuck"]\n',
+            '[entrypoint]\ncommand = "main.py"\n[contributes]\ntools = ["stray", "stuck", "fork", "linger"]\n',
             encoding="utf-8",
         )
         return tmp_path
@@ -141,6 +155,46 @@ def test_a_tool_that_never_ends_does_not_hold_the_process(make: Make, api: str) 
             pending.result()
         assert host.wait_end(timeout=PATIENCE)
     assert host.status == 0
+
+
+@every_wire
+def test_a_forked_child_has_no_part_in_the_protocol(make: Make, api: str) -> None:
+    with ProcessHost(make(api)) as host:
+        process = host.process
+        for _ in range(3):
+            assert host.call("fork").text == "parent"
+        assert host.call("stray").text == "nothing to read"
+    assert host.status == 0
+    assert host.log.count("in the child") == 3
+    assert "never sent" not in host.log
+    assert process.poll() == 0
+
+
+@every_wire
+def test_a_forked_child_that_runs_on_holds_no_end_of_the_host(make: Make, api: str) -> None:
+    script = make(api) / "main.py"
+    source = script.read_text(encoding="utf-8")
+    script.write_text(source.replace("Event().wait(600)", "Event().wait(5)"), encoding="utf-8")
+    process = subprocess.Popen(
+        [str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    side = ProcessHost(script.parent).side
+    messages = [
+        side.request(1, "initialize", side.initialize_params()),
+        side.request(2, "tool/call", side.call_params("linger", {})),
+    ]
+    for message in messages:
+        process.stdin.write(side.spell(message) + b"\n")
+        process.stdin.flush()
+        assert process.stdout.readline()
+    process.stdin.close()
+    began = time.monotonic()
+    assert process.stdout.read() == b""
+    assert time.monotonic() - began < 4
+    assert process.wait(PATIENCE) == 0
+    process.stdout.close()
 
 
 @every_wire
