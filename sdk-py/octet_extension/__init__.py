@@ -16,7 +16,18 @@ An extension is a set of tools. Declare one with type hints, and run it:
 octet_extension.testing runs an extension in memory; octet_extension.api_v03 holds the models of API 0.3.
 """
 
-from octet_extension._ambient import audio_content, current_cancellation, image_content, text_content, tool_result
+from typing import TYPE_CHECKING
+
+from octet_extension._ambient import (
+    audio_content,
+    cache_warming_decision,
+    current_cancellation,
+    image_content,
+    persistence_metadata,
+    post_mutation_rescan,
+    text_content,
+    tool_result,
+)
 from octet_extension._cancellation import Cancellation
 from octet_extension._dynamic_tools import Catalog, DynamicTools
 from octet_extension._errors import (
@@ -31,6 +42,7 @@ from octet_extension._errors import (
     NotNegotiated,
     ProtocolError,
     RemoteProtocolError,
+    RpcError,
     ToolError,
 )
 from octet_extension._extension import API_VERSIONS, CURRENT_API, Extension
@@ -40,13 +52,21 @@ from octet_extension._scope import Call, CommandCall, HookCall, Scope, Session
 from octet_extension._source import Source
 from octet_extension._tools import Tool, make_tool
 
+if TYPE_CHECKING:
+    from octet_extension._generated.feature_wire import CacheWarmingAction, CacheWarmingDecisionPayload
+
+CancelledError = CallCancelled
+
 __all__ = [
     "API_VERSIONS",
     "CURRENT_API",
+    "CacheWarmingAction",
+    "CacheWarmingDecisionPayload",
     "Call",
     "CallCancelled",
     "CallFailed",
     "Cancellation",
+    "CancelledError",
     "Catalog",
     "CommandCall",
     "DynamicTools",
@@ -62,6 +82,7 @@ __all__ = [
     "NotNegotiated",
     "ProtocolError",
     "RemoteProtocolError",
+    "RpcError",
     "Scope",
     "Session",
     "Source",
@@ -69,9 +90,12 @@ __all__ = [
     "ToolError",
     "ToolResult",
     "audio_content",
+    "cache_warming_decision",
     "current_cancellation",
     "image_content",
     "make_tool",
+    "persistence_metadata",
+    "post_mutation_rescan",
     "text_content",
     "tool_result",
 ]
@@ -95,6 +119,7 @@ for _thing in (
     NotNegotiated,
     ProtocolError,
     RemoteProtocolError,
+    RpcError,
     Scope,
     Session,
     Source,
@@ -102,3 +127,12 @@ for _thing in (
 ):
     _thing.__module__ = __name__
 del _thing
+
+
+def __getattr__(name: str) -> object:
+    """Loads the models of a wire when somebody asks for one: most extensions need none, and API 0.3 has another."""
+    if name in {"CacheWarmingAction", "CacheWarmingDecisionPayload"}:
+        from octet_extension._generated import feature_wire  # noqa: PLC0415
+
+        return getattr(feature_wire, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

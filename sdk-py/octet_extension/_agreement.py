@@ -45,6 +45,8 @@ class Wishes:
     commands: Sequence[CommandSpec] = ()
     features: Sequence[str] = ()
     """Features or capabilities to select where they are offered."""
+    limit: frozenset[str] | None = None
+    """Features outside of which none is selected; None for no limit."""
     events: frozenset[str] = frozenset()
     """Methods of the notifications that have a handler."""
     shortcuts: Sequence[Shortcut] = ()

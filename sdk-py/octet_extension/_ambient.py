@@ -7,7 +7,7 @@ the typed services, and gives and takes plain dicts as on the wire.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -15,14 +15,25 @@ from octet_extension._cancellation import Cancellation
 from octet_extension._dialect import Dialect
 from octet_extension._dynamic_tools import DynamicTools
 from octet_extension._errors import LocalProtocolError, NoParent
+from octet_extension._log import Log
 from octet_extension._registration import Registration
 from octet_extension._scope import Link, Scope, current, show
 from octet_extension._tools import Tool, make_tool
 
 if TYPE_CHECKING:
-    from octet_extension._generated.feature_wire import NotificationLevelValue
+    from octet_extension._generated.feature_wire import CacheWarmingActionValue, NotificationLevelValue
 
-__all__ = ["Ambient", "audio_content", "current_cancellation", "image_content", "text_content", "tool_result"]
+__all__ = [
+    "Ambient",
+    "audio_content",
+    "cache_warming_decision",
+    "current_cancellation",
+    "image_content",
+    "persistence_metadata",
+    "post_mutation_rescan",
+    "text_content",
+    "tool_result",
+]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 _Json = dict[str, object]
@@ -66,8 +77,26 @@ def tool_result(
     return result if metadata is None else {**result, "metadata": dict(metadata)}
 
 
+def persistence_metadata(value: object, public: bool = False) -> _Json:
+    """Returns the answer of before_persistence that stores a value beside what the model said."""
+    return {"persistence_metadata": {"value": value, "public": public}}
+
+
+def post_mutation_rescan(resource_ids: Iterable[str]) -> _Json:
+    """Returns the answer of post_mutation that has resources read again."""
+    return {"post_mutation": {"action": "request_rescan", "resource_ids": list(resource_ids)}}
+
+
+def cache_warming_decision(action: CacheWarmingActionValue | None) -> _Json:
+    """Returns the answer of cache_warming_decision: warm, stop, or None for no opinion."""
+    return {"cache_warming_decision": action}
+
+
 class Ambient(Registration):
     """An extension as its handlers see it."""
+
+    log = Log()
+    """Writes to standard error: ext.log.info("settled", turn=3)."""
 
     _link: Link | None
 
@@ -306,6 +335,14 @@ class Ambient(Registration):
             return function
 
         return register
+
+    def cache_warming_decision(self, function: _Function) -> _Function:
+        """Registers the decorated function for the hook of this name: it returns warm, stop, or None.
+
+        The payload comes as a dict, whatever the hint says; ext.hooks.cache_warming_decision gives its model.
+        """
+        self.advise("cache_warming_decision", function)
+        return function
 
 
 def _digest(data: bytes) -> str:

@@ -15,6 +15,7 @@ __all__ = [
     "completion",
     "contributions",
     "dispose",
+    "hook",
     "members",
     "menu",
     "replacement",
@@ -33,6 +34,20 @@ def members(returned: object, where: str) -> dict[str, object]:
         if isinstance(found, dict):
             return found
     raise LocalProtocolError(f"{where} returned a {type(returned).__name__}: return its model, or a dict like it")
+
+
+def hook(returned: object, where: str, word: str | None) -> dict[str, object]:
+    """Returns what a hook answers. A helper's answer that stands in place of its own member is set right.
+
+    word is the member that a bare text is for, None where a text is no answer.
+    """
+    if word is not None and isinstance(returned, str):
+        return {word: returned}
+    found = members(returned, where)
+    for member, value in found.items():
+        if isinstance(value, dict) and list(value) == [member]:
+            return {**found, **value}
+    return found
 
 
 def required(returned: object) -> object:

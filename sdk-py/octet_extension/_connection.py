@@ -30,6 +30,7 @@ from octet_extension._happenings import (
     Closed,
     Event,
     InputEnded,
+    Leaving,
     Noticed,
     Opened,
     Remark,
@@ -57,6 +58,8 @@ class Connection:
         self.catalogs = Catalogs(wishes.tools, kept=dialect.kept_catalogs)
         self.shortcuts: set[str] = set()
         """Ids of the shortcuts that the host admitted."""
+        self.says_goodbye = False
+        """Whether shutdown is answered when leave is called, and not at once."""
         self._wishes = wishes
         self._endpoints = endpoints or {}
         self._children = Children(dialect.max_children, dialect.max_child_ids)
@@ -66,6 +69,7 @@ class Connection:
         self._frames = FrameReader(dialect.first_frame_bound, forgiving=not dialect.strict)
         self._bound = dialect.first_frame_bound
         self._live: dict[Id, Request] = {}
+        self._farewell: tuple[Id, dict[str, object]] | None = None
         self._events: deque[Event] = deque()
         self._out: list[bytes] = []
 
@@ -353,9 +357,20 @@ class Connection:
             self._answer_error(request, refusal)
             return
         self._interrupt(self.dialect.shutdown_method)
-        self._send(self.dialect.response(request, result), request)
-        self.state = State.CLOSED
-        self._events.append(Closed(orderly=True))
+        self.state = State.ENDING
+        self._farewell = (request, result)
+        if self.says_goodbye:
+            self._events.append(Leaving(cast("Mapping[str, object]", params)))
+        else:
+            self.leave()
+
+    def leave(self) -> None:
+        """Answers the shutdown of the host, which ends the session."""
+        if self.state is State.ENDING and self._farewell is not None:
+            request, result = self._farewell
+            self._send(self.dialect.response(request, result), request)
+            self.state = State.CLOSED
+            self._events.append(Closed(orderly=True))
 
     def _interrupt(self, reason: str) -> None:
         """Answers what is live, and ends every request of this side without a word: the host is leaving."""

@@ -18,7 +18,7 @@ from octet_extension._generated._json import Violation
 from octet_extension._generated._models import Decoded, Model
 from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
-from octet_extension._results import ToolResult
+from octet_extension._results import ToolResult, plain
 from octet_extension._schema import Misfit, validate
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Dialect(abc.ABC):
     methods: ClassVar[Mapping[str, Method]]
     models: ClassVar[Mapping[str, type[Decoded]]]
     errors: ClassVar[Mapping[str, ErrorCode]]
+    error_ranges: ClassVar[tuple[tuple[int, int], ...]] = ()
+    """Codes that extensions may use for errors of their own, both ends included."""
     hooks: ClassVar[Mapping[str, Hook]]
     command_method: ClassVar[str | None] = None
     hook_method: ClassVar[str]
@@ -138,6 +140,17 @@ class Dialect(abc.ABC):
         except Violation as found:
             raise InvalidParams(f"the answer to {row.name}", found.pointer, found.violation, found.detail) from None
         return value
+
+    def own_error(self, code: int, message: str, data: object) -> Refusal | None:
+        """Returns an error that an author chose, or None for a code that this side may not send."""
+        if type(code) is not int:
+            return None
+        row = next((row for row in self.errors.values() if row.code == code), None)
+        if row is None and any(low <= code <= high for low, high in self.error_ranges):
+            row = ErrorCode("", code, message, fixed=False)
+        if row is None or code == self.cancelled(None).row.code:
+            return None
+        return Refusal(row, message or row.message, ABSENT if data is None else plain(data))
 
     def error_name(self, code: int) -> str:
         """Returns the row of the error table with a code, or an empty name."""

@@ -3,6 +3,7 @@
 ExtensionError
     ToolError            raised by a tool: the call ends with an error result that carries the text
     CallCancelled        raised inside a tool whose call was cancelled
+    RpcError             raised by a handler: its request is answered with that protocol error
     CallFailed           seen by a host: the call was answered with a protocol error
     HostError            the host refused a service, with a code and a message
     ProtocolError        never raised itself; one of the two below says who broke a rule
@@ -28,6 +29,7 @@ __all__ = [
     "NotNegotiated",
     "ProtocolError",
     "RemoteProtocolError",
+    "RpcError",
     "ToolError",
 ]
 
@@ -45,6 +47,20 @@ class ToolError(ExtensionError):
 
 class CallCancelled(ExtensionError):
     """The call that is served was cancelled, or a service that it waited for; what is left is to clean up."""
+
+
+class RpcError(ExtensionError):
+    """A handler answers its request with an error of the protocol: a code, a message, and data where there is any.
+
+    The code is one of the error table, or of the range that the wire leaves to extensions. Any other, and that of a
+    cancelled request, which the host alone brings about, is answered as an internal error.
+    """
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
 
 
 class CallFailed(ExtensionError):

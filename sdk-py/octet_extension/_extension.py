@@ -15,7 +15,7 @@ from octet_extension._connection import Connection
 from octet_extension._dialect import Dialect
 from octet_extension._errors import LocalProtocolError
 from octet_extension._generated import VERSION_VARIABLE, WIRE_VERSIONS
-from octet_extension._registration import checked_uses
+from octet_extension._registration import ALL, checked_uses
 from octet_extension._runtime import Runtime
 from octet_extension._tools import Handler, Tool, make_tool
 
@@ -45,9 +45,10 @@ class Extension(Ambient):
     that the host may have running at once. uses lists the features whose services the extension calls, "all" for
     every one; what registrations need is added by itself. An extension that names its version api_version and lists
     nothing gets what the methods of this class need: artifacts, policy, secrets, agents, tools that come and go.
+    supported_features lists what may be selected at all, beside the features that no session goes without.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one keyword for each choice, two of them with two names
         self,
         *,
         api: str | None = None,
@@ -55,6 +56,7 @@ class Extension(Ambient):
         concurrency: int | None = None,
         max_concurrent_requests: int | None = None,
         uses: str | Iterable[str] | None = None,
+        supported_features: Iterable[str] | None = None,
     ) -> None:
         version = api or api_version or _announced()
         bound = concurrency if concurrency is not None else max_concurrent_requests
@@ -68,6 +70,10 @@ class Extension(Ambient):
         self._uses = checked_uses(self.dialect, uses)
         if uses is None and api_version is not None:
             self._uses = self.dialect.own_features()
+        limit = checked_uses(self.dialect, supported_features)
+        self._limit = None if limit is None or ALL in limit else frozenset(limit)
+        if uses is None and limit is not None:
+            self._uses = limit
         self._tools: dict[str, Tool] = {}
         self.runtime_commands = False
         """Whether the commands may differ from those of the manifest, where the host takes that."""
@@ -166,7 +172,8 @@ class Extension(Ambient):
         return Wishes(
             tools=tools,
             commands=list(self._commands.values()),
-            features=features,
+            features=[name for name in features if self._limit is None or name in self._limit],
+            limit=self._limit,
             events=frozenset(self._listeners),
             shortcuts=list(self._shortcuts.values()),
             declared=self._declared(),
@@ -184,6 +191,7 @@ class Extension(Ambient):
             listeners=self._listeners,
             shortcuts=self._shortcuts,
             on_ready=tuple(self._ready),
+            on_shutdown=tuple(self._leaving),
         )
         self._link = runtime.courier
         return runtime

@@ -82,6 +82,9 @@ class FeatureDialect(Dialect):
     methods: ClassVar[Mapping[str, Method]] = wire.METHODS
     models: ClassVar[Mapping[str, type[Decoded]]] = wire.MODELS
     errors: ClassVar[Mapping[str, ErrorCode]] = wire.ERRORS
+    error_ranges: ClassVar[tuple[tuple[int, int], ...]] = tuple(
+        (int(low), int(high)) for _, low, high in wire.TABLE_ERROR_RANGES
+    )
     hooks: ClassVar[Mapping[str, Hook]] = wire.HOOKS
     command_method: ClassVar[str | None] = wire.METHOD_COMMAND_EXECUTE
     hook_method: ClassVar[str] = wire.METHOD_HOOK_RUN
@@ -326,7 +329,7 @@ class FeatureDialect(Dialect):
         wanted = (wire.FEATURE_REQUEST_PROGRESS, wire.FEATURE_PROGRESS_DECORATION, *wishes.features)
         try:
             selection = _negotiation.select_features(
-                self.api, offer, wanted=wanted, supported=wire.FEATURES, concurrency=wishes.concurrency
+                self.api, offer, wanted=wanted, supported=_supported(wishes), concurrency=wishes.concurrency
             )
         except _negotiation.UnsupportedFeatures as found:
             raise Refusal(
@@ -484,6 +487,13 @@ class FeatureDialect(Dialect):
 def _part(part: object) -> object:
     """Returns media of a result as JSON, from its model or from a dict like it."""
     return part.to_json() if isinstance(part, wire.ContentPart) else plain(part)
+
+
+def _supported(wishes: Wishes) -> frozenset[str]:
+    """Returns what may be selected: every feature, or those of the author's list and the required ones."""
+    if wishes.limit is None:
+        return frozenset(wire.FEATURES)
+    return wishes.limit.union(row.name for row in wire.FEATURES.values() if row.required)
 
 
 def _nothing() -> None:

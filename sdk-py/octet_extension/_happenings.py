@@ -16,6 +16,7 @@ __all__ = [
     "Closed",
     "Event",
     "InputEnded",
+    "Leaving",
     "Noticed",
     "Opened",
     "Remark",
@@ -93,10 +94,17 @@ class InputEnded:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Leaving:
+    """The host asks for the end, and has its answer once the connection is told that the session is left."""
+
+    params: Mapping[str, object]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Closed:
     """The session is over. orderly says whether the host meant it."""
 
     orderly: bool
 
 
-Event: TypeAlias = Opened | RequestStarted | RequestEnded | Noticed | Remark | InputEnded | Closed
+Event: TypeAlias = Opened | RequestStarted | RequestEnded | Noticed | Remark | InputEnded | Leaving | Closed

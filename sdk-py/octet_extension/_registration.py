@@ -20,10 +20,10 @@ from octet_extension._scope import CommandCall, HookCall, Scope, Session
 from octet_extension._signature import MODEL, PAYLOAD, SCOPE, Plan, plan_of
 from octet_extension._source import Source
 
-__all__ = ["Registration", "checked_uses"]
+__all__ = ["ALL", "Registration", "checked_uses"]
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
-_ALL: Final = "all"
+ALL: Final = "all"
 _WHOLE: Final = (SCOPE, PAYLOAD, MODEL)
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Registration:
         self._shortcuts: dict[str, Shortcut] = {}
         self._adapter: Adapter | None = None
         self._ready: list[Callable[[Session], object]] = []
+        self._leaving: list[Listener] = []
         self._implied: list[str] = []
         self._log_line: Callable[[str], None] = lambda text: None  # noqa: ARG005 - a session sets it
         for served in dialect.served_without_handler():
@@ -131,7 +132,12 @@ class Registration:
         """Takes the handler of a hook; the payload without a hint comes as its model."""
         self._add_hook(name, handler, typed=True)
 
-    def _add_hook(self, name: str, handler: Callable[..., object], *, typed: bool) -> None:
+    def advise(self, name: str, handler: Callable[..., object]) -> None:
+        """Takes the handler of a hook that may return its one word bare; the payload comes as a dict."""
+        plan = tuple(PAYLOAD if what == MODEL else what for what in plan_of(handler, (Scope,), name, typed=False))
+        self._add_hook(name, handler, typed=False, plan=plan)
+
+    def _add_hook(self, name: str, handler: Callable[..., object], *, typed: bool, plan: Plan | None = None) -> None:
         where = f"hook {name!r}"
         hook = self.dialect.hooks.get(name)
         if hook is None or self.dialect.api not in hook.versions:
@@ -139,9 +145,11 @@ class Registration:
             raise LocalProtocolError(f"API {self.dialect.api} has no {where}{versions}")
         row = self._row(self.dialect.hook_method, where)
         judge = functools.partial(self.dialect.own_hook, hook)
-        self._add(
-            row, name, handler, HookCall, lambda value: judge(_answers.members(value, where)), typed=typed, where=where
-        )
+
+        def shape(returned: object) -> object:
+            return judge(_answers.hook(returned, where, None if plan is None else name))
+
+        self._add(row, name, handler, HookCall, shape, typed=typed, where=where, plan=plan)
         if hook.feature != "-":
             self._implied.append(hook.feature)
 
@@ -285,6 +293,17 @@ class Registration:
         self._ready.append(function)
         return function
 
+    def on_shutdown(self, function: _Function) -> _Function:
+        """Registers the decorated function to be called before the extension leaves.
+
+        It takes the parameters of the shutdown, or nothing. Live requests are answered by then. The functions run in
+        order, also where the input ends without shutdown, and the host is answered when they are done or a second is
+        over. They cannot ask the host for anything.
+        """
+        plan = plan_of(function, (Session,), "on_shutdown", typed=False)
+        self._leaving.append(Listener(function, plan))
+        return function
+
     # --- inside
 
     def _row(self, method: str | None, where: str) -> Method:
@@ -346,7 +365,7 @@ class Registration:
     def _selected(self, uses: tuple[str, ...] | None) -> tuple[str, ...]:
         """Returns the features to select where they are offered."""
         known = self.dialect.features(hooks=self.dialect.hook_method in self._endpoints)
-        wanted = known if _ALL in (uses or ()) else tuple(uses or ())
+        wanted = known if ALL in (uses or ()) else tuple(uses or ())
         return tuple(dict.fromkeys([*self._implied, *(name for name in wanted if name in known)]))
 
 
@@ -357,6 +376,6 @@ def checked_uses(dialect: Dialect, uses: str | Iterable[str] | None) -> tuple[st
     names = (uses,) if isinstance(uses, str) else tuple(uses)
     known = dialect.features(hooks=True)
     for name in names:
-        if name != _ALL and name not in known:
+        if name != ALL and name not in known:
             raise LocalProtocolError(f"API {dialect.api} has no feature {name!r}: see the table of its features")
     return names

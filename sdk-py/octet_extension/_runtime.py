@@ -26,11 +26,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 from octet_extension._connection import Connection, Request
 from octet_extension._courier import Courier, describe, start
 from octet_extension._endpoints import Endpoint, Listener, Shortcut
-from octet_extension._happenings import Closed, InputEnded, Noticed, Opened, Remark, RequestEnded, RequestStarted
+from octet_extension._happenings import (
+    Closed,
+    InputEnded,
+    Leaving,
+    Noticed,
+    Opened,
+    Remark,
+    RequestEnded,
+    RequestStarted,
+)
 from octet_extension._memory import Memory
 from octet_extension._notices import Notices
 from octet_extension._scope import Call, Scope, Session, current
 from octet_extension._serving import Answer, Raised, answer_of, bind
+from octet_extension._signature import CONTEXT, PAYLOAD, SCOPE
 from octet_extension._tools import Tool
 
 if TYPE_CHECKING:
@@ -44,6 +54,8 @@ GRACE_SECONDS: Final = 1.0
 """How long handlers may clean up after the session has closed."""
 _FORK_SECONDS: Final = 1.0
 """How long a fork waits for the lock of the session."""
+FAREWELL_SECONDS: Final = 1.0
+"""How long the functions of on_shutdown may take, less than a host waits for the answer to shutdown."""
 _AT_ONCE: Final = 0.0
 _FOREVER: Final = -1.0
 
@@ -68,11 +80,14 @@ class Runtime:
         listeners: Mapping[str, list[Listener]],
         shortcuts: Mapping[str, Shortcut],
         on_ready: tuple[Callable[[Session], object], ...],
+        on_shutdown: tuple[Listener, ...] = (),
     ) -> None:
         self._read = read
         self._write = write
         self._log = log
         self._on_ready = on_ready
+        self._on_shutdown = on_shutdown
+        connection.says_goodbye = bool(on_shutdown)
         self._leading = threading.Lock()  # held by the worker that reads
         self._writing = threading.Lock()  # held by the thread that writes; taken before _lock, never inside it
         # _lock guards what follows; _changed is its condition: a request was answered or a handler returned.
@@ -177,6 +192,10 @@ class Runtime:
                     self._log(text)
                 case InputEnded():
                     self._drain()
+                case Leaving(params):
+                    self._say_goodbye(params)
+                    with self._lock:
+                        self._connection.leave()
                 case Closed(orderly):
                     self._finish(orderly=orderly)
         return None
@@ -236,7 +255,29 @@ class Runtime:
             self._changed.wait_for(lambda: self._connection.live == 0, DRAIN_SECONDS)
             self._connection.end("the input ended")
 
+    def _say_goodbye(self, params: Mapping[str, object]) -> None:
+        """Runs what the author does at the end, for no longer than the host waits."""
+        listeners, self._on_shutdown = self._on_shutdown, ()
+        if not listeners:
+            return
+        done = threading.Event()
+        given = {SCOPE: self.session, PAYLOAD: params, CONTEXT: {}}
+
+        def run() -> None:
+            for listener in listeners:
+                try:
+                    self._run_listener(listener.handler, [given[what] for what in listener.plan])
+                except BaseException as fault:  # noqa: BLE001 - whatever the author's function raises ends it alone
+                    self._log(describe(fault))
+            done.set()
+
+        start(run, "octet-shutdown", self._log)
+        if not done.wait(FAREWELL_SECONDS):
+            self._log(f"on_shutdown is not done after {FAREWELL_SECONDS} s: the extension leaves without it")
+
     def _finish(self, *, orderly: bool) -> None:
+        if orderly:
+            self._say_goodbye({})  # the input ended without shutdown
         with self._lock:
             self._orderly = orderly
         self._closed.set()

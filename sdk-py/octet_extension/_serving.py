@@ -16,6 +16,7 @@ from octet_extension._errors import (
     LocalProtocolError,
     NoParent,
     NotNegotiated,
+    RpcError,
     ToolError,
 )
 from octet_extension._results import OverBound, ToolResult
@@ -82,11 +83,11 @@ def answer_of(target: Tool | Endpoint, outcome: object) -> Answer:
         if isinstance(target, Tool):
             if fault is None:
                 return _result(target.result(outcome))
-            return _tool_failure(fault)
+            return _chosen(fault) if isinstance(fault, RpcError) else _tool_failure(fault)
         if fault is None:
             value = target.answer(outcome)
             return Answer(lambda connection, request: connection.succeed(request, value))
-        return _failure(fault)
+        return _chosen(fault) if isinstance(fault, RpcError) else _failure(fault)
     except Exception as found:  # noqa: BLE001 - what the handler returned is data of the author, of any shape
         return _unusable(found, tool=isinstance(target, Tool))
 
@@ -123,6 +124,25 @@ def _failure(fault: BaseException) -> Answer:
     return _refuse(lambda connection, request: connection.fail_internally(request, ""), remark)
 
 
+def _chosen(fault: RpcError) -> Answer:
+    """Answers with the error that the handler asks for, if the wire lets it."""
+
+    def send(connection: Connection, request: Request) -> bool:
+        dialect, message = connection.dialect, _clean(str(fault.message))
+        refusal = dialect.own_error(fault.code, message, fault.data)
+        if refusal is None:
+            detail = f"{fault.code!r} is no code that an extension may answer with: {message}"
+            connection.fail_internally(request, detail)
+        else:
+            dialect.spell(
+                dialect.error(request.id, refusal)
+            )  # data that cannot be sent shows while the request is open
+            connection.fail(request, refusal)
+        return False
+
+    return Answer(send)
+
+
 def _unusable(fault: Exception, *, tool: bool) -> Answer:
     detail = str(fault) if isinstance(fault, LocalProtocolError) else f"the result: {type(fault).__name__}"
     shown = detail if tool else ""
@@ -135,4 +155,8 @@ def _shown(fault: BaseException) -> str:
         message = str(fault)
     except Exception:  # noqa: BLE001 - an exception of the author that cannot be shown
         message = ""
-    return message[:_MAX_FAILURE_TEXT].encode("utf-8", "replace").decode("utf-8")
+    return _clean(message)
+
+
+def _clean(text: str) -> str:
+    return text[:_MAX_FAILURE_TEXT].encode("utf-8", "replace").decode("utf-8")

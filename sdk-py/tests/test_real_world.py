@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from octet_extension import CallFailed, Extension, LocalProtocolError, cache_warming_decision
+from octet_extension.api_v04 import EXIT_MS, SHUTDOWN_REPLY_MS
 from octet_extension.testing import ProcessHost, ProgressStatus
 
 SOURCE = """#!{python}
@@ -224,3 +228,253 @@ loaded = [name for name in sys.modules if name.startswith("octet_extension._gene
 assert not any({other!r} in name or name == "asyncio" for name in loaded), loaded
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def started(directory: Path, source: str, contributes: str = "") -> Path:
+    script = directory / "main.py"
+    script.write_text(f"#!{sys.executable}\n{source}", encoding="utf-8")
+    script.chmod(0o755)
+    manifest = MANIFEST.partition("[contributes]")[0]
+    (directory / "extension.toml").write_text(f"{manifest}[contributes]\n{contributes}\n", encoding="utf-8")
+    return directory
+
+
+ERRORS = """
+from octet_extension import CancelledError, Extension, RpcError
+
+ext = Extension(api_version="0.4")
+
+@ext.tool(name="refuse", description="Refuse")
+def refuse(args):
+    data = {"odd": ext} if args.get("odd") else args.get("data")
+    raise RpcError(args["code"], args["message"], data)
+
+@ext.command(name="refuse", description="Refuse")
+def refuse_command(arguments):
+    raise RpcError(-32602, "no such place")
+
+@ext.tool(name="wait", description="Wait until cancelled")
+def wait(args):
+    ext.progress(message="waiting")
+    ext.cancellation.wait(30)
+    try:
+        ext.cancellation.raise_if_cancelled()
+    except CancelledError:
+        ext.log("gave up", tool="wait")
+        raise
+
+ext.run()
+"""
+
+
+def test_an_author_answers_with_an_error_of_the_protocol(tmp_path: Path) -> None:
+    directory = started(tmp_path, ERRORS, 'tools = ["refuse", "wait"]\ncommands = ["refuse"]')
+    with ProcessHost(directory) as host:
+        for code, message, data in ((-32001, "not mine", {"why": [1]}), (-32602, "what?", None)):
+            with pytest.raises(CallFailed) as failed:
+                host.call("refuse", code=code, message=message, data=data)
+            assert (failed.value.code, failed.value.message, failed.value.data) == (code, message, data)
+        wrong: tuple[tuple[object, bool], ...] = (
+            (5, False),
+            (-32800, False),
+            ("x", False),
+            (True, False),
+            (-32001, True),
+        )
+        for chosen, odd in wrong:
+            with pytest.raises(CallFailed) as failed:
+                host.call("refuse", code=chosen, message="m", odd=odd)
+            assert failed.value.name == "internal_error", chosen
+        with pytest.raises(CallFailed, match="no such place") as failed:
+            host.command("refuse")
+        assert failed.value.name == "invalid_params"
+        call = host.begin("wait")
+        call.wait_progress()
+        call.cancel()
+        with pytest.raises(CallFailed) as failed:
+            call.result()
+        assert failed.value.name == "request_cancelled"
+    assert '{"level": "info", "message": "gave up", "fields": {"tool": "wait"}}' in host.log
+    assert host.status == 0
+
+
+HOOKS = """
+from typing import Optional
+
+from octet_extension import (
+    CacheWarmingAction, CacheWarmingDecisionPayload, Extension, persistence_metadata, post_mutation_rescan,
+)
+
+ext = Extension(api_version="0.4", max_concurrent_requests=1)
+
+@ext.cache_warming_decision
+def advise(payload: CacheWarmingDecisionPayload) -> Optional[CacheWarmingAction]:
+    ext.cancellation.raise_if_cancelled()
+    if payload["decision"]["warm_cost_microdollars"] > 5_000:
+        return CacheWarmingAction.STOP
+    return None
+
+@ext.hook("before_persistence")
+def before_persistence(payload, context):
+    return persistence_metadata({"run": payload["run_id"]}, public=True)
+
+@ext.hook("post_mutation")
+def post_mutation(payload):
+    return {"post_mutation": post_mutation_rescan(payload["affected_resources"])}
+
+ext.run()
+"""
+
+
+def test_helpers_answer_the_hooks(tmp_path: Path) -> None:
+    hooks = 'hooks = ["cache_warming_decision", "before_persistence", "post_mutation"]'
+    with ProcessHost(started(tmp_path, HOOKS, hooks)) as host:
+        for cost, answer in ((5_001, {"cache_warming_decision": "stop"}), (5_000, {})):
+            decision = {
+                "phase": "idle",
+                "warm_cost_microdollars": cost,
+                "miss_cost_microdollars": 9_000,
+                "continuation_probability": 0.5,
+                "expected_savings_microdollars": -3,
+                "economics_available": True,
+                "action": "warm",
+            }
+            assert host.hook("cache_warming_decision", {"decision": decision, "model": "m"}) == answer
+        turn = {
+            "run_id": "r1",
+            "model": "m",
+            "protocol": "p",
+            "stop_reason": "end",
+            "text_bytes": 1,
+            "tool_call_count": 0,
+            "reasoning_part_count": 0,
+            "media_part_count": 0,
+        }
+        stored = host.hook("before_persistence", turn)["persistence_metadata"]
+        assert stored == {"value": {"run": "r1"}, "public": True}
+        mutation = {
+            "mutation_id": "mutation:one",
+            "kind": "resource",
+            "affected_resources": ["resource:one"],
+            "generation": 1,
+            "state": "committed",
+        }
+        rescan = host.hook("post_mutation", mutation)["post_mutation"]
+        assert rescan == {"action": "request_rescan", "resource_ids": ["resource:one"]}
+    assert host.status == 0
+
+
+def test_a_helper_gives_an_opinion_or_none() -> None:
+    assert cache_warming_decision("warm") == {"cache_warming_decision": "warm"}
+    assert cache_warming_decision(None) == {"cache_warming_decision": None}
+
+
+FEATURES = """
+from octet_extension import Extension
+
+ext = Extension(api_version="0.4", supported_features=("request_cancellation", "content_parts", "secrets"))
+
+@ext.tool(name="features", description="List what was agreed")
+def features(args):
+    return " ".join(sorted(ext.negotiated_features))
+
+@ext.on_lifecycle("turn_settled")
+def settled(event):
+    raise AssertionError
+
+ext.run()
+"""
+
+
+def test_no_other_feature_is_selected_than_is_supported(tmp_path: Path) -> None:
+    with ProcessHost(started(tmp_path, FEATURES, 'tools = ["features"]')) as host:
+        assert host.call("features").text == "content_parts request_cancellation secrets"
+    assert host.status == 0
+
+
+def test_a_supported_feature_is_one_of_the_version() -> None:
+    with pytest.raises(LocalProtocolError, match="no feature 'magic'"):
+        Extension(api_version="0.4", supported_features=("magic",))
+
+
+LOG = """
+from octet_extension import Extension
+
+ext = Extension(api_version="0.4")
+
+@ext.tool(name="say", description="Say")
+def say(args):
+    ext.log.info("turn settled", turn_id="t\\n1", message=2)
+    ext.log.debug("d")
+    ext.log.warning("w", what={1})
+    ext.log.error(ValueError("e"), far=float("inf"))
+    return "said"
+
+ext.run()
+"""
+
+
+def test_a_log_is_lines_of_json_on_standard_error(tmp_path: Path) -> None:
+    with ProcessHost(started(tmp_path, LOG, 'tools = ["say"]')) as host:
+        assert host.call("say").text == "said"
+    assert [json.loads(line) for line in host.log.splitlines()] == [
+        {"level": "info", "message": "turn settled", "fields": {"turn_id": "t\n1", "message": 2}},
+        {"level": "debug", "message": "d"},
+        {"level": "warning", "message": "w", "fields": {"what": "{1}"}},
+        {"level": "error", "message": "e", "fields": {"far": "inf"}},
+    ]
+
+
+SHUTDOWN = """
+import threading
+
+from octet_extension import Extension
+
+ext = Extension(api_version="0.4")
+
+@ext.on_shutdown
+def shutdown(params):
+    ext.log.info("leaving", params=params)
+
+@ext.on_shutdown
+def broken():
+    raise ValueError("broken")
+
+@ext.on_shutdown
+def last():
+    ext.log.info("last")
+    {ending}
+
+ext.run()
+"""
+
+
+@pytest.mark.parametrize("ending", ["pass", "threading.Event().wait()"])
+def test_on_shutdown_runs_before_the_answer_and_holds_it_up_for_a_while_only(tmp_path: Path, ending: str) -> None:
+    with ProcessHost(started(tmp_path, SHUTDOWN.replace("{ending}", ending))) as host:
+        began = time.monotonic()
+    assert time.monotonic() - began < (SHUTDOWN_REPLY_MS + EXIT_MS) / 1000
+    assert host.status == 0
+    lines = host.log
+    assert (
+        lines.index('"leaving", "fields": {"params": {}}') < lines.index("ValueError: broken") < lines.index('"last"')
+    )
+    assert ("the extension leaves without it" in lines) == (ending != "pass")
+    frames = b"".join(frame.strip() + b"\n" for who, frame in host.transcript if who == "host")
+    done = subprocess.run(
+        [str(tmp_path / "main.py")],
+        input=frames,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=60,
+        check=True,
+    )
+    assert 0 < done.stdout.index(b'"last"') < done.stdout.rindex(b'"result"')
+    assert done.stdout.count(b'"last"') == 1
+
+
+def test_on_shutdown_runs_where_the_input_ends(tmp_path: Path) -> None:
+    directory = started(tmp_path, SHUTDOWN.replace("{ending}", "pass"))
+    done = subprocess.run([str(directory / "main.py")], input=b"", capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b'"last"' in done.stderr
