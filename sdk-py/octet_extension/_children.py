@@ -47,6 +47,7 @@ class Children:
         self._max_ids = max_ids
         self._waiting: dict[str, Child] = {}
         self._issued = 0
+        self._tombstones: set[str] = set()  # no more than there are ids
 
     def open(self, row: Method, parent: object, done: Callable[[], object] | None = None) -> Child:
         """Makes a request. Raises LocalProtocolError beyond the bounds."""
@@ -70,10 +71,19 @@ class Children:
         found = _ID.fullmatch(request) if isinstance(request, str) else None
         return found is not None and int(found[1]) <= self._issued
 
+    def bury(self, request: Id | None) -> bool:
+        """Takes the one late answer of a request that was cancelled. Reports whether it may have one."""
+        if not isinstance(request, str) or request not in self._tombstones:
+            return False
+        self._tombstones.remove(request)
+        return True
+
     def settle(self, child: Child, ending: str, value: object) -> bool:
         """Ends a request. Reports whether it still waited."""
         if self._waiting.pop(child.id, None) is None:
             return False
+        if ending == CANCELLED:
+            self._tombstones.add(child.id)
         child.ending = ending
         child.value = value
         if child.done is not None:

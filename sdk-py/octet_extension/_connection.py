@@ -108,8 +108,7 @@ class Connection:
                 self._close(f"a frame cannot be read: {fault}")
             else:
                 self._remark(f"a line cannot be read: {fault}")
-                if self.state is not State.NEW:
-                    self._answer_error(None, self.dialect.unreadable())
+                self._unreadable(payload, str(fault))
             return
         try:
             message = self.dialect.classify(value)
@@ -122,6 +121,27 @@ class Connection:
             self._notification(message)
         else:
             self._response(message)
+
+    def _unreadable(self, payload: bytes, reason: str) -> None:
+        """Answers a line that is no strict JSON, under its own id where that can be read."""
+        found = self.dialect.salvage(payload)
+        try:
+            message = None if found is None else self.dialect.classify(found[0])
+        except EnvelopeFault:
+            message = None
+        if found is None or message is None:
+            if self.state is not State.NEW:
+                self._answer_error(None, self.dialect.unreadable())
+        elif message.kind == _envelope.REQUEST and message.id is not None:
+            refusal = self.dialect.bad_params(found[1], reason)
+            if self.state is State.NEW and message.method == self.dialect.initialize_method:
+                self._refuse_start(message.id, refusal)
+            else:
+                self._answer_error(message.id, refusal)
+        elif message.kind != _envelope.NOTIFICATION:
+            child = self._children.waiting(message.id)
+            if child is not None:
+                self._settle_child(child, _children.FAILED, None)
 
     def _faulty(self, value: object, fault: EnvelopeFault) -> None:
         self._remark(f"a message is wrong: {fault.reason}")
@@ -141,8 +161,13 @@ class Connection:
         child = self._children.waiting(message.id)
         if child is None:
             issued = self._children.issued(message.id)
-            text = "an answer came late" if issued else "a response came to a request that was never sent"
-            if self.dialect.strict and not issued:
+            explained = self._children.bury(message.id)
+            text = (
+                "a request was answered again, or late"
+                if issued
+                else "a response came to a request that was never sent"
+            )
+            if self.dialect.strict and not explained:
                 self._close(text)
             else:
                 self._remark(text)

@@ -170,6 +170,11 @@ class Dialect(abc.ABC):
     def classify(self, value: object) -> Message:
         """Reads an envelope. Raises EnvelopeFault."""
 
+    def salvage(self, payload: bytes) -> tuple[Mapping[str, object], str] | None:
+        """Reads the envelope around a text or member that is not strict, and the place of that, where the wire may."""
+        del payload
+        return None
+
     @abc.abstractmethod
     def answerable(self, value: object) -> tuple[bool, Id | None]:
         """Says whether a value with a faulty envelope is answered, and under which id."""
@@ -203,6 +208,10 @@ class Dialect(abc.ABC):
     @abc.abstractmethod
     def unreadable(self) -> Refusal:
         """The line is not JSON."""
+
+    def bad_params(self, pointer: str, detail: str) -> Refusal:
+        """The parameters of a request are wrong."""
+        return self.bad_request(f"{pointer}: {detail}")
 
     @abc.abstractmethod
     def bad_request(self, detail: str) -> Refusal:

@@ -124,6 +124,9 @@ class FeatureDialect(Dialect):
             raise EnvelopeFault("a message is an object")
         return _feature_envelope.scan(value)
 
+    def salvage(self, payload: bytes) -> tuple[Mapping[str, object], str] | None:
+        return _feature_envelope.salvage(payload)
+
     def answerable(self, value: object) -> tuple[bool, Id | None]:
         if not isinstance(value, dict):
             return True, None
@@ -159,6 +162,10 @@ class FeatureDialect(Dialect):
 
     def unreadable(self) -> Refusal:
         return Refusal(wire.ERROR_PARSE_ERROR, wire.ERROR_PARSE_ERROR.message)
+
+    def bad_params(self, pointer: str, detail: str) -> Refusal:
+        row = wire.ERROR_INVALID_PARAMS
+        return Refusal(row, f"{row.message}: {pointer.removeprefix('/params')}: {detail}")
 
     def bad_request(self, detail: str) -> Refusal:
         return Refusal(wire.ERROR_INVALID_REQUEST, f"{wire.ERROR_INVALID_REQUEST.message}: {detail}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -16,10 +18,10 @@ from octet_extension._envelope import (
     message_of,
 )
 from octet_extension._generated import feature_wire
-from octet_extension._generated._json import Violation
+from octet_extension._generated._json import JsonSyntaxError, Violation, too_deep
 from octet_extension._generated._models import Model
 
-__all__ = ["VERSION", "classify", "legal_id", "scan"]
+__all__ = ["VERSION", "classify", "legal_id", "salvage", "scan"]
 
 _MODELS: Final[Mapping[str, type[Model]]] = {
     REQUEST: feature_wire.JsonRpcRequest,
@@ -62,3 +64,65 @@ def scan(value: Mapping[str, object]) -> Message:
     if kind == REQUEST and not legal_id(members["id"]):
         raise EnvelopeFault("id must be a string or an unsigned integer within its bound")
     return message_of(kind, members)
+
+
+_LONE: Final = re.compile("[\ud800-\udfff]")
+
+
+class _Members(dict[str, object]):
+    """An object whose members may stand twice; twice is the first name that does."""
+
+    twice: str | None = None
+
+
+def _members(pairs: list[tuple[str, object]]) -> _Members:
+    found = _Members()
+    for name, value in pairs:
+        if name in found and found.twice is None:
+            found.twice = name
+        found.setdefault(name, value)
+    return found
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+_LENIENT: Final = json.JSONDecoder(object_pairs_hook=_members, parse_float=str, parse_constant=_no_constant)
+
+
+def salvage(payload: bytes) -> tuple[Mapping[str, object], str] | None:
+    """Reads the envelope of a line whose only fault is a text or a member inside it, and where that is.
+
+    None for a line that is no JSON object, and for one whose own members cannot be told apart.
+    """
+    try:
+        text = payload.decode("utf-8")
+        if too_deep(text, feature_wire.MAX_JSON_DEPTH):
+            return None
+        value = _LENIENT.decode(text)
+    except (ValueError, RecursionError, JsonSyntaxError):
+        return None
+    if not isinstance(value, _Members) or value.twice is not None:
+        return None
+    return value, _fault(value).encode("utf-8", "replace").decode("utf-8")
+
+
+def _fault(root: object) -> str:
+    """Returns the pointer of a member that stands twice, or of a text with a lone surrogate."""
+    stack: list[tuple[object, str]] = [(root, "")]
+    while stack:
+        node, pointer = stack.pop()
+        if isinstance(node, str) and _LONE.search(node):
+            return pointer
+        if isinstance(node, _Members):
+            steps = {name: f"{pointer}/{name.replace('~', '~0').replace('/', '~1')}" for name in node}
+            if node.twice is not None:
+                return steps[node.twice]
+            for name in node:
+                if _LONE.search(name):
+                    return steps[name]
+            stack.extend((node[name], steps[name]) for name in reversed(node))
+        elif isinstance(node, list):
+            stack.extend((child, f"{pointer}/{index}") for index, child in reversed(list(enumerate(node))))
+    return ""

@@ -303,3 +303,16 @@ def test_errors_carry_the_words_of_the_table_alone() -> None:
     (answer,) = wire.heard()
     assert answer["error"]["message"] == MESSAGES[-32603]
     assert set(answer["error"]) <= {"code", "message", "data"}
+
+
+@pytest.mark.parametrize("cancelled", [True, False])
+def test_a_second_answer_ends_the_session_unless_a_tombstone_explains_it(cancelled: bool) -> None:
+    wire = ready("0.3")
+    child = wire.connection.ask(wire.connection.dialect.methods["theme/select"], {}, None)
+    if cancelled:
+        wire.connection.give_up(child, "enough")
+    answer = {"jsonrpc": "2.0", "id": child.id, "result": {}}
+    wire.say(answer)
+    assert wire.closed is None
+    wire.say(answer)
+    assert wire.closed is not None

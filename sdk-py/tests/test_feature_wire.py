@@ -316,3 +316,25 @@ def test_the_host_side_names_the_error() -> None:
     with TestHost(extension("0.4")) as host, pytest.raises(CallFailed) as caught:
         host.call("nowhere")
     assert (caught.value.name, caught.value.code) == ("unknown_method", -32601)
+
+
+@feature
+@pytest.mark.parametrize("text", [b'"\\ud800"', b'{"a":1,"a":2}', b'["\\udfff"]'])
+def test_a_request_with_a_text_or_member_that_is_not_strict_is_answered_under_its_id(api: str, text: bytes) -> None:
+    wire = ready(api)
+    (answer,) = wire.bytes(b'{"jsonrpc":"2.0","id":7,"method":"tool/call","params":{"name":%b}}\n' % text)
+    assert (answer["id"], code(answer)) == (7, -32602)
+    assert "/name" in answer["error"]["message"]
+    assert wire.bytes(b'{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":%b}}\n' % text) == []
+    (answer,) = wire.bytes(b'{"jsonrpc":"2.0","id":7,"id":8,"method":"tool/call","params":{}}\n')
+    assert (answer["id"], code(answer)) == (None, -32700)
+
+
+@negotiating
+@pytest.mark.parametrize("body", [b'"result":"\\ud800"', b'"result":{"a":1,"a":2}', b'"error":{"message":"\\ud800"}'])
+def test_a_response_that_is_not_strict_settles_its_request(api: str, body: bytes) -> None:
+    wire = ready(api)
+    child = wire.connection.ask(wire.connection.dialect.methods["composer/set"], {}, None)
+    wire.heard()
+    wire.bytes(b'{"jsonrpc":"2.0","id":"%b",%b}\n' % (child.id.encode(), body))
+    assert (child.ending, child.value) == ("failed", None)
