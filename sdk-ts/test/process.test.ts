@@ -1,7 +1,9 @@
 /** What only a process can show: streams, exit statuses, stray output. */
 
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
@@ -106,4 +108,45 @@ test("a frame that is not canonical ends the process with 1 and says so on stder
   assert.equal(await child.ended, 1);
   assert.deepEqual(child.lines, []);
   assert.match(child.stderr, /no canonical JSON: offset 1: white space/u);
+});
+
+/** Starts a program between two pipes; a child has sockets otherwise. Standard error goes to a file. */
+function piped(name: string, env: Readonly<Record<string, string>>): { readonly child: Child; readonly stderr: () => string } {
+  const file = join(mkdtempSync(join(tmpdir(), "octet-")), "stderr");
+  const program = fileURLToPath(new URL(`fixtures/${name}.js`, import.meta.url));
+  const script = 'cat | { "$0" "$1"; echo "status $?" >&2; } 2>>"$2" | cat';
+  return { child: new Child("sh", ["-c", script, process.execPath, program, file], { env }), stderr: () => readFileSync(file, "utf8") };
+}
+
+function textOf(answer: JsonObject): unknown {
+  return ((answer["result"] as JsonObject)["content"] as JsonObject[])[0]?.["text"];
+}
+
+const MOVES = process.platform === "linux" || process.platform === "darwin";
+
+test("descriptor 1 and children that inherit it lead to stderr, and a child left behind does not keep the stream open", { skip: !MOVES, timeout: 40_000 }, async () => {
+  const { child, stderr } = piped("descriptors", UNDER_HOST);
+  await child.ask(INITIALIZE);
+  assert.equal(textOf(await child.ask(callRequest(1, "stray"))), "alive");
+  assert.equal(textOf(await child.ask(callRequest(2, "hang"))), "left");
+  await child.ask(SHUTDOWN);
+  child.process.stdin.end();
+  assert.equal(await child.ended, 0);
+  assert.equal(child.lines.length, 4);
+  for (const text of ["written to descriptor 1", "printed by a child", "status 0"]) {
+    assert.ok(stderr().includes(text), text);
+  }
+});
+
+test("a handler that ends the standard streams ends nothing, in pipes and in sockets", { skip: !MOVES }, async () => {
+  const { child, stderr } = piped("descriptors", { ...UNDER_HOST, CLOSES: "yes" });
+  for (const one of [child, start("descriptors", { env: UNDER_HOST })]) {
+    await one.ask(INITIALIZE);
+    assert.equal(textOf(await one.ask(callRequest(1, "flood"))), "ended");
+    assert.equal(textOf(await one.ask(callRequest(2, "flood"))), "ended");
+    await one.ask(SHUTDOWN);
+    one.process.stdin.end();
+    assert.equal(await one.ended, 0);
+  }
+  assert.match(stderr(), /status 0/u);
 });

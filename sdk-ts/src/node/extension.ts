@@ -5,7 +5,7 @@ import { Connection } from "../connection.js";
 import { LocalProtocolError } from "../errors.js";
 import { ExtensionDefinition } from "../extension.js";
 import { ProcessSink } from "./sink.js";
-import { reserveStdout } from "./stdout.js";
+import { reserveStdin, reserveStdout } from "./stdout.js";
 
 /** The variable in which a host names the API version it speaks. */
 const API_VARIABLE: keyof typeof WIRE_ENVIRONMENT = "OCTET_EXTENSION_API_VERSION";
@@ -36,9 +36,10 @@ export class Extension extends ExtensionDefinition {
     }
     running = true;
     reserveStdout();
+    reserveStdin();
     const version = announced();
     if (version !== undefined && version !== this.api) {
-      process.stderr.write(`octet-extension: the host speaks API ${JSON.stringify(version)}, this extension ${this.api}\n`);
+      process.stderr.write(`octet-extension: the host speaks API ${JSON.stringify(version)}, this extension ${this.api}: set api_version = "${this.api}" in its extension.toml, or write it for the API of the host\n`);
       process.exit(WRONG_VERSION);
     }
     const sink: ProcessSink = new ProcessSink((reason) => {
@@ -61,7 +62,7 @@ function surviveStrayErrors(sink: ProcessSink): void {
 }
 
 function read(connection: Connection, sink: ProcessSink): void {
-  const { stdin } = process;
+  const stdin = reserveStdin();
   stdin.on("data", (chunk: Buffer) => {
     connection.receive(chunk);
     if (sink.busy) {
@@ -80,9 +81,18 @@ function read(connection: Connection, sink: ProcessSink): void {
   stdin.on("error", (error: Error) => {
     connection.abandon(`standard input is gone: ${error.message}`);
   });
+  stdin.on("close", () => {
+    if (!stdin.readableEnded) {
+      connection.abandon("standard input is gone: this process closed it, which belongs to the SDK");
+    }
+  });
+  process.on("beforeExit", () => {
+    connection.abandon("nothing is read any more: leave standard input to the SDK");
+  });
 }
 
 // Under a host nothing may reach standard output, not even what the extension prints while it is loading.
 if (announced() !== undefined) {
   reserveStdout();
+  reserveStdin();
 }
