@@ -141,13 +141,13 @@ class Dialect(abc.ABC):
             raise InvalidParams(f"the answer to {row.name}", found.pointer, found.violation, found.detail) from None
         return value
 
-    def own_error(self, code: int, message: str, data: object) -> Refusal | None:
+    def own_error(self, code: object, message: str, data: object) -> Refusal | None:
         """Returns an error that an author chose, or None for a code that this side may not send."""
-        if type(code) is not int:
+        if not isinstance(code, int):
             return None
         row = next((row for row in self.errors.values() if row.code == code), None)
         if row is None and any(low <= code <= high for low, high in self.error_ranges):
-            row = ErrorCode("", code, message, fixed=False)
+            row = ErrorCode("", int(code), message, fixed=False)
         if row is None or code == self.cancelled(None).row.code:
             return None
         return Refusal(row, message or row.message, ABSENT if data is None else plain(data))

@@ -128,15 +128,12 @@ def _chosen(fault: RpcError) -> Answer:
     """Answers with the error that the handler asks for, if the wire lets it."""
 
     def send(connection: Connection, request: Request) -> bool:
-        dialect, message = connection.dialect, _clean(str(fault.message))
-        refusal = dialect.own_error(fault.code, message, fault.data)
+        message = _clean(str(fault.message))
+        refusal = connection.dialect.own_error(fault.code, message, fault.data)
         if refusal is None:
             detail = f"{fault.code!r} is no code that an extension may answer with: {message}"
             connection.fail_internally(request, detail)
         else:
-            dialect.spell(
-                dialect.error(request.id, refusal)
-            )  # data that cannot be sent shows while the request is open
             connection.fail(request, refusal)
         return False
 

@@ -285,6 +285,7 @@ def test_an_author_answers_with_an_error_of_the_protocol(tmp_path: Path) -> None
             with pytest.raises(CallFailed) as failed:
                 host.call("refuse", code=chosen, message="m", odd=odd)
             assert failed.value.name == "internal_error", chosen
+            assert ("is no code" in failed.value.message) != odd
         with pytest.raises(CallFailed, match="no such place") as failed:
             host.command("refuse")
         assert failed.value.name == "invalid_params"
@@ -372,7 +373,7 @@ def test_a_helper_gives_an_opinion_or_none() -> None:
 FEATURES = """
 from octet_extension import Extension
 
-ext = Extension(api_version="0.4", supported_features=("request_cancellation", "content_parts", "secrets"))
+ext = Extension(api_version="0.4", supported_features=("request_cancellation", "content_parts", "secrets", "composer"))
 
 @ext.tool(name="features", description="List what was agreed")
 def features(args):
@@ -388,7 +389,7 @@ ext.run()
 
 def test_no_other_feature_is_selected_than_is_supported(tmp_path: Path) -> None:
     with ProcessHost(started(tmp_path, FEATURES, 'tools = ["features"]')) as host:
-        assert host.call("features").text == "content_parts request_cancellation secrets"
+        assert host.call("features").text == "composer content_parts request_cancellation secrets"
     assert host.status == 0
 
 
