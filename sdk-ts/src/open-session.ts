@@ -265,16 +265,16 @@ export class OpenSession implements Link {
     try {
       reply = await work.run(scope);
     } catch (fault) {
-      if (work.failure === undefined && fault instanceof Refusal) {
+      if (work.failure === undefined && isA(fault, Refusal)) {
         throw fault;
       }
       if (work.failure === undefined) {
         throw new HandlerFault(fault);
       }
-      if (!(fault instanceof ToolError || fault instanceof CancelledError)) {
+      if (!isA(fault, ToolError) && !isA(fault, CancelledError)) {
         this.log(`${work.label} threw: ${describe(fault)}`);
       }
-      return work.failure(fault instanceof Error && fault.message !== "" ? fault.message : `the tool failed: ${String(fault)}`);
+      return work.failure(failureText(fault));
     }
     try {
       return work.encode(reply);
@@ -363,7 +363,38 @@ export function resultText(id: RpcId, result: string): string {
   return `{"id":${writeJson(id, 0)},"jsonrpc":"2.0","result":${result}}`;
 }
 
-/** An error for the log, with its stack where it has one. */
+/** Most bytes of a failure that the host reads. */
+const MAX_FAILURE_BYTES = 4096;
+
+/** An error for the log, with its stack where it has one. Never throws, whatever was thrown. */
 export function describe(fault: unknown): string {
-  return fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+  return readable(() => (fault instanceof Error ? (fault.stack ?? fault.message) : fault)) ?? UNREADABLE;
+}
+
+/** The text of what a tool threw, which can always be written. */
+function failureText(fault: unknown): string {
+  const message = readable(() => (fault instanceof Error ? fault.message : ""));
+  const text = message === undefined || message === "" ? `the tool failed: ${readable(() => fault) ?? UNREADABLE}` : message;
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(MAX_FAILURE_BYTES));
+  return text.slice(0, read).toWellFormed();
+}
+
+/** Whether something thrown is of a class; a proxy may refuse to tell. */
+function isA(fault: unknown, type: abstract new (...args: never[]) => Error): boolean {
+  try {
+    return fault instanceof type;
+  } catch {
+    return false;
+  }
+}
+
+const UNREADABLE = "what was thrown cannot be read";
+
+/** Runs code of the author that gives a text: getters, toString, the traps of a proxy. Undefined where it throws. */
+function readable(read: () => unknown): string | undefined {
+  try {
+    return String(read());
+  } catch {
+    return undefined;
+  }
 }

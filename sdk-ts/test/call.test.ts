@@ -166,6 +166,42 @@ test("a ToolError says what it says, without a stack in the log", async () => {
   assert.deepEqual(host.logs, []);
 });
 
+test("whatever a tool throws becomes a failure that can be read", async () => {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  const getter = Object.defineProperty(new Error("hidden"), "message", {
+    get: () => {
+      throw new Error("no message");
+    },
+  });
+  const number = Object.defineProperty(new Error("hidden"), "message", { value: 7 });
+  const mute = {
+    toString: () => {
+      throw new Error("no text");
+    },
+  };
+  const thrown: readonly (readonly [unknown, RegExp])[] = [
+    [new Error("lone \ud800 surrogate"), /^lone \ufffd surrogate$/u],
+    [number, /^7$/u],
+    [getter, /cannot be read/u],
+    [mute, /cannot be read/u],
+    [proxy, /cannot be read/u],
+    [Object.create(null), /cannot be read/u],
+    [Symbol("sign"), /Symbol\(sign\)/u],
+    [new Error("\u20ac".repeat(100_000)), /^\u20ac{1365}$/u],
+  ];
+  for (const [what, text] of thrown) {
+    const host = await TestHost.start(
+      one(() => {
+        throw what as Error;
+      }),
+    );
+    const result = await host.call("one");
+    assert.equal(result.isError, true);
+    assert.match(result.text, text);
+  }
+});
+
 test("structured content is judged by its schema", async () => {
   const extension = new ExtensionDefinition();
   const output = s.object({ n: s.integer() });
