@@ -50,6 +50,16 @@ class Catalogs:
         tools.update((tool.name, tool) for tool in add)
         self._staged = (self.revision + 1, tools)
 
+    def check(self, accepted: Iterable[str]) -> None:
+        """Raises RemoteProtocolError for a tool that was never registered; the change is then dropped."""
+        staged = self._staged
+        strangers = [] if staged is None else sorted(set(accepted).difference(staged[1]))
+        if strangers:
+            self._staged = None
+            raise RemoteProtocolError(
+                f"the host acknowledged the tool {strangers[0]!r}, never registered: the catalog stays as it was"
+            )
+
     def commit(self, revision: int, accepted: Iterable[str]) -> None:
         """Puts the staged epoch in force with the tools that the host accepted.
 

@@ -99,5 +99,6 @@ class DynamicTools:
                     keeper.catalogs.drop()
                 raise
             with keeper.guard():
+                keeper.catalogs.check(result.tools)
                 keeper.catalogs.commit(result.revision, result.tools)
             return Catalog(result.revision, tuple(result.tools))

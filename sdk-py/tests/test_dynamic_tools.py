@@ -95,7 +95,7 @@ def test_an_acknowledgement_must_be_the_next_epoch(answer: dict[str, object]) ->
 
 def test_only_what_the_host_accepted_is_committed() -> None:
     ext = growing()
-    answer = {"revision": 1, "tools": ["b", "other"]}
+    answer = {"revision": 1, "tools": ["b"]}
     with TestHost(ext, services={"tools.register": lambda params: answer}) as host:
         host.start()
         ext.dynamic_tools.register(tool("a"), tool("b"))
@@ -166,3 +166,12 @@ def test_catalogs_on_their_own() -> None:
     catalogs.commit(1, ["b"])
     assert list(catalogs.current) == ["b"]
     assert list(catalogs.at(0) or ()) == ["a"]
+
+
+def test_an_acknowledgement_of_a_stranger_leaves_the_catalog_as_it_was() -> None:
+    ext = growing()
+    with TestHost(ext) as host:
+        host.serve("tools.register", lambda params: {"revision": 1, "tools": ["a", "ghost", "where"]})
+        with pytest.raises(RemoteProtocolError, match="'ghost', never registered"):
+            ext.dynamic_tools.register(tool("a"))
+        assert (ext.dynamic_tools.revision, ext.dynamic_tools.tools) == (0, ("where",))
