@@ -39,7 +39,7 @@ from octet_extension._happenings import (
     RequestStarted,
     State,
 )
-from octet_extension._results import OverBound, ToolResult
+from octet_extension._results import NoJson, OverBound, ToolResult
 
 __all__ = ["Connection", "Request", "State"]
 
@@ -437,7 +437,7 @@ class Connection:
         try:
             value = self.dialect.tool_result(request.tool, result)
         except Violation as found:
-            kind = OverBound if found.violation in {"bytes", "items"} else LocalProtocolError
+            kind = OverBound if found.violation in {"bytes", "items"} else NoJson
             raise kind(f"the result of tool {request.tool.name!r}: {found}") from None
         return self.succeed(request, value)
 
@@ -454,7 +454,7 @@ class Connection:
         try:
             frame = self._spell(self.dialect.response(request.id, value))
         except Violation as found:
-            raise LocalProtocolError(f"the result: {found}") from None
+            raise NoJson(f"the result: {found}") from None
         if len(frame) > self._bound:
             raise OverBound(f"the answer has {len(frame)} bytes and a frame at most {self._bound}")
         self._leave(request, "answered")

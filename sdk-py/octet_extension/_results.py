@@ -12,7 +12,7 @@ from octet_extension._generated._json import Violation, encode
 from octet_extension._generated._models import Model
 from octet_extension._generated._shapes import ABSENT
 
-__all__ = ["RESULT_MEMBERS", "Measure", "OverBound", "ToolResult", "measure", "plain", "result_of", "text_of"]
+__all__ = ["RESULT_MEMBERS", "Measure", "NoJson", "OverBound", "ToolResult", "measure", "plain", "result_of", "text_of"]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -33,6 +33,10 @@ class ToolResult:
     def parts(self) -> list[object]:
         """The text as a list of parts."""
         return [self.text] if isinstance(self.text, str) else list(self.text)
+
+
+class NoJson(LocalProtocolError):
+    """A value of the author has no JSON form."""
 
 
 RESULT_MEMBERS: Final = frozenset({"content", "is_error", "metadata", "structured_content"})
@@ -78,16 +82,14 @@ def plain(value: object) -> object:
         return {_name(name): plain(member) for name, member in value.items()}
     if isinstance(value, (Sequence, set, frozenset)) and not isinstance(value, (bytes, bytearray, memoryview)):
         return [plain(element) for element in value]
-    raise LocalProtocolError(
-        f"a {type(value).__name__} has no JSON form: return strings, numbers, lists, mappings or dataclasses"
-    )
+    raise NoJson(f"a {type(value).__name__} has no JSON form: return strings, numbers, lists, mappings or dataclasses")
 
 
 def _name(name: object) -> str:
     if isinstance(name, enum.Enum):
         name = name.value
     if not isinstance(name, str):
-        raise LocalProtocolError(f"the key {name!r} is no JSON member name: use a string")
+        raise NoJson(f"the key {name!r} is no JSON member name: use a string")
     return name
 
 
@@ -96,7 +98,7 @@ def text_of(value: object) -> str:
     try:
         return encode(value).decode("utf-8")
     except Violation as found:
-        raise LocalProtocolError(f"the structured result has no JSON spelling: {found}") from None
+        raise NoJson(f"the structured result has no JSON spelling: {found}") from None
 
 
 class OverBound(LocalProtocolError):

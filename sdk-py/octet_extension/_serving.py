@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Final
 
@@ -19,7 +20,7 @@ from octet_extension._errors import (
     RpcError,
     ToolError,
 )
-from octet_extension._results import OverBound, ToolResult
+from octet_extension._results import NoJson, OverBound, ToolResult
 from octet_extension._schema import Misfit
 from octet_extension._scope import Scope
 from octet_extension._tools import Tool
@@ -53,10 +54,19 @@ class Answer:
     """Answers, if the request is still open. Reports whether that was a result. May raise for what cannot be sent."""
     remark: str = ""
     """For people; empty for nothing."""
+    is_result: bool = False
+    """Whether it is what a tool returned."""
 
     def repair(self, connection: Connection, request: Request, fault: Exception) -> tuple[bool, str]:
         """Answers a request whose result could not be sent. Reports whether that was a result, and a remark."""
         detail = str(fault) if isinstance(fault, LocalProtocolError) else f"the result: {type(fault).__name__}"
+        if (
+            self.is_result
+            and request.tool
+            and not connection.dialect.strict
+            and isinstance(fault, (NoJson, RecursionError))
+        ):
+            return connection.succeed_tool(request, _no_json(request.tool.name, fault)), detail
         if isinstance(fault, OverBound):
             if request.tool is not None and not connection.dialect.strict:
                 return connection.succeed_tool(
@@ -66,6 +76,13 @@ class Answer:
         else:
             connection.fail_internally(request, detail if request.tool is not None else "")
         return False, detail
+
+
+def _no_json(name: str, fault: BaseException) -> ToolResult:
+    reason = "it is nested too deep or holds itself" if isinstance(fault, RecursionError) else str(fault)
+    reason = reason.removeprefix(f"the result of tool {name!r}: ")
+    text = f"the result of tool {name!r} is refused: {reason}: return text and finite numbers, lists and mappings alone"
+    return ToolResult(text.encode("utf-8", "replace").decode("utf-8"), is_error=True)
 
 
 def _refuse(act: Callable[[Connection, Request], bool], remark: str = "") -> Answer:
@@ -89,11 +106,19 @@ def answer_of(target: Tool | Endpoint, outcome: object) -> Answer:
             return Answer(lambda connection, request: connection.succeed(request, value))
         return _chosen(fault) if isinstance(fault, RpcError) else _failure(fault)
     except Exception as found:  # noqa: BLE001 - what the handler returned is data of the author, of any shape
+        if fault is None and isinstance(target, Tool) and isinstance(found, (NoJson, RecursionError)):
+            return Answer(functools.partial(_raise, found), is_result=True)
         return _unusable(found, tool=isinstance(target, Tool))
 
 
+def _raise(fault: Exception, connection: Connection, request: Request) -> bool:
+    """Leaves the fault to the repair of an answer."""
+    del connection, request
+    raise fault
+
+
 def _result(result: ToolResult, remark: str = "") -> Answer:
-    return Answer(lambda connection, request: connection.succeed_tool(request, result), remark)
+    return Answer(lambda connection, request: connection.succeed_tool(request, result), remark, is_result=True)
 
 
 def _tool_failure(fault: BaseException) -> Answer:
