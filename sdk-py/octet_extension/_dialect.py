@@ -15,7 +15,7 @@ from octet_extension._endpoints import Endpoint, Endpoints
 from octet_extension._envelope import Id, Message
 from octet_extension._errors import InvalidParams, LocalProtocolError, NotNegotiated
 from octet_extension._generated._json import Violation
-from octet_extension._generated._models import Decoded, Model
+from octet_extension._generated._models import Decoded, Model, RecordShape
 from octet_extension._generated._rows import ErrorCode, Hook, Method
 from octet_extension._generated._shapes import ABSENT
 from octet_extension._results import ToolResult, plain
@@ -111,6 +111,12 @@ class Dialect(abc.ABC):
         except Violation as found:
             where = f"the answer of hook {hook.name!r}"
             raise InvalidParams(where, found.pointer, found.violation, found.detail) from None
+        shape = self.models[hook.result].SHAPE
+        if isinstance(shape, RecordShape) and isinstance(value, dict):
+            surplus = sorted(set(value).difference(field.name for field in shape.fields))
+            if surplus:
+                where, detail = f"the answer of hook {hook.name!r}", "is not a member of this answer: leave it out"
+                raise InvalidParams(where, f"/{surplus[0]}", "unknown", detail)
         return value
 
     @abc.abstractmethod

@@ -353,8 +353,10 @@ class FeatureDialect(Dialect):
         try:
             call = self._call_model.from_json(params)
         except Violation as found:
-            if found.pointer == "/name" and found.violation in {"bytes", "pattern"} and isinstance(params, dict):
-                raise self.unknown_tool(str(params["name"])) from None
+            if found.pointer == "/name" and isinstance(params, dict):
+                name = params.get("name")
+                if found.violation == "pattern" or name == "":
+                    raise self.unknown_tool(str(name)) from None
             raise _invalid(found) from None
         revision = None
         if isinstance(call, wire.ToolCallParams):

@@ -52,9 +52,9 @@ def classify(value: object) -> Message:
 
 
 def scan(value: Mapping[str, object]) -> Message:
-    """Reads an envelope of the feature wire as an extension must: unknown members and params are left alone.
+    """Reads an envelope of the feature wire as an extension must: unknown members are left alone.
 
-    Raises EnvelopeFault when the version, the method or the id is not what a message has.
+    Raises EnvelopeFault when the version, the method, the id or the kind of params is not what a message has.
     """
     kind, members = kind_of(value)
     if members.get("jsonrpc") != VERSION:
@@ -63,6 +63,8 @@ def scan(value: Mapping[str, object]) -> Message:
         raise EnvelopeFault("method must be a string")
     if kind == REQUEST and not legal_id(members["id"]):
         raise EnvelopeFault("id must be a string or an unsigned integer within its bound")
+    if kind in {REQUEST, NOTIFICATION} and not isinstance(members.get("params", {}), dict):
+        raise EnvelopeFault("params must be an object")
     return message_of(kind, members)
 
 

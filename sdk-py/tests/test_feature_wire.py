@@ -247,7 +247,7 @@ def test_an_owner_may_be_left_out(api: str) -> None:
 
 
 @feature
-@pytest.mark.parametrize("name", ["", "no such", "x" * 129, "-"])
+@pytest.mark.parametrize("name", ["", "no such", "-"])
 def test_a_name_that_no_tool_can_have_is_an_unknown_tool(api: str, name: str) -> None:
     wire = ready(api)
     params = {**wire.side.call_params("echo", {"text": "x"}), "name": name}
@@ -338,3 +338,34 @@ def test_a_response_that_is_not_strict_settles_its_request(api: str, body: bytes
     wire.heard()
     wire.bytes(b'{"jsonrpc":"2.0","id":"%b",%b}\n' % (child.id.encode(), body))
     assert (child.ending, child.value) == ("failed", None)
+
+
+@feature
+@pytest.mark.parametrize("params", [None, [], [1], "text", 1, True])
+def test_params_that_are_no_object_are_an_invalid_request(api: str, params: object) -> None:
+    wire = ready(api)
+    (answer,) = wire.request(1, "tool/call", params)
+    assert (answer["id"], code(answer)) == (1, -32600)
+    assert wire.notify("$/cancelRequest", params) == []
+
+
+@feature
+def test_a_tool_name_over_its_bound_is_invalid(api: str) -> None:
+    (answer,) = ready(api).call(1, "x" * 129)
+    assert code(answer) == -32602
+
+
+@feature
+@pytest.mark.parametrize("member", ["value", "nothing_of_the_kind"])
+def test_a_hook_answers_with_its_own_members_alone(api: str, member: str) -> None:
+    ext = Extension(api=api)
+
+    @ext.hook("before_prompt")
+    def before(payload: dict[str, object]) -> dict[str, object]:
+        return {member: {}}
+
+    with TestHost(ext) as host:
+        with pytest.raises(CallFailed) as failed:
+            host.hook("before_prompt", {"prompt": "x"})
+        assert failed.value.code == -32603
+        assert f"/{member}" in "".join(host.log)
