@@ -106,11 +106,12 @@ export class Children {
     return "delivered";
   }
 
-  /** Takes an answer that is none: the request fails at once. Does nothing for an id that is not open. */
-  deliverBroken(id: RpcId, reason: string): void {
+  /** Takes an answer that is none: the request fails at once. Reports whether one with this id was open. */
+  deliverBroken(id: RpcId, reason: string): boolean {
     const child = this.pending.get(id);
     this.pending.delete(id);
     child?.reject(new RemoteProtocolError(`the host answered ${JSON.stringify(child.method)} with no JSON-RPC response: ${reason}`));
+    return child !== undefined;
   }
 
   /** Takes a cancellation that the host sent. Reports whether it names a request of the extension. */

@@ -62,6 +62,9 @@ const DONE = 0;
 /** Status after a fault that ended the stream. */
 const FAULT = 1;
 
+/** Most UTF-16 units of an error text whose answer would not fit in full. */
+const MAX_ERROR_UNITS = 1024;
+
 /** One session. Used from one place: it calls nothing back into itself. */
 export class Connection {
   private readonly dialect: Dialect;
@@ -188,13 +191,12 @@ export class Connection {
 
   private invalid(message: BadEnvelope): void {
     const id = message.id ?? (this.dialect.strict ? undefined : null);
-    if (message.asks && id !== undefined) {
+    if (message.answers && message.id !== undefined && this.opened?.children.deliverBroken(message.id, message.reason) === true) {
+      this.sink.log(`an answer is no JSON-RPC response: ${message.reason}`);
+    } else if (message.asks && id !== undefined) {
       this.refuse(id, this.dialect.error("invalid_request", message.reason, undefined));
     } else {
       this.sink.log(`ignored a message that is no JSON-RPC message: ${message.reason}`);
-      if (message.id !== undefined) {
-        this.opened?.children.deliverBroken(message.id, message.reason);
-      }
     }
     if (this.dialect.strict && this.phase === "new") {
       throw new FrameFault(`message that is no JSON-RPC message before initialize: ${message.reason}`);
@@ -355,11 +357,11 @@ export class Connection {
     return this.dialect.error("internal_error", fault instanceof Error ? fault.message : String(fault), undefined);
   }
 
-  /** Sends an error answer, without its data where that does not fit. */
+  /** Sends an error answer, without its data and with less of its text where that does not fit. */
   private refuse(id: RpcId | null, error: WireError): void {
     const { code, message } = error;
     const full = writeJson({ id, jsonrpc: "2.0", error }, this.dialect.maxDepth);
-    if (!this.send(full) && !this.send(writeJson({ id, jsonrpc: "2.0", error: { code, message } }, this.dialect.maxDepth))) {
+    if (!this.send(full) && !this.send(writeJson({ id, jsonrpc: "2.0", error: { code, message: message.slice(0, MAX_ERROR_UNITS).toWellFormed() } }, this.dialect.maxDepth))) {
       this.sink.log(`left the request ${writeJson(id, 0)} without an answer: not even an error fits ${String(this.bound)} bytes`);
     }
   }

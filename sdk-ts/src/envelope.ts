@@ -27,13 +27,15 @@ export interface BadEnvelope {
    * or it is no object at all.
    */
   readonly asks: boolean;
+  /** Whether it names no method, so that it can only be meant as an answer. */
+  readonly answers: boolean;
   readonly reason: string;
 }
 
 /** Says what a frame is. Which of the four envelopes is meant depends only on which members are present. */
 export function classify(wire: WireName, value: JsonValue): Message | BadEnvelope {
   if (!isObject(value)) {
-    return { kind: "invalid", id: undefined, asks: true, reason: "the frame is not an object" };
+    return { kind: "invalid", id: undefined, asks: true, answers: false, reason: "the frame is not an object" };
   }
   try {
     return wire === "extension-canonical" ? canonicalMessage(value) : featureMessage(value);
@@ -46,8 +48,9 @@ export function classify(wire: WireName, value: JsonValue): Message | BadEnvelop
 }
 
 function bad(value: JsonObject, reason: string): BadEnvelope {
-  const answer = value["method"] === undefined && (value["result"] !== undefined || value["error"] !== undefined);
-  return { kind: "invalid", id: legalId(value["id"]), asks: value["id"] !== undefined && !answer, reason };
+  const answers = value["method"] === undefined;
+  const answer = answers && (value["result"] !== undefined || value["error"] !== undefined);
+  return { kind: "invalid", id: legalId(value["id"]), asks: value["id"] !== undefined && !answer, answers, reason };
 }
 
 /** Returns an id that an answer may carry. */

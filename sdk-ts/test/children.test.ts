@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { JsonObject } from "../src/_generated/json.js";
-import { CancelledError, LocalProtocolError } from "../src/errors.js";
+import { CancelledError, LocalProtocolError, RemoteProtocolError } from "../src/errors.js";
 import type { Api } from "../src/extension.js";
 import { ExtensionDefinition } from "../src/extension.js";
 import type { ToolCall } from "../src/scope.js";
@@ -40,6 +40,20 @@ async function started(api: Api, extension: ExtensionDefinition): Promise<TestHo
 }
 
 for (const api of ["0.3", "0.4"] as const) {
+  test(`${api}: a message with neither result nor error fails the child it names, and gets no answer`, async () => {
+    const { extension, outcome } = asking(api);
+    const host = await started(api, extension);
+    assert.deepEqual(sent(host, { id: "c-1", jsonrpc: "2.0" }), []);
+    assert.ok((await outcome) instanceof RemoteProtocolError);
+  });
+
+  test(`${api}: a request whose method fills the line has an answer`, async () => {
+    const host = await TestHost.start(asking(api).extension);
+    const method = "m".repeat(1024 * 1024 - 200);
+    const frames = sent(host, JSON.stringify({ id: 7, jsonrpc: "2.0", method, params: {} }));
+    assert.deepEqual(frames.map((frame) => [frame["id"], frame["error"] !== undefined]), [[7, true]]);
+  });
+
   test(`${api}: the host cancels the request: its child is given up first, and a late answer ignored`, async () => {
     const { extension, outcome } = asking(api);
     const host = await started(api, extension);
