@@ -17,7 +17,7 @@ var modelParts = map[reflect.Type]string{
 	reflect.TypeFor[model.Model]():          "Versions Kind Envelope Fields Closed Forbidden ExactlyOne AtMostOne Tag Variants Word Object Values Open Type Name File Pointer | Doc Source",
 	reflect.TypeFor[model.Variant]():        "TagValue Record Deferred |",
 	reflect.TypeFor[model.EnumValue]():      "Value | Doc",
-	reflect.TypeFor[model.Field]():          "Name Type Versions Required Nullable | Doc",
+	reflect.TypeFor[model.Field]():          "Name Type Versions Required Nullable | Doc Secret",
 	reflect.TypeFor[model.Type]():           "Kind MinBytes MaxBytes Pattern NotBlank Controls Minimum Maximum MaximumLimit MaxEncodedBytes Elem MinItems MaxItems Unique UniqueBy KeyPattern Const Ref |",
 	reflect.TypeFor[model.Bound]():          "Value Limit |",
 	reflect.TypeFor[model.Method]():         "Name Versions Notification Direction Gate Offer Terminal Parent Status Shapes | Doc Source Service",
