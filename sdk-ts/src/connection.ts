@@ -28,6 +28,7 @@ import { OpenSession, resultText } from "./open-session.js";
 import type { ErrorName } from "./refusal.js";
 import { Refusal } from "./refusal.js";
 import type { Registry } from "./registry.js";
+import { salvage } from "./salvage.js";
 import type { Scratch } from "./scratch.js";
 import { NO_SCRATCH } from "./scratch.js";
 import type { Sources } from "./source.js";
@@ -146,10 +147,28 @@ export class Connection {
       if (this.dialect.strict) {
         throw new FrameFault(`frame that is no canonical JSON: ${fault.message}`, { cause: fault });
       }
-      this.refuse(null, this.dialect.error("parse_error", `line that is no JSON: ${fault.message}`, undefined));
+      this.unreadable(bytes, fault);
       return;
     }
     this.message(classify(this.dialect.wire, value));
+  }
+
+  /** Answers a line that is no strict JSON; what its envelope names, where only something below that is wrong. */
+  private unreadable(bytes: Uint8Array, reason: JsonSyntaxError): void {
+    const found = salvage(bytes, this.dialect.maxDepth);
+    if (found === undefined) {
+      this.refuse(null, this.dialect.error("parse_error", `line that is no JSON: ${reason.message}`, undefined));
+      return;
+    }
+    const { envelope, fault } = found;
+    const message = classify(this.dialect.wire, envelope);
+    if (message.kind === "request") {
+      this.request(message.id, message.method, undefined, fault);
+    } else if (message.kind === "invalid") {
+      this.invalid(message);
+    } else if (message.kind === "notification" || message.id === null || this.opened?.children.deliverBroken(message.id, fault.message) !== true) {
+      this.sink.log(`ignored a message: ${fault.message}`);
+    }
   }
 
   private message(message: Message | BadEnvelope): void {
@@ -203,10 +222,13 @@ export class Connection {
     }
   }
 
-  private request(id: RpcId, method: string, params: JsonValue | undefined): void {
+  private request(id: RpcId, method: string, params: JsonValue | undefined, broken?: Violation): void {
     try {
       if (this.opened?.has(id) === true) {
         throw new Refusal("invalid_request", `request id ${writeJson(id, 1)} is in use`);
+      }
+      if (broken !== undefined) {
+        throw broken;
       }
       if (method === METHOD_INITIALIZE) {
         this.initialize(id, params);

@@ -39,6 +39,22 @@ async function started(api: Api, extension: ExtensionDefinition): Promise<TestHo
   return host;
 }
 
+for (const body of [String.raw`"result":{"text":"\ud800"}`, '"result":{"text":"t","text":"t"}', String.raw`"error":{"code":1,"message":"\ud800"}`]) {
+  test(`0.4: an answer with a fault below its envelope fails the child it names: ${body}`, { timeout: 5000 }, async () => {
+    const { extension, outcome } = asking("0.4");
+    const host = await started("0.4", extension);
+    assert.deepEqual(sent(host, `{"jsonrpc":"2.0","id":"c-1",${body}}`), []);
+    assert.ok((await outcome) instanceof RemoteProtocolError);
+  });
+
+  test(`0.3: an answer with a fault below its envelope still ends the session: ${body}`, async () => {
+    const { extension } = asking("0.3");
+    const host = await started("0.3", extension);
+    host.send(`{"id":"c-1","jsonrpc":"2.0",${body}}`);
+    assert.equal(await host.ended, 1);
+  });
+}
+
 for (const api of ["0.3", "0.4"] as const) {
   test(`${api}: a message with neither result nor error fails the child it names, and gets no answer`, async () => {
     const { extension, outcome } = asking(api);

@@ -83,6 +83,21 @@ for (const api of VERSIONS) {
     assert.equal((await host.call("echo", { text: "on" })).text, "on");
   });
 
+  test(`${api}: a request with a lone surrogate or a member given twice below its envelope is refused under its id`, async () => {
+    const host = await TestHost.start(fixture(api).extension);
+    for (const text of [String.raw`"\ud800"`, '{"a":1,"a":2}', String.raw`["\udfff"]`, String.raw`{"\ud800":[]}`]) {
+      const [answer] = sent(host, `{"jsonrpc":"2.0","id":7,"method":"tool/call","params":{"name":${text}}}`);
+      const error = answer?.["error"] as JsonObject;
+      assert.deepEqual([answer?.["id"], error["code"]], [7, -32602]);
+      assert.match(JSON.stringify(error["message"]), /\/name/u);
+      assert.deepEqual(sent(host, `{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":${text}}}`), []);
+    }
+    for (const line of ['{"jsonrpc":"2.0","id":7,"id":8,"method":"tool/call","params":{}}', String.raw`{"jsonrpc":"2.0","id":"\ud800","method":"tool/call"}`, String.raw`["\ud800"]`, `{"jsonrpc":"2.0","id":7,"method":"tool/call","params":{"a":1,"a":${"[".repeat(600)}${"]".repeat(600)}}}`]) {
+      assert.deepEqual(refused(host, line), { id: null, code: -32700 });
+    }
+    assert.equal((await host.call("echo", { text: "on" })).text, "on");
+  });
+
   test(`${api}: EXT04-ENV-007 notifications and answers from the host are never answered`, async () => {
     const host = await TestHost.start(fixture(api).extension);
     assert.deepEqual(sent(host, { jsonrpc: "2.0", method: "no/such", params: {} }), []);
