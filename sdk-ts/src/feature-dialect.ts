@@ -252,7 +252,7 @@ function textsOf(outcome: Outcome): readonly string[] {
 function assertExtent(what: string, value: JsonValue | undefined, bounds: Extent): void {
   const extent = value === undefined ? { levels: 0, nodes: 0 } : measure(value, bounds);
   if (extent.levels > bounds.levels) {
-    throw new TooLarge(`${what} has more than ${String(bounds.levels)} levels: nest less`);
+    throw new TooLarge(`${what} has more than ${String(bounds.levels)} levels, or holds itself: nest less`);
   }
   if (extent.nodes > bounds.nodes) {
     throw new TooLarge(`${what} has more than ${String(bounds.nodes)} values: return less`);

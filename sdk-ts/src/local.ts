@@ -6,6 +6,9 @@ import { Violation } from "./_generated/wire.js";
 import { LocalProtocolError, TooLarge } from "./errors.js";
 import { plain } from "./schema.js";
 
+/** A value of the author has no JSON form. */
+export class NoJson extends LocalProtocolError {}
+
 /** Encodes a value of the extension. What breaks its model, or is no JSON, is the extension's own fault. */
 export function encodeLocal<T>(codec: Codec<T>, value: T): string {
   try {
@@ -14,7 +17,10 @@ export function encodeLocal<T>(codec: Codec<T>, value: T): string {
     if (cause instanceof Violation && (cause.violation === "bytes" || cause.violation === "items")) {
       throw new TooLarge(`${codec.model}: ${cause.message}`, { cause });
     }
-    if (cause instanceof Violation || cause instanceof TypeError) {
+    if (cause instanceof TypeError) {
+      throw new NoJson(`${codec.model}: ${cause.message}`, { cause });
+    }
+    if (cause instanceof Violation) {
       throw new LocalProtocolError(`${codec.model}: ${cause.message}`, { cause });
     }
     throw cause;

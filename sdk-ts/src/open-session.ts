@@ -15,7 +15,7 @@ import type { Message } from "./envelope.js";
 import { CancelledError, ToolError, TooLarge } from "./errors.js";
 import { EventQueue } from "./events.js";
 import type { Link } from "./link.js";
-import { encodeLocal } from "./local.js";
+import { encodeLocal, NoJson } from "./local.js";
 import { Migration } from "./migration.js";
 import { Memory } from "./owner.js";
 import { Streams } from "./provider-stream.js";
@@ -279,9 +279,9 @@ export class OpenSession implements Link {
     try {
       return work.encode(reply);
     } catch (fault) {
-      if (fault instanceof TooLarge && work.failure !== undefined && work.tooLargeIsFailure) {
+      if ((fault instanceof TooLarge || fault instanceof NoJson) && work.failure !== undefined && work.tooLargeIsFailure) {
         this.log(`${work.label}: ${fault.message}`);
-        return work.failure(`the result is too large: ${fault.message}`);
+        return work.failure(fault instanceof NoJson ? failureText(fault) : `the result is too large: ${work.label}: ${fault.message}`);
       }
       throw fault;
     }

@@ -62,6 +62,9 @@ export function failure(text: string): Outcome {
  * no reply of this tool.
  */
 export function outcome(reply: unknown, output: Schema<unknown> | undefined): Outcome {
+  if (output === undefined && isNothing(reply)) {
+    reply = "";
+  }
   if (typeof reply === "string") {
     reply = { text: reply };
   }
@@ -83,6 +86,11 @@ export function outcome(reply: unknown, output: Schema<unknown> | undefined): Ou
     throw new LocalProtocolError("a tool returned media that is no array: return an array of parts");
   }
   return { texts, media, isError, metadata: given.metadata, structured };
+}
+
+/** Whether a handler returned nothing at all, which is one empty text. */
+function isNothing(reply: unknown): boolean {
+  return reply === undefined || reply === null || (typeof reply === "object" && Object.getPrototypeOf(reply) === Object.prototype && Object.keys(reply).length === 0);
 }
 
 function structuredOf(value: JsonValue | undefined, output: Schema<unknown> | undefined): JsonValue | undefined {

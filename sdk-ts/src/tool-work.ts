@@ -2,6 +2,7 @@
 
 import type { JsonValue } from "./_generated/json.js";
 import type { Dialect, Work } from "./dialect.js";
+import { NoJson } from "./local.js";
 import type { RequestContext } from "./owner.js";
 import { failure, outcome } from "./reply.js";
 import type { RunningRequest } from "./running.js";
@@ -34,7 +35,14 @@ export class ToolWork implements Work {
   }
 
   encode(value: unknown): string {
-    return this.dialect.result(outcome(value, this.tool.output), this.features);
+    try {
+      return this.dialect.result(outcome(value, this.tool.output), this.features);
+    } catch (fault) {
+      if (this.tooLargeIsFailure && (fault instanceof NoJson || fault instanceof TypeError || fault instanceof RangeError)) {
+        throw new NoJson(`the result of ${this.label} is refused: ${fault.message}: return well-formed text, finite numbers, arrays and plain objects alone`, { cause: fault });
+      }
+      throw fault;
+    }
   }
 
   failure(message: string): string {

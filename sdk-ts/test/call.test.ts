@@ -215,7 +215,7 @@ test("structured content is judged by its schema", async () => {
   assert.equal((await host.call("reply", { reply: { isError: true, text: "no" } })).structured, undefined);
   const bad: readonly [string, JsonValue][] = [
     ["reply", "text alone"], ["reply", { structured: { n: "x" } }], ["reply", { text: "x" }], ["bare", { text: "x", structured: {} }],
-    ["bare", {}], ["bare", null], ["bare", 7], ["bare", { text: "x", isError: "no" }], ["bare", { text: 7 }], ["bare", { text: "x", metadata: [] }],
+    ["bare", []], ["bare", { other: 1 }], ["bare", 7], ["bare", { text: "x", isError: "no" }], ["bare", { text: 7 }], ["bare", { text: "x", metadata: [] }],
   ];
   for (const [tool, reply] of bad) {
     await assert.rejects(host.call(tool, { reply }), (fault) => fault instanceof ErrorAnswer && fault.code === -32603, JSON.stringify(reply).slice(0, 60));
@@ -231,6 +231,55 @@ test("structured content is judged by its schema", async () => {
   }
   assert.equal((await host.call("bare", { reply: { text: "x", metadata: nested(30) } })).text, "x");
 });
+
+function cyclic(): object {
+  const found: Record<string, unknown> = {};
+  found["self"] = found;
+  return found;
+}
+
+for (const api of ["0.1", "0.2", "0.3", "0.4"] as const) {
+  test(`${api}: a tool that returns nothing answers one empty text`, async () => {
+    for (const reply of [undefined, null, {}]) {
+      const extension = new ExtensionDefinition({ api });
+      extension.tool("none", { description: "Returns nothing." }, () => reply as string);
+      const host = await TestHost.start(extension);
+      const { isError, text } = await host.call("none");
+      assert.deepEqual([isError, text], [false, ""]);
+      const result = host.frames.at(-1)?.["result"] as JsonObject;
+      assert.equal(JSON.stringify(result["content"]), api === "0.1" ? '""' : '[{"text":"","type":"text"}]');
+    }
+  });
+
+  test(`${api}: a result that is no JSON names the tool, the rule and the remedy`, async () => {
+    const odd: readonly (readonly [unknown, RegExp])[] = [
+      ["\ud800", /lone surrogate.*: return well-formed text/u],
+      [{ text: ["a", "\udfff"] }, /lone surrogate.*: return well-formed text/u],
+      ...(api === "0.1" ? [] : [
+        [{ text: "x", metadata: { a: Number.NaN } }, /NaN.*: return well-formed text/u],
+        [{ text: "x", metadata: { a: () => 1 } }, /function.*: return well-formed text/u],
+        [{ text: "x", metadata: { "\ud800": 1 } }, /lone surrogate.*: return well-formed text/u],
+        [{ text: "x", metadata: { a: new Map() } }, /plain objects.*: return well-formed text/u],
+        [{ text: "x", metadata: cyclic() }, /more than 32 levels.*holds itself.*: nest less/u],
+      ] as const),
+    ];
+    for (const [reply, rule] of odd) {
+      const extension = new ExtensionDefinition({ api });
+      extension.tool("odd", { description: "Returns what no frame can carry." }, () => reply as string);
+      extension.tool("echo", { description: "Says." }, () => "next");
+      const host = await TestHost.start(extension);
+      if (api === "0.3") {
+        await assert.rejects(host.call("odd"), (fault) => fault instanceof ErrorAnswer && fault.code === -32603);
+      } else {
+        const result = await host.call("odd");
+        assert.equal(result.isError, true);
+        assert.match(result.text, /tool "odd"/u);
+        assert.match(result.text, rule);
+      }
+      assert.equal((await host.call("echo")).text, "next");
+    }
+  });
+}
 
 function nested(levels: number): JsonValue {
   return levels === 0 ? { end: 1 } : { inner: nested(levels - 1) };
