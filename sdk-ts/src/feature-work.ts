@@ -140,8 +140,20 @@ function hook(api: wire.Version, params: JsonObject, { registry, session }: Serv
     context: contextOf(given),
     sessionLeaf: leaf,
     run: (scope) => handler(scope, judged as never),
-    encode: (answer) => encodeLocal(new Codec<object>(wire.WIRE, row.result), (answer ?? {})),
+    encode: (answer) => encodeLocal(new Codec<object>(wire.WIRE, row.result), ownMembers(row, answer ?? {})),
   };
+}
+
+/** Returns the answer of a hook, which holds what its model names and nothing else. Throws LocalProtocolError. */
+function ownMembers(row: Hook, answer: object): object {
+  const model = wire.WIRE.models.get(row.result);
+  const members = answer as Partial<Record<string, JsonValue>>;
+  const surplus = Object.keys(members).find((name) => members[name] !== undefined && model?.kind === "record" && !model.fields.some((field) => field.name === name));
+  if (surplus !== undefined) {
+    const place = `/${surplus.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+    throw new LocalProtocolError(`${row.result}: ${JSON.stringify(place)} is not a member of this answer: leave it out`);
+  }
+  return answer;
 }
 
 function payloadOf(row: Hook, payload: JsonObject): unknown {

@@ -54,6 +54,18 @@ for (const api of ["0.1", "0.2", "0.4"] as const) {
     assert.equal((await failureOf(undeclared.hook("before_prompt", { prompt: "no" })))[0], -32602);
   });
 
+  test(`${api}: a hook answers with its own members alone`, async () => {
+    for (const member of ["value", "nothing_of_the_kind", "a/b"]) {
+      const extension = new ExtensionDefinition({ api });
+      extension.hooks.beforePrompt(() => ({ [member]: {}, disposition: undefined }) as never);
+      const host = await TestHost.start(extension);
+      assert.equal((await failureOf(host.hook("before_prompt", { prompt: "p" })))[0], -32603);
+      const place = `"/${member.replace("/", "~1")}"`;
+      assert.ok(host.logs.some((line) => line.includes(`hook "before_prompt"`) && line.includes(place)), host.logs.join("\n"));
+      assert.ok(!host.frames.some((frame) => frame["id"] !== "init" && frame["result"] !== undefined && JSON.stringify(frame).includes(member)));
+    }
+  });
+
   test(`${api}: context, status and renderers are collected, where the manifest declares them`, async () => {
     const extension = new ExtensionDefinition({ api });
     extension.context((scope, prompt) => [{ label: scope.workspace, content: prompt ?? "none" }]);
