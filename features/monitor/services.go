@@ -98,12 +98,17 @@ func halved(t tree) bool {
 	return slices.ContainsFunc(spelling.Check(t.raw, depthBound), func(d spelling.Departure) bool { return d.Class == spelling.LoneSurrogate })
 }
 
-func setsHistory(m *Monitor, f wire.Frame, o *owned) {
+// bytesOf returns the bytes of all texts together.
+func bytesOf(texts []string) int {
 	total := 0
-	for _, entry := range o.params.get("entries").texts() {
-		total += len(entry)
+	for _, text := range texts {
+		total += len(text)
 	}
-	if total > fw.MaxComposerHistoryBytes {
+	return total
+}
+
+func setsHistory(m *Monitor, f wire.Frame, o *owned) {
+	if total := bytesOf(o.params.get("entries").texts()); total > fw.MaxComposerHistoryBytes {
 		m.report("EXT04-COMPOSER-004", f, -1, "entries of %d bytes together; the bound is %d", total, fw.MaxComposerHistoryBytes)
 	}
 }
@@ -150,11 +155,7 @@ func opensSurface(m *Monitor, f wire.Frame, o *owned) {
 }
 
 func draws(m *Monitor, f wire.Frame, o *owned) {
-	total := 0
-	for _, line := range o.params.get("lines").texts() {
-		total += len(line)
-	}
-	if total > fw.MaxUIFrameBytes {
+	if total := bytesOf(o.params.get("lines").texts()); total > fw.MaxUIFrameBytes {
 		m.report("EXT04-UI-002", f, -1, "lines of %d bytes together; the bound is %d", total, fw.MaxUIFrameBytes)
 	}
 	id := o.params.get("surface_id").text()
