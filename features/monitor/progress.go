@@ -2,7 +2,6 @@ package monitor
 
 import (
 	"encoding/base64"
-	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -77,8 +76,8 @@ func (m *Monitor) status(f wire.Frame, e tree) {
 func (m *Monitor) output(f wire.Frame, e tree) {
 	stream, encoding, data := e.get("stream").text(), e.get("encoding").text(), e.get("data")
 	size := len(data.text())
-	bad := stream != "stdout" && stream != "stderr" || encoding != "utf8" && encoding != "base64" || data.kind() != text
-	if encoding == "base64" {
+	bad := !featurewire.OutputStream(stream).Known() || !featurewire.OutputEncoding(encoding).Known() || data.kind() != text
+	if encoding == string(featurewire.OutputEncodingBase64) {
 		decoded, err := base64.StdEncoding.DecodeString(data.text())
 		bad = bad || err != nil
 		size = len(decoded)
@@ -101,8 +100,7 @@ func (m *Monitor) notice(f wire.Frame, p tree) {
 		m.report(m.rules.noticeGate, f, -1, "a notification although the manifest declares none")
 	}
 	level, title := p.get("level"), p.get("title")
-	levels := []string{"info", "success", "warning", "error"}
-	if p.get("message").kind() != text || !level.absent() && !slices.Contains(levels, level.text()) ||
+	if p.get("message").kind() != text || !level.absent() && !featurewire.NotificationLevel(level.text()).Known() ||
 		!title.absent() && title.kind() != null && title.kind() != text {
 		m.report(m.rules.noticeShape, f, -1, "a notification of the wrong shape: %s", orNothing(p))
 	}

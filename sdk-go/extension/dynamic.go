@@ -13,9 +13,6 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
-// keptEpochs is how many committed catalogs stay callable: what a model has seen it may still call.
-const keptEpochs = 8
-
 // DynamicTools changes the catalog of a running extension. It needs Options.DynamicTools and a host that
 // offers dynamic_tools. Each change is one transaction: it is staged here, sent, and in force with what the
 // host accepts of it when the host has answered; a refusal leaves the catalog as it was.
@@ -150,8 +147,8 @@ func (c *catalog) commit(e *epoch) {
 	defer c.mu.Unlock()
 	c.next = nil
 	c.kept = append(c.kept, e)
-	if len(c.kept) > keptEpochs {
-		c.kept = slices.Clone(c.kept[len(c.kept)-keptEpochs:])
+	if older := len(c.kept) - featurewire.MaxRetainedCatalogs; older > 0 { // what a model has seen it may still call
+		c.kept = slices.Clone(c.kept[older:])
 	}
 	c.now.Store(e)
 }

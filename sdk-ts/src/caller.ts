@@ -5,14 +5,13 @@ import * as feature from "./_generated/feature-wire.js";
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import type { Caller, ServiceName, ServiceOptions } from "./_generated/services.js";
 import { SERVICES, Services } from "./_generated/services.js";
-import type { Method, WireTables } from "./_generated/wire.js";
+import type { Method, RpcId, WireTables } from "./_generated/wire.js";
 import { Codec, readShape, Violation } from "./_generated/wire.js";
 import { encodeText } from "./canonical.js";
 import { CancelledError, InvalidParams, LocalProtocolError, NoParent, NotNegotiated, RemoteProtocolError } from "./errors.js";
 import { assertMembers, assertOpen } from "./gates.js";
 import type { Link } from "./link.js";
 import type { RequestContext } from "./owner.js";
-import type { RpcId } from "./_generated/wire.js";
 import { isFiled, readFiled } from "./scratch.js";
 
 /** Where a scope stands: its request is open, was answered, was cancelled; or it belongs to no request. */
@@ -190,7 +189,7 @@ class ScopeCaller implements Caller {
     const { name } = method;
     const { owner } = this.origin.requestContext();
     const features = this.link.session.features;
-    const agents = method.gate.startsWith(feature.FEATURE_AGENT_SESSIONS) || AGENT_GATES.has(method.gate);
+    const agents = isAgentGate(method.gate);
     const lifetime = features.has(feature.FEATURE_AGENT_SESSION_LIFETIME_V1);
     if (standing === "session") {
       throw new NoParent(`${JSON.stringify(name)} belongs to a request of the host: call it from a handler`, name);
@@ -230,12 +229,11 @@ class ScopeCaller implements Caller {
   }
 }
 
-/** The gates of calls on child agents beside the one that gives the family its name. */
-const AGENT_GATES: ReadonlySet<string> = new Set([
-  feature.FEATURE_AGENT_MODEL_SELECTION_V1,
-  feature.FEATURE_AGENT_SESSION_EVENTS_V1,
-  feature.FEATURE_AGENT_SESSION_LIFETIME_V1,
-]);
+/** Whether a gate opens calls on child agents: the feature that gives the family its name, or one that needs it. */
+function isAgentGate(gate: string): boolean {
+  const family: string = feature.FEATURE_AGENT_SESSIONS;
+  return gate === family || feature.FEATURES.some((row) => row.name === gate && row.dependsOn.includes(family));
+}
 
 /** Returns the shapes of a method on an API version: the last one that names it, else the general one. */
 export function shapeOf(method: Method, api: string): Method["shapes"][number] | undefined {
