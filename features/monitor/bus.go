@@ -229,7 +229,7 @@ func screened(s string, field tree) string {
 	if bound, ok := field.get("max_bytes").natural(); ok && int64(len(s)) > bound {
 		return "is over max_bytes"
 	}
-	if strings.ContainsFunc(s, unicode.IsControl) {
+	if controlled(s) {
 		return "has a control character"
 	}
 	s = strings.TrimSpace(s)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/octet-dev/octet/features/wire"
 	fw "github.com/octet-dev/octet/generated/featurewire"
@@ -91,7 +92,7 @@ func untidy(v tree) string {
 }
 
 func controlled(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r >= 0x7F && r <= 0x9F })
+	return strings.ContainsFunc(s, unicode.IsControl)
 }
 
 var pngSignature = []byte("\x89PNG\r\n\x1a\n")

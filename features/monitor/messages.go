@@ -56,7 +56,7 @@ func (m *Monitor) message(f wire.Frame, t tree) {
 // hangs on, its model, and what this connection has seen before.
 func (m *Monitor) service(f wire.Frame, o *owned) {
 	if !m.open(o.method) {
-		m.refusals[f.Index] = "unknown_method"
+		m.refuse(f, "unknown_method")
 		m.report(m.rules.notOpen, f, -1, "the extension sent %q, which nothing that was declared and selected opens to it", o.method)
 		return
 	}
@@ -68,14 +68,14 @@ func (m *Monitor) service(f wire.Frame, o *owned) {
 	m.parent(f, o)
 	m.owner(f, o.params)
 	if m.faults > before {
-		m.refusals[f.Index] = "not_foreground_owner"
+		m.refuse(f, "not_foreground_owner")
 	}
 	m.modelled(f, "the params of "+o.method, m.setup.Dialect.Shape(o.method).Params, o.params, paramsPlaces[o.method])
 	if check := serviceChecks[o.method]; check != nil {
 		check(m, f, o)
 	}
-	if m.faults > before && m.refusals[f.Index] == "" {
-		m.refusals[f.Index] = "invalid_params"
+	if m.faults > before {
+		m.refuse(f, "invalid_params")
 	}
 }
 
