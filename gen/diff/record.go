@@ -31,7 +31,7 @@ func (w *walker) records(p pair) {
 func necessity(f *model.Field) string { return either(f.Required, "required", "optional") }
 
 func gone(m *model.Model, name string) string {
-	return either(has(m.Forbidden, name), "gone and forbidden", "gone")
+	return either(slices.Contains(m.Forbidden, name), "gone and forbidden", "gone")
 }
 
 // members compares a member that both records list.
@@ -77,7 +77,7 @@ func (w *walker) memberLoss(p pair, name string) func(way) outcome {
 			}
 			return harmless
 		}
-		if !to.mod.Closed && !has(to.mod.Forbidden, name) {
+		if !to.mod.Closed && !slices.Contains(to.mod.Forbidden, name) {
 			return harmless
 		}
 		text, st := w.make[d].value(from.field(f), spot{})
@@ -108,19 +108,19 @@ func (w *walker) unlisted(p pair) {
 	}
 	report := func(place Place, name, reason string) {
 		w.emit(place, p.new.subject+"."+name, KindForbidden, reason, func(d way) outcome {
-			if from, to := p.sides(d); from.mod.Closed || has(from.mod.Forbidden, name) || !has(to.mod.Forbidden, name) {
+			if from, to := p.sides(d); from.mod.Closed || slices.Contains(from.mod.Forbidden, name) || !slices.Contains(to.mod.Forbidden, name) {
 				return harmless
 			}
 			return w.built(p, d, given{name: "0"}, "/"+wirejson.EscapePointer(name))
 		})
 	}
 	for i, name := range n.Forbidden {
-		if !has(o.Forbidden, name) && !listed(name) {
+		if !slices.Contains(o.Forbidden, name) && !listed(name) {
 			report(p.new.item("x-forbidden", i), name, "the member is forbidden now")
 		}
 	}
 	for i, name := range o.Forbidden {
-		if !has(n.Forbidden, name) && !listed(name) {
+		if !slices.Contains(n.Forbidden, name) && !listed(name) {
 			report(p.old.item("x-forbidden", i), name, "the member is not forbidden any more")
 		}
 	}
@@ -130,7 +130,7 @@ func (w *walker) unlisted(p pair) {
 func (p pair) stranger() string {
 	name := "other"
 	for _, s := range []spot{p.old, p.new} {
-		for has(s.mod.Forbidden, name) || slices.ContainsFunc(s.mod.Fields, func(f *model.Field) bool { return f.Name == name }) {
+		for slices.Contains(s.mod.Forbidden, name) || slices.ContainsFunc(s.mod.Fields, func(f *model.Field) bool { return f.Name == name }) {
 			name += "_"
 		}
 	}
@@ -191,7 +191,7 @@ func (w *walker) breakGroup(p pair, d way, demand group) outcome {
 	var names []string
 	for _, g := range slices.Concat(groupsOf(from.mod), []group{demand}) {
 		for _, name := range g.names {
-			if !has(names, name) {
+			if !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/octet-dev/octet/gen/model"
@@ -139,12 +140,12 @@ func (w *walker) enums(p pair) {
 		}
 	}
 	for i, v := range n.Values {
-		if !has(values(o), v.Value) {
+		if !slices.Contains(values(o), v.Value) {
 			w.emit(p.new.item("enum", i), fmt.Sprintf("%s %q", p.new.subject, v.Value), KindValue, "the value is new", one(v.Value))
 		}
 	}
 	for i, v := range o.Values {
-		if !has(values(n), v.Value) {
+		if !slices.Contains(values(n), v.Value) {
 			w.emit(p.old.item("enum", i), fmt.Sprintf("%s %q", p.new.subject, v.Value), KindValue, "the value is gone", one(v.Value))
 		}
 	}
@@ -157,15 +158,6 @@ func (w *walker) enums(p pair) {
 			return fromText(from.escape(to, KindValue))
 		})
 	}
-}
-
-func has(list []string, value string) bool {
-	for _, v := range list {
-		if v == value {
-			return true
-		}
-	}
-	return false
 }
 
 // bound words one end of a range.

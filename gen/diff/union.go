@@ -135,15 +135,13 @@ func numberLoss(from, to spot) outcome {
 	if from.isType(model.Number) {
 		tried = append(tried, number(from.typ, spot{})+".0")
 	}
-	for _, o := range []outcome{below(from.typ, to.typ), above(from.typ, to.typ)} {
-		tried = append(tried, o.text)
-	}
+	tried = append(tried, below(from.typ, to.typ).text, above(from.typ, to.typ).text)
 	for _, text := range append(tried, "-0") {
 		if text != "" && from.tree.accepts(from, text) && !to.tree.accepts(to, text) {
 			return broken(text, "")
 		}
 	}
-	if from.isType(model.Integer) && to.isType(model.Number) || from.isType(model.Integer) && to.isType(model.ID) {
+	if from.isType(model.Integer) && (to.isType(model.Number) || to.isType(model.ID)) {
 		return harmless // both ends of the range were looked at
 	}
 	return unsure(noteLost)

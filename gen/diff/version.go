@@ -31,13 +31,10 @@ func wholeRow(side Side, w *model.Wire, version, kind, reason string) row {
 // addVersion reports an API version that only NEW has. Nothing that is released changes.
 func addVersion(l *ledger, w *model.Wire, version, kind, reason string) {
 	t := newTree(New, w, version)
-	c := &comparison{ledger: l, old: t, new: t}
-	c.all(wholeRow(New, w, version, kind, reason), Compatible, "")
-	for _, e := range l.order {
-		if e.key.wire == w.Name && e.key.version == version && e.key.kind == kind {
-			e.frozen = false
-		}
-	}
+	c := &comparison{ledger: l, old: t, new: t, grown: true}
+	r := wholeRow(New, w, version, kind, reason)
+	r.added = true
+	c.all(r, Compatible, "")
 }
 
 // removeVersion reports an API version that only OLD has: everything its peers say is refused.

@@ -142,7 +142,7 @@ func (w *wireLoader) loadUnion(def member) {
 		m.Variants = append(m.Variants, &model.Variant{
 			TagValue: value,
 			Record:   record,
-			Deferred: w.source.read(def.file).get("$defs").get(record.Name).text("x-status") == "deferred",
+			Deferred: w.source.read(def.file).get("$defs").get(record.Name).text("x-status") == deferredStatus,
 		})
 	}
 }
