@@ -129,16 +129,17 @@ func (d *deriver) root(m *model.Model) {
 		d.sound(v.note, v.value)
 	}
 	if m.Kind != model.Alias || m.Type.Kind != model.JSON {
-		d.broken(mended, fault{"null", nil, "", d.nullViolation(m), nil})
+		d.broken(mended, fault{"null", nil, "", nullViolation(m), nil})
 	}
 	for _, f := range d.modelFaults(m, 1) {
 		d.broken(mended, f)
 	}
 }
 
-// nullViolation is what null is at the root, where no member says whether it is legal.
-func (d *deriver) nullViolation(m *model.Model) model.Violation {
-	if m.Kind == model.Union || m.Kind == model.Record {
+// nullViolation is what null is at the root of a model that is no record, where no member says whether it is
+// legal.
+func nullViolation(m *model.Model) model.Violation {
+	if m.Kind == model.Union {
 		return model.NotObject
 	}
 	return model.WrongType

@@ -171,7 +171,7 @@ func controlFaults(t *model.Type) []fault {
 }
 
 func (d *deriver) mapFaults(t *model.Type) []fault {
-	key := d.key(t)
+	key := keyOf(t)
 	sound := object{{key, d.plain(t.Elem)}}
 	all := []fault{{"an entry that is null", object{{key, nil}}, pointer(key), model.Null, sound}}
 	if t.KeyPattern != "" {

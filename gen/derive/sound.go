@@ -254,13 +254,13 @@ func (d *deriver) variants(t *model.Type) []variant {
 			{"false", false},
 			{"a number", number("-12")},
 			{"nested values", list{object{{"a", list{nil, number("0")}}}}},
-		}, d.encodedVariants(t, func(n int) value { return filler{"x", n - 2} })...)
+		}, encodedVariants(t, func(n int) value { return filler{"x", n - 2} })...)
 	case model.Object:
 		return append([]variant{
 			{"an object with members", object{{"b", nil}, {"a", list{number("1"), "x"}}}},
-		}, d.encodedVariants(t, func(n int) value { return object{{"k", filler{"x", n - 8}}} })...)
+		}, encodedVariants(t, func(n int) value { return object{{"k", filler{"x", n - 8}}} })...)
 	case model.Map:
-		return []variant{{"one entry", object{{d.key(t), d.plain(t.Elem)}}}}
+		return []variant{{"one entry", object{{keyOf(t), d.plain(t.Elem)}}}}
 	case model.ID:
 		return []variant{
 			{"the id zero", number("0")},
@@ -277,7 +277,7 @@ func (d *deriver) variants(t *model.Type) []variant {
 	return nil
 }
 
-func (d *deriver) encodedVariants(t *model.Type, of func(n int) value) []variant {
+func encodedVariants(t *model.Type, of func(n int) value) []variant {
 	if b := t.MaxEncodedBytes; b != nil && b.Value <= largest {
 		return []variant{{"the longest encoding", of(int(b.Value))}}
 	}
@@ -344,7 +344,7 @@ func controlVariants(t *model.Type) []variant {
 	return nil
 }
 
-func (d *deriver) key(t *model.Type) string {
+func keyOf(t *model.Type) string {
 	if t.KeyPattern == "" {
 		return "a"
 	}
@@ -361,8 +361,8 @@ func (d *deriver) arrayVariants(t *model.Type) []variant {
 	limit := most(t, manyElements)
 	if b := t.MaxItems; b != nil && (b.Value <= int64(limit) || !t.Unique && t.UniqueBy == "" && d.fits(t, b.Value)) {
 		all = append(all, variant{"the most elements", d.elements(t, int(b.Value))})
-	} else if two := 2; limit >= two && (b == nil || b.Value >= 2) {
-		all = append(all, variant{"two elements", d.elements(t, two)})
+	} else if limit >= 2 && (b == nil || b.Value >= 2) {
+		all = append(all, variant{"two elements", d.elements(t, 2)})
 	}
 	for _, v := range d.variants(t.Elem) {
 		if t.MinItems <= 1 {
