@@ -72,7 +72,6 @@ class Agreement:
     """State of the host at initialize."""
     declared: Mapping[str, object]
     """Contributions of the manifest, as the host read them."""
-    may_progress: bool
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -238,7 +238,6 @@ class CanonicalDialect(Dialect):
             flags={flag.name: flag.value for flag in opened.flag_values},
             host=_object(opened.host),
             declared=_object(opened.contributes),
-            may_progress=False,
         )
         return Opening(result, agreement, _remarks(agreement, wishes))
 

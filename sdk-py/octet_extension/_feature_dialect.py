@@ -318,7 +318,6 @@ class FeatureDialect(Dialect):
             flags=flags,
             host=opened.host.to_json(),
             declared=opened.contributes.to_json(),
-            may_progress=wire.FEATURE_REQUEST_PROGRESS in features,
         )
         try:
             self.result_model(wire.METHODS[wire.METHOD_INITIALIZE])[0].read(answer)

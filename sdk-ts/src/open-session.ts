@@ -10,6 +10,7 @@ import { catalogCaller } from "./caller.js";
 import { Children } from "./children.js";
 import type { Delivery } from "./children.js";
 import type { Dialect, Serving, Session, WireError, Work } from "./dialect.js";
+import type { CatalogWire } from "./dynamic-tools.js";
 import { DynamicTools } from "./dynamic-tools.js";
 import type { Message } from "./envelope.js";
 import { CancelledError, ToolError, TooLarge } from "./errors.js";
@@ -214,7 +215,7 @@ export class OpenSession implements Link {
     this.over.abort(cause);
   }
 
-  private catalogWire(): ConstructorParameters<typeof DynamicTools>[1] extends () => infer W ? W : never {
+  private catalogWire(): CatalogWire {
     const { dialect, session } = this;
     const ask = catalogCaller(this, this.handle);
     return {

@@ -84,7 +84,7 @@ export function chooseFeatures(registry: Registry, api: feature.Version, offered
   const implied = impliedFeatures(registry, api);
   const listed = registry.uses;
   const wanted = new Set(
-    rows.map((row) => row.name).filter((name) => implied.has(name) || (listed === "all" ? !WITH_REGISTRATION.has(name) || implied.has(name) : (listed as readonly string[]).includes(name))),
+    rows.map((row) => row.name).filter((name) => implied.has(name) || (listed === "all" ? !WITH_REGISTRATION.has(name) : (listed as readonly string[]).includes(name))),
   );
   if (listed === "all" && implied.has(feature.FEATURE_AUTOCOMPLETE)) {
     wanted.add(feature.FEATURE_AUTOCOMPLETE_EDIT_V1);

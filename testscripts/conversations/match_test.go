@@ -53,11 +53,7 @@ func (b bindings) fill(v any) (any, error) {
 	switch v := v.(type) {
 	case string:
 		for name, value := range b {
-			text, ok := value.(string)
-			if !ok {
-				text = show(value)
-			}
-			v = strings.ReplaceAll(v, "«"+name+"»", text)
+			v = strings.ReplaceAll(v, "«"+name+"»", textOf(value))
 		}
 		return v, nil
 	case dialect.Object:
