@@ -151,7 +151,7 @@ func (d featureDialect) checkVersion(params json.RawMessage) error {
 	}
 }
 
-// install opens what was agreed. Call.Notify knows what the manifest declares.
+// install opens what was agreed. Scope.Notify knows what the manifest declares.
 func install(agreement *negotiation.Agreement) peer.Session {
 	return peer.Session{
 		Open:          agreement.Open(),
