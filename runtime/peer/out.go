@@ -25,6 +25,8 @@ type outgoing struct {
 	id    string // of call
 	last  bool   // nothing may follow it: behind it the connection ends
 	end   error  // so
+
+	delivery *delivery // whose sender waits for the frame, or nil
 }
 
 // buffer is reused memory for one frame.
@@ -143,8 +145,16 @@ func (c *Conn) drain() {
 // writeOne writes one frame and reports whether the connection lives on. A frame that the sink
 // refuses was not begun; any other error leaves the stream in pieces.
 func (c *Conn) writeOne(o outgoing) bool {
+	if d := o.delivery; d != nil && d.begin != nil && !d.begin() {
+		o.frame.release()
+		d.settle(ErrNotSent)
+		return true
+	}
 	err := c.opt.Sink.WriteFrame(o.frame.b)
 	o.frame.release()
+	if o.delivery != nil {
+		o.delivery.settle(err)
+	}
 	var fault *frame.Error
 	switch {
 	case err == nil && o.last:
