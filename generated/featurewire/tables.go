@@ -363,6 +363,20 @@ var TableSessionControl = []SessionControlRow{
 	{"session/reload", "reads the active session again", "active"},
 }
 
+// PolicyGatesRow is one row of TablePolicyGates.
+type PolicyGatesRow struct {
+	Extension string
+	Kind      string
+	Operation string
+}
+
+// TablePolicyGates: Policy intents that a host decides by itself, each for the extension of one name.
+//
+// Source: feature 11.9, manifest 9.7.
+var TablePolicyGates = []PolicyGatesRow{
+	{"octet-mcp", "external_side_effect", "mcp.tool.call"},
+}
+
 // ArtifactMediaTypesRow is one row of TableArtifactMediaTypes.
 type ArtifactMediaTypesRow struct {
 	MediaType string

@@ -715,6 +715,7 @@ __all__ = [
     "TABLE_OUTPUT_SCHEMA_KEYWORDS",
     "TABLE_OWNER_PRECEDENCE",
     "TABLE_PARENT_CALLS",
+    "TABLE_POLICY_GATES",
     "TABLE_PROCESS_STATES",
     "TABLE_RESERVED_NAMES",
     "TABLE_RESTART_EVENTS",
@@ -14266,6 +14267,13 @@ TABLE_SESSION_CONTROL: Final[tuple[tuple[str, str, str], ...]] = (
     ("session/reload", "reads the active session again", "active"),
 )
 """What the session calls do. Columns: method, effect, session_in_the_answer."""
+
+TABLE_POLICY_GATES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("octet-mcp", "external_side_effect", "mcp.tool.call"),
+)
+"""Policy intents that a host decides by itself, each for the extension of one name. Columns: extension, kind,
+operation.
+"""
 
 TABLE_ARTIFACT_MEDIA_TYPES: Final[tuple[tuple[str, str], ...]] = (
     ("image/png", "image"),

@@ -12641,6 +12641,11 @@ export const SESSION_CONTROL = [
   ["session/reload", "reads the active session again", "active"],
 ] as const;
 
+/** Policy intents that a host decides by itself, each for the extension of one name. Columns: extension, kind, operation. (feature 11.9, manifest 9.7) */
+export const POLICY_GATES = [
+  ["octet-mcp", "external_side_effect", "mcp.tool.call"],
+] as const;
+
 /** Media types of artifacts and the content part each goes into. Columns: media_type, part. (feature 8.1, 11.8) */
 export const ARTIFACT_MEDIA_TYPES = {
   "image/png": "image",
