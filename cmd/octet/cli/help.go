@@ -16,7 +16,9 @@ Usage:
   octet tool call DIR TOOL [--arg name=value ...]   call one tool of an extension
   octet extension list                              show which extensions there are, and which would start
   octet extension inspect DIR [--no-start]          show what an extension is and offers
+  octet extension new NAME --lang LANGUAGE          write a new extension, in Go, Python or TypeScript
   octet config                                      show the configuration that counts, and where it comes from
+  octet completion bash|zsh|fish                    print a script that completes in a shell
   octet --version                                   show the release and the octet version it implements
 
 Examples:
@@ -54,8 +56,9 @@ const helpExtension = `octet extension looks at extensions.
 Usage:
   octet extension list                       show which extensions there are, and which would start
   octet extension inspect DIR [--no-start]   show what one extension is and offers
+  octet extension new NAME --lang LANGUAGE   write a new one, in Go, Python or TypeScript
 
-See octet extension list --help and octet extension inspect --help.
+Each explains itself: octet extension list --help.
 `
 
 const helpExtensionList = `octet extension list shows the extensions of this machine: where each was discovered, whether it is enabled,
