@@ -15,6 +15,7 @@ import (
 	goruntime "runtime"
 	"strings"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/process"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/manifest/folder"
@@ -26,6 +27,8 @@ type Source struct {
 	Folder   *folder.Folder
 	Manifest *manifest.Manifest
 	Warnings []manifest.Problem
+	// Origin says where it was found; empty means that it was named explicitly.
+	Origin featurewire.ExtensionSource
 }
 
 // Load reads the manifest of a directory. The error is a *folder.Error if there is none to judge, and a
@@ -46,7 +49,7 @@ var errMissing = errors.New("extension entrypoint is missing")
 
 // program plans the start of the process.
 func (s *Source) program(o *Options, scratch string) (process.Options, error) {
-	path, err := s.executable(o.Environ)
+	path, err := s.Executable(o.Environ)
 	if err != nil {
 		return process.Options{}, fmt.Errorf("%w: %q", err, s.Manifest.Entrypoint.Command)
 	}
@@ -66,8 +69,9 @@ func (s *Source) program(o *Options, scratch string) (process.Options, error) {
 	}, nil
 }
 
-// executable looks at the places where the entry point may be.
-func (s *Source) executable(environ func(string) (string, bool)) (string, error) {
+// Executable looks at the places where the entry point may be, and runs nothing. The variables are those of
+// the host; the error says that the entry point is missing.
+func (s *Source) Executable(environ func(string) (string, bool)) (string, error) {
 	for _, candidate := range launch.Candidates(s.Manifest.Entrypoint.Command, s.Folder.Dir, search(environ)) {
 		info, err := os.Stat(candidate.Path)
 		if err != nil || !info.Mode().IsRegular() {
