@@ -2,17 +2,23 @@ package session
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"io"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"fmt"
+	"strings"
 	"time"
-)
 
-var errUnfinished = errors.New("session: being written")
+	"github.com/octet-dev/octet/generated/featurewire"
+)
 
 // Store is the file of all sessions.
 type Store struct {
-	path string
+	path  string
+	db    database
+	now   func() time.Time
+	owner []byte // the key of opaque owner ids
 }
 
 // Options change how a store is opened.
@@ -24,143 +30,259 @@ type Options struct {
 }
 
 // Open opens the store at a path, and makes it and its directory, for the user alone, if they are
-// missing. Errors are of the kinds ErrLocked, ErrReadOnly, ErrNotStore, ErrNewer, ErrDamaged and ErrFull.
+// missing. Errors are of the kinds ErrLocked, ErrReadOnly, ErrNotStore, ErrNewer, ErrDamaged, ErrFull and
+// ErrDisk.
 func Open(ctx context.Context, path string) (*Store, error) {
 	return Options{}.Open(ctx, path)
 }
 
 // Open is Open with these options.
-func (o Options) Open(ctx context.Context, path string) (*Store, error) { return nil, errUnfinished }
+func (o Options) Open(ctx context.Context, path string) (*Store, error) {
+	o = o.complete()
+	db, err := openSQLite(ctx, path, o.LockWait, migrations)
+	if err != nil {
+		return nil, err
+	}
+	return o.store(ctx, path, db)
+}
 
-// OpenReader opens a store that exists for reading alone: nothing is made, changed or repaired.
+// OpenReader opens a store that exists for reading alone: nothing is made, changed or repaired, and
+// methods that write fail with ErrReadOnly. ErrMissing if there is no file.
 func (o Options) OpenReader(ctx context.Context, path string) (*Store, error) {
-	return nil, errUnfinished
+	o = o.complete()
+	db, err := openSQLiteReader(ctx, path, o.LockWait, len(migrations))
+	if err != nil {
+		return nil, err
+	}
+	return o.store(ctx, path, db)
+}
+
+func (o Options) complete() Options {
+	if o.LockWait == 0 {
+		o.LockWait = defaultLockWait
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}
+
+func (o Options) store(ctx context.Context, path string, db database) (*Store, error) {
+	s := &Store{path: path, db: db, now: o.Now}
+	err := db.view(ctx, func(r rows) (err error) {
+		s.owner, err = r.ownerKey()
+		return err
+	})
+	if err != nil {
+		_ = db.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // Path is the file.
 func (s *Store) Path() string { return s.path }
 
 // Close closes the store. Sessions that are held must have been closed.
-func (s *Store) Close() error { return errUnfinished }
+func (s *Store) Close() error { return explain(s.path, s.db.close()) }
 
-// Create makes an empty session.
-func (s *Store) Create(ctx context.Context, n New) (Info, error) { return Info{}, errUnfinished }
+// info makes an Info of a row.
+func (s *Store) info(row sessionRow) Info {
+	return Info{
+		ID: row.id, Name: row.name, Workspace: row.workspace, Model: row.model, Title: row.title,
+		Created: time.UnixMilli(row.created).UTC(), Updated: time.UnixMilli(row.updated).UTC(),
+		Entries: row.entries, Head: entryID(row.head), Parent: row.parent, Fork: row.origin,
+		Running: row.running, Usage: row.usage, Owner: s.ownerID(row.id),
+	}
+}
 
-// List returns sessions, the one with the latest record first.
-func (s *Store) List(ctx context.Context, f Filter) ([]Info, error) { return nil, errUnfinished }
+// ownerID is what extensions are told instead of a session's id. Without the key of this store nobody can
+// tell from it which session it is.
+func (s *Store) ownerID(id string) string {
+	h := sha256.New()
+	_, _ = h.Write(s.owner)
+	_, _ = h.Write([]byte("\x00" + id))
+	return hex.EncodeToString(h.Sum(nil))
+}
 
-// Find returns the ids that begin with a prefix, at most limit of them.
-func (s *Store) Find(ctx context.Context, prefix string, limit int) ([]string, error) {
-	return nil, errUnfinished
+var idAlphabet = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// newID makes the id of a session: 80 random bits as 16 characters.
+func newID() string {
+	var random [10]byte
+	_, _ = rand.Read(random[:])
+	return idAlphabet.EncodeToString(random[:])
+}
+
+// Create makes an empty session. ErrNotFound if the parent does not exist.
+func (s *Store) Create(ctx context.Context, n New) (Info, error) {
+	if err := s.checkName(n.Name); err != nil {
+		return Info{}, err
+	}
+	now := s.now().UnixMilli()
+	row := sessionRow{id: newID(), workspace: n.Workspace, name: n.Name, model: n.Model, parent: n.Parent, created: now, updated: now}
+	err := s.db.update(ctx, func(r rows) error {
+		if n.Parent != "" {
+			if _, err := s.lookup(r, n.Parent); err != nil {
+				return err
+			}
+		}
+		return r.addSession(row)
+	})
+	if err != nil {
+		return Info{}, err
+	}
+	return s.info(row), nil
+}
+
+// lookup finds a session. Its error names the id.
+func (s *Store) lookup(r rows, id string) (sessionRow, error) {
+	row, err := r.session(id)
+	if err == ErrNotFound {
+		err = fmt.Errorf("session %q: %w in %s", id, ErrNotFound, s.path)
+	}
+	return row, err
+}
+
+// List returns sessions, the one with the latest record first. ErrNotFound if Filter.After is unknown.
+func (s *Store) List(ctx context.Context, f Filter) (list []Info, err error) {
+	err = s.db.view(ctx, func(r rows) error {
+		found, err := r.sessions(f)
+		for _, row := range found {
+			list = append(list, s.info(row))
+		}
+		return err
+	})
+	return list, err
+}
+
+// Find returns the ids that begin with a prefix, in ascending order, at most limit of them.
+func (s *Store) Find(ctx context.Context, prefix string, limit int) (ids []string, err error) {
+	err = s.db.view(ctx, func(r rows) (err error) {
+		ids, err = r.find(prefix, limit)
+		return err
+	})
+	return ids, err
 }
 
 // Info describes one session. ErrNotFound.
-func (s *Store) Info(ctx context.Context, id string) (Info, error) { return Info{}, errUnfinished }
+func (s *Store) Info(ctx context.Context, id string) (info Info, err error) {
+	err = s.db.view(ctx, func(r rows) error {
+		row, err := s.lookup(r, id)
+		info = s.info(row)
+		return err
+	})
+	return info, err
+}
 
 // SetName names a session, at most 4 KiB; an empty name takes it away. It needs no lease.
-func (s *Store) SetName(ctx context.Context, id, name string) error { return errUnfinished }
+func (s *Store) SetName(ctx context.Context, id, name string) error {
+	if err := s.checkName(name); err != nil {
+		return err
+	}
+	return s.db.update(ctx, func(r rows) error {
+		row, err := s.lookup(r, id)
+		if err != nil {
+			return err
+		}
+		row.name = name
+		return r.putSession(row)
+	})
+}
 
-// SetLabel labels an entry, at most 4 KiB; an empty label takes it away. It needs no lease.
+func (s *Store) checkName(name string) error {
+	if len(name) > featurewire.MaxSessionNameBytes {
+		return fmt.Errorf("name of a session: %w: %d bytes, at most %d", ErrBound, len(name), featurewire.MaxSessionNameBytes)
+	}
+	return nil
+}
+
+// SetLabel labels an entry, at most 4 KiB; an empty label takes it away. It needs no lease. ErrNoEntry.
 func (s *Store) SetLabel(ctx context.Context, id string, entry EntryID, label string) error {
-	return errUnfinished
+	if len(label) > featurewire.MaxEntryLabelBytes {
+		return fmt.Errorf("label of entry %s: %w: %d bytes, at most %d", entry, ErrBound, len(label), featurewire.MaxEntryLabelBytes)
+	}
+	return s.db.update(ctx, func(r rows) error {
+		row, err := s.lookup(r, id)
+		if err != nil {
+			return err
+		}
+		rec, err := s.entry(r, row, entry)
+		if err != nil {
+			return err
+		}
+		return r.setLabel(row.num, rec.seq, label)
+	})
 }
 
-// Delete removes a session for good. Its children stay and lose their parent. ErrBusy while anybody holds it.
-func (s *Store) Delete(ctx context.Context, id string) error { return errUnfinished }
-
-// Fork makes a session that begins with the branch that ends in an entry; an empty entry stands for the
-// head. Entries keep their ids, labels and metadata. Costs stay with the session that caused them.
-func (s *Store) Fork(ctx context.Context, id string, at EntryID) (Info, error) {
-	return Info{}, errUnfinished
+// entry finds the record of an entry. Its error names the entry and the session.
+func (s *Store) entry(r rows, row sessionRow, id EntryID) (record, error) {
+	missing := fmt.Errorf("entry %q: %w in session %s", id, ErrNoEntry, row.id)
+	seq, ok := id.seq()
+	if !ok {
+		return record{}, missing
+	}
+	rec, err := r.record(row.num, seq)
+	switch {
+	case err == ErrNoEntry, err == nil && rec.kind != kindEntry:
+		return record{}, missing
+	case unreadable(err), err == nil && !rec.whole(row.id):
+		return record{}, &DamageError{Path: s.path, Session: row.id, Lost: []int64{seq}, Count: 1}
+	}
+	return rec, err
 }
 
-// Branch returns the entries from the first to the head, without a lease.
-func (s *Store) Branch(ctx context.Context, id string) ([]Stored, error) { return nil, errUnfinished }
-
-// Format is how a session is exported.
-type Format string
-
-// The formats.
-const (
-	JSONL    Format = "jsonl"    // every record, a JSON object a line
-	Markdown Format = "markdown" // the branch to the head, to be read
-)
-
-// Export writes a session without anything that is private to an extension. What cannot be read is left
-// out, said in its place, and reported with a *DamageError behind everything else.
-func (s *Store) Export(ctx context.Context, id string, w io.Writer, format Format) error {
-	return errUnfinished
+// Delete removes a session for good, and with it the sessions that work for it. ErrBusy while anybody
+// holds one of them; then nothing is removed. It returns how many were.
+func (s *Store) Delete(ctx context.Context, id string) (count int, err error) {
+	var doomed []sessionRow
+	err = s.db.view(ctx, func(r rows) error {
+		row, err := s.lookup(r, id)
+		if err != nil {
+			return err
+		}
+		doomed = []sessionRow{row}
+		for next := 0; next < len(doomed); next++ {
+			children, err := r.sessions(Filter{Parent: doomed[next].id})
+			if err != nil {
+				return err
+			}
+			doomed = append(doomed, children...)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, row := range doomed {
+		held, err := s.hold(row.id)
+		if err != nil {
+			return 0, err
+		}
+		defer held.release()
+	}
+	err = s.db.update(ctx, func(r rows) error {
+		for _, row := range doomed {
+			if err := r.deleteSession(row.num); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	// What follows only tidies up: the sessions are gone.
+	_ = s.db.compact(ctx)
+	return len(doomed), nil
 }
 
-// Begin takes a session for this process until Close, or until the process ends, however it does.
-// ErrBusy if anybody holds it. A run that was going on when its process ended is settled first, with the
-// outcome errored and the code orphaned_by_restart.
-func (s *Store) Begin(ctx context.Context, id string) (*Session, error) { return nil, errUnfinished }
-
-// Session is the right to write a session. Its methods may be called from several goroutines; batches are
-// written one behind the other. When a method that writes has returned nil, what it wrote is on disk. A
-// context that ends before the transaction began undoes nothing and writes nothing; one that ends later
-// has no effect.
-type Session struct {
-	orphan *Settlement
+// title is the first line of a text, at most 80 characters.
+func title(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.Join(strings.Fields(line), " ")
+	if runes := []rune(line); len(runes) > 80 {
+		line = strings.TrimSpace(string(runes[:79])) + "…"
+	}
+	return line
 }
-
-// Info describes the session as it is now.
-func (s *Session) Info(ctx context.Context) (Info, error) { return Info{}, errUnfinished }
-
-// Owner is what extensions are told instead of the id.
-func (s *Session) Owner() string { return "" }
-
-// Orphan is the terminal that Begin has written for a run that a dead process left behind; nil if there was none.
-func (s *Session) Orphan() *Settlement { return s.orphan }
-
-// Append appends entries behind the head, each behind the other, and moves the head to the last.
-func (s *Session) Append(ctx context.Context, entries ...Entry) ([]EntryID, error) {
-	return nil, errUnfinished
-}
-
-// Commit writes a batch in one transaction.
-func (s *Session) Commit(ctx context.Context, batch Batch) (Receipt, error) {
-	return Receipt{}, errUnfinished
-}
-
-// Head is where the conversation stands; empty in an empty session.
-func (s *Session) Head() EntryID { return "" }
-
-// SetHead moves the head to an entry of the session, or to the beginning if it is empty. The entries
-// behind it stay in the tree.
-func (s *Session) SetHead(ctx context.Context, id EntryID) error { return errUnfinished }
-
-// Branch returns the entries from the first to the head.
-func (s *Session) Branch(ctx context.Context) ([]Stored, error) { return nil, errUnfinished }
-
-// Entry returns one entry of any branch. ErrNoEntry.
-func (s *Session) Entry(ctx context.Context, id EntryID) (Stored, error) {
-	return Stored{}, errUnfinished
-}
-
-// SetName is Store.SetName.
-func (s *Session) SetName(ctx context.Context, name string) error { return errUnfinished }
-
-// Label is Store.SetLabel.
-func (s *Session) Label(ctx context.Context, entry EntryID, label string) error { return errUnfinished }
-
-// Usage sums what is known to have been used.
-func (s *Session) Usage(ctx context.Context) (Totals, error) { return Totals{}, errUnfinished }
-
-// Children lists the sessions that work for this one.
-func (s *Session) Children(ctx context.Context) ([]Info, error) { return nil, errUnfinished }
-
-// Composed returns the values that a composing tool keeps on the branch to the head, by key.
-func (s *Session) Composed(ctx context.Context, tool string) (map[string]json.RawMessage, error) {
-	return nil, errUnfinished
-}
-
-// Compose changes them in one batch: deletions first, then what is set. The head moves to the entry that
-// it writes. ErrBound over 4,096 keys, 1,024 bytes a key, 256 KiB a value or 1 MiB in all.
-func (s *Session) Compose(ctx context.Context, tool string, set map[string]json.RawMessage, remove []string) error {
-	return errUnfinished
-}
-
-// Close gives the session back.
-func (s *Session) Close() error { return errUnfinished }
