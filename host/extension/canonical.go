@@ -2,19 +2,19 @@ package extension
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
-// canonicalWire is API 0.3. No optional service is offered: none is bound here.
+// canonicalWire is API 0.3.
 type canonicalWire struct {
 	identity
 	side     *peer.Profile
@@ -22,7 +22,7 @@ type canonicalWire struct {
 }
 
 func newCanonicalWire(i identity) (*canonicalWire, error) {
-	contract, err := negotiation.Offer(canonicalwire.MaxFrameBytes, canonicalwire.MaxConcurrentRequests)
+	contract, err := negotiation.Offer(canonicalwire.MaxFrameBytes, canonicalwire.MaxConcurrentRequests, offeredCapabilities(i.bound)...)
 	return &canonicalWire{identity: i, side: peer.CanonicalProfile(frame.Host), contract: contract}, err
 }
 
@@ -36,7 +36,11 @@ func (w *canonicalWire) farewell(answer []byte) error {
 	return err
 }
 
-func (w *canonicalWire) offer() peer.Value {
+func (w *canonicalWire) offers(m *wirejson.Method) bool {
+	return slices.Contains(w.contract.OptionalMethods, m.Name) || slices.Contains(w.contract.RequiredMethods, m.Name)
+}
+
+func (w *canonicalWire) offer(*Extension) peer.Value {
 	values := make([]canonicalwire.InitializeFlagValue, len(w.flags))
 	for i, flag := range w.flags {
 		values[i] = canonicalwire.InitializeFlagValue{Name: flag.Name, Value: flag.Value}
@@ -49,7 +53,7 @@ func (w *canonicalWire) offer() peer.Value {
 		Capabilities: w.grants().AppendJSON(nil),
 		Contributes:  w.baseContributes().AppendJSON(nil),
 		FlagValues:   values,
-		Host:         hostState().AppendJSON(nil),
+		Host:         w.host.wire().AppendJSON(nil),
 		Contract:     w.contract,
 	}
 }
@@ -100,13 +104,9 @@ func (w *canonicalWire) declaresSessionHooks() bool {
 	return slices.Contains(w.manifest().Contributes.Hooks, manifestdoc.HookSessionStart)
 }
 
-func (w *canonicalWire) call(tool string, arguments json.RawMessage) peer.Value {
-	return canonicalwire.ToolCallParams{Name: tool, Arguments: arguments, Context: w.context()}
-}
-
-// context is opaque on this wire; it says what the other wire would.
-func (w *canonicalWire) context() json.RawMessage {
-	return executionContext(w.workspace).AppendJSON(nil)
+// call carries a context that is opaque on this wire; it says what the other wire would.
+func (w *canonicalWire) call(x *Extension, tool string, r *Request) peer.Value {
+	return canonicalwire.ToolCallParams{Name: tool, Arguments: r.Arguments, Context: x.Context(r.Scope).AppendJSON(nil)}
 }
 
 func (w *canonicalWire) result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error) {
@@ -120,7 +120,7 @@ func (w *canonicalWire) result(ctx context.Context, tool *Tool, answer []byte) (
 		if !isText {
 			return nil, fmt.Errorf("content part %d is of a deferred type", i)
 		}
-		result.Content = append(result.Content, Part{Type: "text", Text: text.Text})
+		result.Content = append(result.Content, Part{Type: textType, Text: text.Text})
 	}
 	if tool.output != nil && !decoded.StructuredContent.IsNull() && result.Structured != nil {
 		if err := tool.output.Check(ctx, result.Structured); err != nil {

@@ -44,6 +44,15 @@ type Agreement struct {
 	Commands []Command
 }
 
+// setOf makes a set of names.
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
+}
+
 // compile prepares the schemas of a tool. Strict means that the wire demands schemas; otherwise one that
 // does not compile is only worth a diagnostic.
 func (t *Tool) compile(ctx context.Context, strict bool, diagnose func(string)) error {

@@ -117,6 +117,7 @@ func (x *Extension) shutDown() {
 		x.events.diagnostic("the connection ended: " + err.Error())
 	}
 	<-x.watch
+	x.gone()
 	x.removeScratch()
 	x.events.close()
 }

@@ -31,9 +31,10 @@ const (
 	Result                     // its result of the call breaks the rules; the connection lives on
 	Timeout                    // it did not answer initialize or the call in time
 	Cancelled                  // the caller cancelled
+	Unsent                     // the request cannot be written, or is not open; the connection lives on
 )
 
-var kindNames = [...]string{"", "launch", "initialize", "protocol", "closed", "refused", "result", "timeout", "cancelled"}
+var kindNames = [...]string{"", "launch", "initialize", "protocol", "closed", "refused", "result", "timeout", "cancelled", "unsent"}
 
 // String is the word for reports.
 func (k Kind) String() string { return kindNames[k] }

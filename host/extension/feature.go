@@ -10,16 +10,12 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
-	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/schema"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
 	"github.com/octet-dev/octet/runtime/resultbounds"
 )
-
-// bound lists the optional features that this host really serves: progress reaches the person.
-var bound = []string{featurewire.FeatureRequestProgress}
 
 // featureWire is API 0.2 and 0.4.
 type featureWire struct {
@@ -29,13 +25,8 @@ type featureWire struct {
 }
 
 func newFeatureWire(i identity, side *peer.Profile) (*featureWire, error) {
-	protocol, err := negotiation.OfferFeatures(i.manifest().API, featurewire.MaxConcurrentRequests, open(i.manifest().Name, bound)...)
+	protocol, err := negotiation.OfferFeatures(i.manifest().API, featurewire.MaxConcurrentRequests, offeredFeatures(i.source, i.bound)...)
 	return &featureWire{identity: i, side: side, protocol: protocol}, err
-}
-
-// open lists the features that are open to an extension of this name; a few are open to one name alone.
-func open(extension string, features []string) []string {
-	return slices.DeleteFunc(slices.Clone(features), func(feature string) bool { return !policy.MayOffer(extension, feature) })
 }
 
 func (w *featureWire) profile() *peer.Profile { return w.side }
@@ -50,7 +41,13 @@ func farewell(answer []byte) error {
 	return err
 }
 
-func (w *featureWire) offer() peer.Value {
+func (w *featureWire) offers(m *wirejson.Method) bool {
+	gate := negotiation.GateFeature(m.Gate)
+	return gate == "" || slices.Contains(w.protocol.OptionalFeatures, gate) || slices.Contains(w.protocol.RequiredFeatures, gate)
+}
+
+func (w *featureWire) offer(x *Extension) peer.Value {
+	x.terms(&w.protocol)
 	m := w.manifest()
 	params := featurewire.InitializeParams{
 		APIVersion:   featurewire.ApiVersion(m.API),
@@ -59,7 +56,7 @@ func (w *featureWire) offer() peer.Value {
 		Workspace:    w.workspace,
 		Capabilities: w.grants(),
 		Contributes:  w.contributes(),
-		Host:         hostState(),
+		Host:         w.host.wire(),
 		Protocol:     w.protocol,
 	}
 	if len(w.flags) > 0 {
@@ -73,12 +70,16 @@ func (w *featureWire) offer() peer.Value {
 }
 
 func (i identity) extension() featurewire.ExtensionIdentity {
-	return featurewire.ExtensionIdentity{
+	identity := featurewire.ExtensionIdentity{
 		Name:         i.manifest().Name,
 		Version:      i.manifest().Version,
 		ManifestPath: i.source.Folder.ManifestPath,
 		Source:       featurewire.ExtensionSourceExplicit,
 	}
+	if i.source.Origin != "" {
+		identity.Source = i.source.Origin
+	}
+	return identity
 }
 
 // grants repeats the capabilities. An empty list of secrets is left out, and on 0.1 any list is: that
@@ -114,14 +115,6 @@ func (i identity) baseContributes() featurewire.ContributesV01 {
 	return featurewire.ContributesV01{
 		Tools: c.Tools, Commands: c.Commands, Hooks: c.Hooks, UI: c.UI, Context: c.Context,
 		ToolRenderers: c.ToolRenderers, Notifications: c.Notifications, Confirmations: c.Confirmations,
-	}
-}
-
-// hostState is that of a host without session and model.
-func hostState() featurewire.HostState {
-	return featurewire.HostState{
-		SessionID: wirejson.Null[string](), SessionName: wirejson.Null[string](), Model: wirejson.Null[string](),
-		Reasoning: wirejson.Null[json.RawMessage](), ActiveSkills: wirejson.Some([]featurewire.ActiveSkill{}),
 	}
 }
 
@@ -187,15 +180,12 @@ func (i identity) catalog(a *Agreement) error {
 	return sameNames("command", names, i.manifest().Contributes.Commands)
 }
 
-func (w *featureWire) call(tool string, arguments json.RawMessage) peer.Value {
-	return featurewire.ToolCallParams{
-		Name: tool, Arguments: arguments, Context: executionContext(w.workspace),
+func (w *featureWire) call(x *Extension, tool string, r *Request) peer.Value {
+	params := featurewire.ToolCallParams{Name: featurewire.ToolName(tool), Arguments: r.Arguments, Context: x.Context(r.Scope)}
+	if x.Has(featurewire.FeatureDynamicTools) {
+		params.CatalogRevision = wirejson.Some(r.Revision)
 	}
-}
-
-// executionContext has no owner: no session owns the call.
-func executionContext(workspace string) featurewire.ExecutionContext {
-	return featurewire.ExecutionContext{Workspace: workspace, ExecutionScope: wirejson.Null[string](), Host: hostState()}
+	return params
 }
 
 func (w *featureWire) result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error) {
@@ -205,11 +195,16 @@ func (w *featureWire) result(ctx context.Context, tool *Tool, answer []byte) (*T
 	}
 	result := &ToolResult{IsError: decoded.IsError}
 	for i, part := range decoded.Content {
-		text, isText := part.(featurewire.TextPart)
-		if !isText {
-			return nil, fmt.Errorf("content part %d is media, and the feature %q was not offered", i, featurewire.FeatureArtifacts)
+		switch p := part.(type) {
+		case featurewire.TextPart:
+			result.Content = append(result.Content, Part{Type: textType, Text: p.Text})
+		case featurewire.ImagePart:
+			result.Content = append(result.Content, Part{Type: imageType, wire: p})
+		case featurewire.AudioPart:
+			result.Content = append(result.Content, Part{Type: audioType, wire: p})
+		default:
+			return nil, fmt.Errorf("content part %d is of an unknown type", i)
 		}
-		result.Content = append(result.Content, Part{Type: "text", Text: text.Text})
 	}
 	result.Structured = raw(decoded.StructuredContent)
 	result.Metadata = raw(decoded.Metadata)
@@ -269,6 +264,8 @@ func progress(event featurewire.ProgressEvent) (Progress, error) {
 			p.Data = data
 		}
 		return p, nil
+	case featurewire.ProgressDecoration:
+		return Progress{Label: e.Label, Detail: e.Detail.Or("")}, nil
 	default:
 		return Progress{}, fmt.Errorf("progress event of an unknown type")
 	}

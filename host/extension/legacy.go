@@ -2,7 +2,6 @@ package extension
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -24,7 +23,9 @@ func (w *legacyWire) strict() bool { return true }
 
 func (w *legacyWire) farewell(answer []byte) error { return farewell(answer) }
 
-func (w *legacyWire) offer() peer.Value {
+func (w *legacyWire) offers(m *wirejson.Method) bool { return negotiation.GateFeature(m.Gate) == "" }
+
+func (w *legacyWire) offer(*Extension) peer.Value {
 	return featurewire.InitializeParamsV01{
 		APIVersion:   featurewire.ApiVersion(w.manifest().API),
 		OctetVersion: manifest.OctetVersion().String(),
@@ -32,7 +33,7 @@ func (w *legacyWire) offer() peer.Value {
 		Workspace:    w.workspace,
 		Capabilities: w.grants(),
 		Contributes:  w.baseContributes(),
-		Host:         hostState(),
+		Host:         w.host.wire(),
 	}
 }
 
@@ -59,11 +60,8 @@ func (w *legacyWire) accept(answer []byte) (*Agreement, *peer.Session, error) {
 	return agreement, &peer.Session{Open: negotiation.Legacy().Open()}, nil
 }
 
-func (w *legacyWire) call(tool string, arguments json.RawMessage) peer.Value {
-	return featurewire.ToolCallParamsV01{
-		Name: tool, Arguments: arguments,
-		Context: featurewire.ExecutionContextV01{Workspace: w.workspace, ExecutionScope: wirejson.Null[string](), Host: hostState()},
-	}
+func (w *legacyWire) call(x *Extension, tool string, r *Request) peer.Value {
+	return featurewire.ToolCallParamsV01{Name: featurewire.ToolName(tool), Arguments: r.Arguments, Context: x.contextV01(r.Scope)}
 }
 
 // result drops the metadata: this version accepts any and keeps none.
@@ -72,5 +70,5 @@ func (w *legacyWire) result(_ context.Context, _ *Tool, answer []byte) (*ToolRes
 	if err != nil {
 		return nil, err
 	}
-	return &ToolResult{Content: []Part{{Type: "text", Text: decoded.Content}}, IsError: decoded.IsError}, nil
+	return &ToolResult{Content: []Part{{Type: textType, Text: decoded.Content}}, IsError: decoded.IsError}, nil
 }

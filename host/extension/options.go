@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"crypto/rand"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,19 @@ type Options struct {
 	Deadlines Deadlines
 	// After is the clock of the process. Nil means time.After.
 	After func(time.Duration) <-chan time.Time
+
+	// Bindings are the services of the host for this extension. Nothing that needs one is offered without.
+	Bindings []Binding
+	// Instance is the host-made name of this life of the host for the extension; a reload keeps it. Empty:
+	// one is made.
+	Instance string
+	// Generation counts the processes of one instance, from 0.
+	Generation int64
+	// Host is the state that initialize shows.
+	Host HostState
+	// Foreground yields the opaque owner id of the session in front of the person, empty for none. Requests
+	// that are about that session are refused on behalf of any other. Nil: there is none.
+	Foreground func() string
 
 	// Stderr is called for every line of standard error, in order.
 	Stderr func(process.Line)
@@ -85,6 +99,9 @@ func (o Options) filled() (Options, error) {
 		o.After = time.After
 	}
 	o.Deadlines = o.Deadlines.filled()
+	if o.Instance == "" {
+		o.Instance = rand.Text()
+	}
 	workspace, err := filepath.Abs(o.Workspace)
 	if err != nil {
 		return o, fmt.Errorf("workspace %q: %w", o.Workspace, err)

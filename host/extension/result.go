@@ -3,13 +3,28 @@ package extension
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // Part is one part of a tool's answer.
 type Part struct {
-	Type string `json:"type"` // "text" on both wires; the others need services that are not offered
-	Text string `json:"text"`
+	Type string `json:"type"` // "text", "image" or "audio"
+	Text string `json:"text"` // of media: what they show or say
+
+	// MediaType and Data of image and audio.
+	MediaType string `json:"media_type,omitempty"`
+	Data      []byte `json:"data,omitempty"`
+
+	wire featurewire.ContentPart // media that are not resolved yet
 }
+
+// The types of parts.
+const (
+	textType  = "text"
+	imageType = "image"
+	audioType = "audio"
+)
 
 // ToolResult is the answer of a tool.
 type ToolResult struct {
@@ -25,6 +40,9 @@ type ToolResult struct {
 func (r *ToolResult) Text() string {
 	var b strings.Builder
 	for _, part := range r.Content {
+		if part.Type != textType {
+			continue
+		}
 		b.WriteString(part.Text)
 		if !strings.HasSuffix(part.Text, "\n") {
 			b.WriteByte('\n')
@@ -42,6 +60,8 @@ type Progress struct {
 	// Stream and Data belong to output that the tool passes on; Stream is empty for a status.
 	Stream string
 	Data   []byte
+	// Label and Detail belong to a decoration, which replaces the one before it; Label is empty otherwise.
+	Label, Detail string
 }
 
 // Notification is a message that an extension sends to the person.

@@ -12,8 +12,9 @@ import (
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
-	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/process"
+	"github.com/octet-dev/octet/runtime/envelope"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/peer"
 )
@@ -30,13 +31,25 @@ type Extension struct {
 	events    *events
 	ignored   ignored
 	agreement *Agreement
+	open      map[string]bool // methods that initialize opened, in either direction
 
-	calls sync.WaitGroup // running calls
+	bound    []*Binding // those that apply
+	services map[string]Handler
+	notices  map[string]func(*Incoming)
+	media    func(context.Context, MediaRef) (conversation.Part, error)
+	workers  workers
+
+	calls sync.WaitGroup // running requests of the host
 	watch chan struct{}  // closed when the watcher of the process has returned
 
-	mu      sync.Mutex
-	running map[wirejson.ID]*call // by the id on the wire
-	closing bool                  // no new call is admitted
+	mu           sync.Mutex
+	running      map[int64]*HostCall // by the id on the wire
+	lastID       int64               // of a request of the host
+	initializeID int64
+	initialized  bool            // initialize was answered
+	tombs        tombstones      // cancelled requests of the host
+	sessions     map[string]bool // owners that the extension was told of
+	closing      bool            // no new request of the host is admitted
 
 	killed atomic.Bool // by Kill
 
@@ -61,10 +74,11 @@ func Start(ctx context.Context, source *Source, options Options) (*Extension, er
 	}
 	x := &Extension{
 		source: source, options: options,
-		watch: make(chan struct{}), running: map[wirejson.ID]*call{},
+		watch: make(chan struct{}), running: map[int64]*HostCall{}, sessions: map[string]bool{}, workers: newWorkers(),
 	}
+	x.bind()
 	x.life, x.abort = context.WithCancel(context.Background())
-	if x.wire, err = newWire(identity{source: source, flags: flags, workspace: options.Workspace}); err != nil {
+	if x.wire, err = newWire(identity{source: source, flags: flags, workspace: options.Workspace, host: options.Host, bound: x.bound}); err != nil {
 		return nil, err
 	}
 	if err := x.launch(); err != nil {
@@ -117,6 +131,9 @@ func (x *Extension) launch() error {
 		Handle:   x.handle,
 		Notice:   x.notice,
 		Diagnose: x.diagnosed,
+		Early:    x.early(),
+		// A service that does not return must not keep an extension from its answer.
+		HandlerGrace: profile.Grace,
 	})
 	x.conn.Start()
 	go x.watchProcess()
@@ -161,7 +178,13 @@ func (x *Extension) initialize(ctx context.Context) error {
 	var refused error
 	_, err := x.conn.Do(context.WithoutCancel(ctx), peer.Call{
 		Method: x.wire.profile().Initialize,
-		Params: x.wire.offer(),
+		Params: x.wire.offer(x),
+		Issued: func(id envelope.ID) {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.initializeID, _ = id.Wire().Int()
+			x.lastID = x.initializeID
+		},
 		Install: func(answer []byte) error {
 			var session *peer.Session
 			x.agreement, session, refused = x.wire.accept(answer)
@@ -169,6 +192,8 @@ func (x *Extension) initialize(ctx context.Context) error {
 				refused = x.compile(ctx)
 			}
 			if refused == nil {
+				x.open = setOf(session.Open)
+				x.started()
 				x.conn.Install(*session)
 			}
 			return refused
@@ -176,7 +201,6 @@ func (x *Extension) initialize(ctx context.Context) error {
 	})
 	switch {
 	case err == nil && stop():
-		x.unserved()
 		return nil
 	case refused != nil:
 		return x.failed(Initialize, x.named("answered initialize with what cannot be accepted: "+refused.Error()), refused)
@@ -210,20 +234,6 @@ func (x *Extension) compile(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// unserved tells about declarations that this host does not serve.
-func (x *Extension) unserved() {
-	hooks := x.source.Manifest.Contributes.Hooks
-	if len(hooks) > 0 {
-		x.events.diagnostic(fmt.Sprintf("this host delivers no hooks; declared are %v", hooks))
-	}
-}
-
-// handle refuses requests of the extension: no method towards this host is open, and the connection
-// answers those that are not. One that gets here nevertheless has no service.
-func (x *Extension) handle(_ context.Context, r *peer.Request) (peer.Value, error) {
-	return nil, peer.Fail(x.wire.profile().Errors.UnknownMethod, nil)
 }
 
 func (x *Extension) diagnosed(d peer.Diagnostic) {

@@ -24,7 +24,7 @@ func TestStart_agreement(t *testing.T) {
 			a := setup{api: api, contributes: `commands = ["note"]`}.mustStart(t).Agreement()
 			want := Agreement{
 				API: api, Wire: "extension-feature", MaxFrameBytes: 1 << 20, MaxConcurrentRequests: 4, MaxTools: 256,
-				Features: []string{"content_parts", "request_cancellation", "request_progress"},
+				Features: []string{"content_parts", "progress_decoration", "request_cancellation", "request_progress"},
 				Commands: []Command{{"note", "Does nothing.", "/note"}},
 			}
 			switch api {
@@ -296,7 +296,7 @@ environment = ["SSH_AUTH_SOCK"]`
 				},
 				"protocol": map[string]any{
 					"version": api, "required_features": []any{"request_cancellation", "content_parts"},
-					"optional_features": []any{"request_progress"}, "limits": map[string]any{"max_concurrent_requests": 64.0},
+					"optional_features": []any{"request_progress", "progress_decoration"}, "limits": map[string]any{"max_concurrent_requests": 64.0},
 				},
 			}
 			common := want["contributes"].(map[string]any)

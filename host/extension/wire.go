@@ -2,7 +2,6 @@ package extension
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/manifest"
@@ -13,12 +12,14 @@ import (
 type wire interface {
 	// profile is that of the host's side.
 	profile() *peer.Profile
-	// offer makes the params of initialize.
-	offer() peer.Value
+	// offer makes the params of initialize. It is asked once.
+	offer(x *Extension) peer.Value
 	// accept judges the answer to initialize: what was settled, and what the connection has to know.
 	accept(answer []byte) (*Agreement, *peer.Session, error)
+	// offers reports whether the offer holds what opens a method.
+	offers(m *wirejson.Method) bool
 	// call makes the params of a tool call.
-	call(tool string, arguments json.RawMessage) peer.Value
+	call(x *Extension, tool string, r *Request) peer.Value
 	// result judges the answer to a tool call.
 	result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error)
 	// farewell judges the answer to shutdown.
@@ -33,6 +34,8 @@ type identity struct {
 	flags  []manifest.FlagValue
 	// workspace is the absolute path of the workspace.
 	workspace string
+	host      HostState
+	bound     []*Binding
 }
 
 func (i identity) manifest() *manifest.Manifest { return i.source.Manifest }
