@@ -73,6 +73,7 @@ func root() *command {
 			{name: "tool", short: "Call the tools of an extension.", help: helpTool, group: []*command{toolCall()}},
 			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{extensionList(), extensionInspect(), extensionNew()}},
 			configShow(),
+			doctorExamine(),
 			completion(),
 		},
 	}

@@ -18,6 +18,7 @@ Usage:
   octet extension inspect DIR [--no-start]          show what an extension is and offers
   octet extension new NAME --lang LANGUAGE          write a new extension, in Go, Python or TypeScript
   octet config                                      show the configuration that counts, and where it comes from
+  octet doctor                                      examine whether this machine is fit for octet
   octet completion bash|zsh|fish                    print a script that completes in a shell
   octet --version                                   show the release and the octet version it implements
 

@@ -1,0 +1,6 @@
+//go:build !windows
+
+package doctor
+
+// executeBits says whether files say that they can be executed.
+const executeBits = true
