@@ -10,8 +10,21 @@ import (
 	"github.com/octet-dev/octet/features/steps"
 )
 
+// sampled is how far apart the faults stand that are judged inside this process.
+const sampled = 6
+
+// The referee and its peers share this process, so that the race detector sees both; a sample is enough for
+// that. Every peer is judged as a process of its own by make selftest.
 func TestRun(t *testing.T) {
-	results, err := selftest.Run(t.Context(), selftest.Options{Patience: steps.DefaultPatience.Scale(0.3), Jobs: 12})
+	faults := faultypeer.Faults()
+	chosen := map[string]bool{}
+	for i := 0; i < len(faults); i += sampled {
+		chosen[faults[i].Name] = true
+	}
+	results, err := selftest.Run(t.Context(), selftest.Options{
+		Patience: steps.DefaultPatience.Scale(0.3), Jobs: 12,
+		Only: func(f faultypeer.Fault) bool { return f.Rule == "" || chosen[f.Name] },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
