@@ -46,6 +46,18 @@ type Call struct {
 	Owner string
 	// Progress takes live news of the call; nil drops it. It never comes after Run has returned.
 	Progress func(Progress)
+	// Nested calls other tools on behalf of this call, until Run has returned; nil where that is not possible.
+	Nested Dispatcher
+}
+
+// Dispatcher calls tools on behalf of a call that is running: with the same permission, hooks and events as
+// a call of the model, but nothing of it is written to the conversation.
+type Dispatcher interface {
+	// Tools are those that the model was offered when it made the call.
+	Tools() Snapshot
+	// Call checks the arguments, asks for permission and runs the tool. What goes wrong with the call is a
+	// Result with IsError; an error means that there is no result, as with Tool.Run.
+	Call(ctx context.Context, name string, arguments json.RawMessage) (Result, error)
 }
 
 // Progress is one piece of live news. Nothing of it is kept.
@@ -63,7 +75,29 @@ type Result struct {
 	Content []conversation.Part // text, image, audio
 	IsError bool
 	Details *conversation.Details
+	// Changes are what was done to files, for people and records. No model is shown them.
+	Changes []Change
 }
+
+// Change is what a call has done to one file.
+type Change struct {
+	Path string     `json:"path"` // relative to the workspace with slashes, absolute outside of it
+	Kind ChangeKind `json:"kind"`
+	// Diff is unified, bounded; empty for files that are not text or too big to compare.
+	Diff    string `json:"diff,omitempty"`
+	Added   int    `json:"added"`   // lines
+	Removed int    `json:"removed"` // lines
+}
+
+// ChangeKind says what happened to a file.
+type ChangeKind string
+
+// The kinds of changes.
+const (
+	Created ChangeKind = "created"
+	Changed ChangeKind = "changed"
+	Deleted ChangeKind = "deleted"
+)
 
 // Errorf-like results are made by Failed: a tool that cannot do what it is asked tells the model so.
 func Failed(text string) Result {
@@ -81,6 +115,21 @@ type Tool interface {
 	// Run answers a call. An error means that there is no result: the call was cancelled, or the machine
 	// failed. What the model should read is a Result with IsError.
 	Run(ctx context.Context, call Call) (Result, error)
+}
+
+// Describer is a Tool that can say what a call is about before it runs.
+type Describer interface {
+	Tool
+	// Describe is told arguments that fit the parameters.
+	Describe(arguments json.RawMessage) Summary
+}
+
+// Summary is what people are shown of a call, and what permission is asked for.
+type Summary struct {
+	Subject string `json:"subject,omitempty"` // a command, a path, a pattern: one line
+	Detail  string `json:"detail,omitempty"`  // such as the diff that a change would make
+	// External says that the call reaches files outside the workspace.
+	External bool `json:"external,omitempty"`
 }
 
 // Snapshot is the tools as they are offered with one request to a model, by name. It never changes.
