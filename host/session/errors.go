@@ -152,6 +152,8 @@ func judge(err error) verdict {
 		return verdictMissing
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		return verdictReadOnly
+	case errors.Is(err, syscall.EISDIR):
+		return verdict{ErrNotStore, "it is a directory", "name the directory that holds it with --data-dir"}
 	case errors.Is(err, syscall.ENOSPC):
 		return verdictFull
 	}
