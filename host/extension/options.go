@@ -27,6 +27,9 @@ type Options struct {
 	// After is the clock of the process. Nil means time.After.
 	After func(time.Duration) <-chan time.Time
 
+	// Launch starts the program. Nil means process.Start.
+	Launch func(process.Options) (Program, error)
+
 	// Bindings are the services of the host for this extension. Nothing that needs one is offered without.
 	Bindings []Binding
 	// Instance is the host-made name of this life of the host for the extension; a reload keeps it. Empty:
@@ -99,6 +102,9 @@ func (o Options) filled() (Options, error) {
 		o.After = time.After
 	}
 	o.Deadlines = o.Deadlines.filled()
+	if o.Launch == nil {
+		o.Launch = launchProcess
+	}
 	if o.Instance == "" {
 		o.Instance = rand.Text()
 	}

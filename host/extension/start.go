@@ -25,7 +25,7 @@ type Extension struct {
 	source    *Source
 	options   Options
 	wire      wire
-	process   *process.Process
+	process   Program
 	scratch   string
 	conn      *peer.Conn
 	events    *events
@@ -115,7 +115,7 @@ func (x *Extension) launch() error {
 	x.scratch = scratch
 	program, err := x.source.program(&x.options, scratch)
 	if err == nil {
-		x.process, err = process.Start(program)
+		x.process, err = x.options.Launch(program)
 	}
 	if err != nil {
 		x.removeScratch()
