@@ -77,15 +77,20 @@ func (s *Supervisor) restart(number int64) {
 func (s *Supervisor) schedule() (again bool) {
 	t := s.options.Timing
 	s.mu.Lock()
+	attempt := s.attempts + 1
+	s.mu.Unlock()
+	var pause time.Duration
+	if again = attempt <= t.Attempts; again {
+		pause = s.options.Random(longest(t, attempt))
+	}
+	s.mu.Lock()
 	if s.closing {
 		s.mu.Unlock()
 		return false
 	}
 	number, last := s.number, s.lastError
-	again = s.attempts < t.Attempts
 	if again {
-		s.attempts++
-		s.retry = time.Now().Add(s.options.Random(longest(t, s.attempts)))
+		s.attempts, s.retry = attempt, time.Now().Add(pause)
 		s.setLocked(Backoff)
 	} else {
 		s.setLocked(Parked)
