@@ -52,9 +52,13 @@ func (s *Supervisor) Kill() {
 	for g := range s.unfinished {
 		list = append(list, g)
 	}
+	launched := s.launched
 	s.mu.Unlock()
 	s.end()
 	s.killOnce.Do(func() { close(s.hurry) })
+	if launched != nil {
+		launched()
+	}
 	for _, g := range list {
 		g.cancel(ErrClosed)
 		g.Kill()

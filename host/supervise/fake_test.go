@@ -147,7 +147,7 @@ func (p *plan) start(ctx context.Context, launch Launch) (Instance, error) {
 	agreement := p.agreement
 	f := &fake{launch: launch, agreement: &agreement, farewell: p.farewell, journal: &p.journal, done: make(chan struct{})}
 	p.mu.Unlock()
-	launch.Launched()
+	launch.Launched(f.Kill)
 	select {
 	case <-time.After(p.takes):
 	case <-ctx.Done():

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
 	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/discovery"
@@ -25,8 +26,8 @@ type Product struct {
 	Workspace string
 	// Partition keeps the processes of products apart that trust differently. Sheet: manifest 2.8.
 	Partition string
-	// Options makes the options of one start; nil means none but those that follow. Workspace is
-	// set by the member; Stderr and Diagnose are called beside its logs.
+	// Options makes the options of one start; nil means none but those that follow. Instance, Generation
+	// and Workspace are set by the member; Stderr and Diagnose are called beside its logs.
 	Options func(entry *discovery.Entry, launch Launch) extension.Options
 }
 
@@ -46,13 +47,17 @@ func (p Product) Member(entry *discovery.Entry) Member {
 			Remedy: "keep the entry point beside the manifest",
 		})
 	}
-	source := &extension.Source{Folder: entry.Folder, Manifest: entry.Manifest, Warnings: entry.Warnings}
+	source := &extension.Source{
+		Folder: entry.Folder, Manifest: entry.Manifest, Warnings: entry.Warnings,
+		Origin: featurewire.ExtensionSource(entry.Scope),
+	}
 	m.Start = func(ctx context.Context, launch Launch) (Instance, error) {
 		var options extension.Options
 		if p.Options != nil {
 			options = p.Options(entry, launch)
 		}
-		options.Workspace = p.Workspace
+		options.Workspace, options.Instance, options.Generation = p.Workspace, launch.InstanceID, launch.Generation
+		options.Launch = launched(options.Launch, launch.Launched)
 		m.logged(&options)
 		x, err := extension.Start(ctx, source, options)
 		if err != nil {
@@ -61,6 +66,21 @@ func (p Product) Member(entry *discovery.Entry) Member {
 		return x, nil
 	}
 	return m
+}
+
+// launched makes a start tell when the process runs.
+func launched(start func(process.Options) (extension.Program, error), tell func(kill func())) func(process.Options) (extension.Program, error) {
+	return func(o process.Options) (program extension.Program, err error) {
+		if start != nil {
+			program, err = start(o)
+		} else {
+			program, err = process.Start(o)
+		}
+		if err == nil {
+			tell(program.Kill)
+		}
+		return program, err
+	}
 }
 
 // logged makes an extension write into the logs of the member as well.

@@ -82,14 +82,20 @@ func (s *Supervisor) candidate(ctx context.Context, visible bool) (*generation, 
 	}
 	s.mu.Lock()
 	s.staged = nil
-	launch := Launch{Name: s.member.Name, InstanceID: s.id, Generation: s.number + 1, Launched: func() {}}
+	launch := Launch{Name: s.member.Name, InstanceID: s.id, Generation: s.number + 1}
 	known := s.agreement
 	s.mu.Unlock()
 	if visible {
 		s.enter(Starting)
-		launch.Launched = func() { s.enter(Initializing) }
+	}
+	launch.Launched = func(kill func()) {
+		s.launching(kill)
+		if visible {
+			s.enter(Initializing)
+		}
 	}
 	instance, err := s.member.Start(ctx, launch)
+	s.launching(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +112,26 @@ func (s *Supervisor) candidate(ctx context.Context, visible bool) (*generation, 
 	return fresh, nil
 }
 
+// launching remembers how to kill a process that no generation has yet.
+func (s *Supervisor) launching(kill func()) {
+	s.mu.Lock()
+	s.launched = kill
+	s.mu.Unlock()
+	if kill != nil && s.hurried() {
+		kill()
+	}
+}
+
+// hurried reports whether Kill was called.
+func (s *Supervisor) hurried() bool {
+	select {
+	case <-s.hurry:
+		return true
+	default:
+		return false
+	}
+}
+
 // adopt makes a generation of an instance, which Kill can reach from now on.
 func (s *Supervisor) adopt(r Running) *generation {
 	g := &generation{Running: r, idle: make(chan struct{})}
@@ -113,10 +139,8 @@ func (s *Supervisor) adopt(r Running) *generation {
 	s.mu.Lock()
 	s.unfinished[g] = true
 	s.mu.Unlock()
-	select {
-	case <-s.hurry:
+	if s.hurried() {
 		g.Kill()
-	default:
 	}
 	return g
 }

@@ -43,8 +43,9 @@ type Launch struct {
 	// Generation is the number that the generation has once it is in service: the process_generation of
 	// owners. It is 1 for the first. A candidate that is dropped gives its number back.
 	Generation int64
-	// Launched is to be called once the process runs and before initialize is sent; never nil.
-	Launched func()
+	// Launched is to be called once the process runs and before initialize is sent, with what ends it at
+	// once; never nil.
+	Launched func(kill func())
 }
 
 // Starter starts and initializes one generation, and leaves nothing behind if it returns an error. An error

@@ -114,6 +114,7 @@ type Supervisor struct {
 	step       chan struct{} // closed and made anew at every step
 	closing    bool
 	unfinished map[*generation]bool // have a process; killed by Kill
+	launched   func()               // kills the process of a candidate that is not initialized yet
 }
 
 // generation is one that is or was in service.
