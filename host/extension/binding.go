@@ -22,6 +22,9 @@ type Binding struct {
 	// Offer says whether an extension gets any of it. Nil: every extension whose API version knows the
 	// feature. Gates that are bound to names are judged besides, by host/policy.
 	Offer func(*Source) bool
+	// Embedder says that whoever embeds the host stands behind the features, and not the coding product: its
+	// gates do not apply to them.
+	Embedder bool
 
 	// Requests serve what extensions ask, by method. A method that no binding serves is refused.
 	Requests map[string]Handler

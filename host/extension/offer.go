@@ -20,15 +20,19 @@ var base = []string{featurewire.FeatureRequestProgress, featurewire.FeatureProgr
 // Source: sheet 5.
 func offeredFeatures(s *Source, bound []*Binding) []string {
 	wanted := slices.Clone(base)
+	var embedded []string
 	for _, b := range bound {
 		wanted = append(wanted, b.Features...)
+		if b.Embedder {
+			embedded = append(embedded, b.Features...)
+		}
 	}
 	var offered []string
 	for i := range featurewire.Features {
 		f := &featurewire.Features[i]
 		hook := featurewire.LookupHook(f.Name)
 		if !f.Required && slices.Contains(wanted, f.Name) && slices.Contains(f.Versions, s.Manifest.API) &&
-			policy.MayOffer(s.Manifest.Name, f.Name) && (hook == nil || slices.Contains(s.Manifest.Contributes.Hooks, manifestdoc.Hook(f.Name))) {
+			(policy.MayOffer(s.Manifest.Name, f.Name) || slices.Contains(embedded, f.Name)) && (hook == nil || slices.Contains(s.Manifest.Contributes.Hooks, manifestdoc.Hook(f.Name))) {
 			offered = append(offered, f.Name)
 		}
 	}

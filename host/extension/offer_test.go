@@ -46,6 +46,14 @@ func TestOfferedFeatures_gates(t *testing.T) {
 	}
 }
 
+// Who embeds the host may stand behind what the coding product never offers.
+func TestOfferedFeatures_embedder(t *testing.T) {
+	b := &Binding{Features: []string{featurewire.FeatureSecrets}, Embedder: true}
+	if got := offeredFeatures(named("demo", featurewire.Version02), []*Binding{b}); !slices.Contains(got, featurewire.FeatureSecrets) {
+		t.Errorf("an embedder's secrets are not among %q", got)
+	}
+}
+
 // EXT04-PROG-013: decoration comes with progress. A host without bindings offers what it serves by itself.
 func TestOfferedFeatures_unbound(t *testing.T) {
 	for _, api := range []string{featurewire.Version02, featurewire.Version04} {
