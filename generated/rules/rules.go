@@ -10261,7 +10261,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A tool with a snippet or a non-empty list of guidelines is refused while `tool_prompt_metadata_v1` is not selected, at initialize and in `tools/register` alike.",
 		Source:   "feature 4.2, feature 6",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool013,
@@ -14213,7 +14214,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With `dynamic_tools` the tools of the initialize result are epoch 0 and need not be those of the manifest.",
 		Source:   "feature 3.3, feature 13.4",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn007,
@@ -14224,7 +14226,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/register` adds each definition or replaces the one of that name whole.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn008,
@@ -14235,7 +14238,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/unregister` ignores names that are not there.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn009,
@@ -14246,7 +14250,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/register` and `tools/unregister` are answered with `revision` and with `tools`, the complete accepted set.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn010,
@@ -14257,7 +14262,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Policy may keep a requested tool out of the accepted set.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn011,
@@ -14268,7 +14274,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every accepted change raises the epoch by exactly 1, and a new generation begins at 0.",
 		Source:   "feature 11.11, feature 13.4",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn012,
@@ -14279,7 +14286,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed definition, a bad schema, a duplicate, more than 256 tools and a name that the host or another extension has taken are answered with `-32602`.",
 		Source:   "feature 11.11, feature 2",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn013,
@@ -14290,7 +14298,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A refused change leaves the published group as it was.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn014,
@@ -14301,7 +14310,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change is first validated as a whole catalog, then its names are reserved, policy applied, the group published, and only then the request answered.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn015,
@@ -14312,7 +14322,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "When the answer to a published change cannot be delivered, the host removes the dynamic group and ends the generation.",
 		Source:   "feature 11.11, feature 14.2",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn016,
@@ -14323,7 +14334,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change reaches the model with its next request, never inside one at work, and waits for no quiet moment after the start.",
 		Source:   "feature 11.11",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn017,
@@ -14334,7 +14346,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Each request to the model freezes schemas and implementations, and the calls it causes carry that epoch as `catalog_revision`.",
 		Source:   "feature 13.4, feature 8.1",
-		Unproven: "needs a host that offers dynamic tools",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn018,
@@ -14345,7 +14358,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With `runtime_commands` the commands of the initialize result count, whatever the manifest declares, and are fixed for the generation.",
 		Source:   "feature 3.3",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Dyn019,
@@ -14356,7 +14370,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "No method registers or removes a command.",
 		Source:   "feature 3.3",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Agent001,
@@ -15252,7 +15267,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`names` replaces the whole set of active tools and is answered with an empty object.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Active003,
@@ -15263,7 +15279,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A set that the host cannot apply is refused and changes nothing.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Active004,
@@ -15274,7 +15291,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Term001,
