@@ -9085,7 +9085,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "process_generation grows when a process is replaced, while extension_instance_id names the instance.",
 		Source:   "canonical 10.7",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT03Reload004,
@@ -9119,7 +9120,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host does not take a lost connection for success: the terminal disposition and the owner of every piece of work stay known.",
 		Source:   "seed: Lifecycle and reload",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Frame001,
@@ -11595,7 +11597,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "All extensions are shut down together within 3 s; connections left then are dropped and their process groups ended.",
 		Source:   "feature 2, feature 14.5",
-		Unproven: "needs a host that runs several extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Shut011,
@@ -11606,7 +11609,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After a signal that ends the host, every extension's process group is ended within 1.4 s, even inside the stages of an orderly end.",
 		Source:   "feature 2, feature 14.5",
-		Unproven: "needs a host that runs several extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Proc001,
@@ -16695,7 +16699,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`extension_instance_id` changes when the host of the extension's processes is rebuilt, `process_generation` with every reload and automatic restart inside one instance.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Owner008,
@@ -16838,7 +16843,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A generation is `starting`, `initializing`, `ready`, `draining` and `stopped` in this order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff` or `parked`.",
 		Source:   "feature 14",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload002,
@@ -16859,7 +16865,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A reload starts generation N+1 and negotiates it fully while generation N stays ready.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload004,
@@ -16870,7 +16877,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before the switch the contributions of the candidate are checked, its tool names reserved, generation N drained and shut down, and the lifecycle state handed on; the switch itself is one step.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload005,
@@ -16881,7 +16889,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A changed command, hook or UI contribution, and a changed tool without `dynamic_tools`, reject the reload with `re-registration required`.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload006,
@@ -16892,7 +16901,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A reload of a process with `runtime_commands` needs the identical command catalog.",
 		Source:   "feature 3.3",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload007,
@@ -16903,7 +16913,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A candidate that fails to start or to negotiate is thrown away, and the old process and its resources stay as they are.",
 		Source:   "feature 14.6, feature 6, feature 14.2",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload008,
@@ -16925,7 +16936,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After an unexpected exit or a failed transport of a process that was once initialized, its tools are removed and it is started again after a pause, candidate first.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload010,
@@ -16936,7 +16948,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The pause before a restart is drawn at random from zero to a bound that doubles from 250 ms and ends at 30 s.",
 		Source:   "feature 14.6, feature 2",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload011,
@@ -16947,7 +16960,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After 8 failed attempts in a row the extension is parked, and 30 s of readiness give all attempts back.",
 		Source:   "feature 14.6, feature 2",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload012,
@@ -16958,7 +16972,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An error of the manifest, of the version or of a needed re-registration parks the extension at once.",
 		Source:   "feature 14.6, feature 6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload013,
@@ -16969,7 +16984,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A manual reload revives a parked extension, and manual and supervised reloads never run at once.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload014,
@@ -16980,7 +16996,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A live process is asked for no sign of life.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload015,
@@ -16991,7 +17008,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A full rebuild of the host of processes begins with a new instance id, a new supervisor and no history.",
 		Source:   "feature 14.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       EXT04Reload016,
@@ -17002,7 +17020,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An explicit shutdown ends the supervision: no restart follows.",
 		Source:   "feature 14.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANFile001,
@@ -18697,7 +18716,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A resolver whose selected source changed before activation fails the launch and does not start the new one.",
 		Source:   "manifest 4.3",
-		Unproven: "needs a supervisor that activates what discovery selected",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANDiscover024,
@@ -19353,7 +19373,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A launch or handshake that fails leaves the extension parked with a diagnostic and the host running.",
 		Source:   "manifest 7, 9.4",
-		Unproven: "needs a supervisor that parks what fails",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANStart013,
@@ -19496,7 +19517,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "On Windows a host may run a Python script, known by .py or its first line, with py -3, python3.exe or python.exe.",
 		Source:   "manifest 2.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		Unproven: "this host has no rule of its own for scripts on Windows",
 	},
 	{
 		ID:       MANLaunch012,
@@ -19507,7 +19528,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A host may start a private copy of an entrypoint of at most 64 MiB.",
 		Source:   "manifest 2.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		Unproven: "this host runs the entry point where it lies",
 	},
 	{
 		ID:       MANRun001,
@@ -19518,7 +19539,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A legacy_resident or session runtime starts with a session binding.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun002,
@@ -19529,7 +19551,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Every isolated resident stops when its session binding is released.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun003,
@@ -19540,7 +19563,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A lazy_resident runtime starts only on explicit activation by the host.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun004,
@@ -19551,7 +19575,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A oneshot runtime lives for one operation.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun005,
@@ -19562,7 +19587,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shared runtime survives a compatible rebuild until host shutdown or a change of the catalog.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun006,
@@ -19573,7 +19599,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Sharing needs a canonical workspace, one trust partition, the manifest's opt-in, an equal content digest and an entrypoint that was verified beside the manifest.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun007,
@@ -19584,7 +19611,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A command found only in PATH is never shared, and ordinary host and Serve share no process.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRun008,
@@ -19595,7 +19623,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A changed source or catalog retires shared processes.",
 		Source:   "manifest 2.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANSuper001,
@@ -19722,7 +19751,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "All extensions of a product are shut down in parallel within 3 s, and leftovers are killed.",
 		Source:   "manifest 9.3",
-		Unproven: "needs a host that runs several extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANSuper012,
@@ -19733,7 +19763,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A coordinated exit on a signal takes at most 1.4 s, may cut the stages short and kills every registered group at its end.",
 		Source:   "manifest 9.3",
-		Unproven: "needs a host that runs several extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANSuper013,
@@ -19744,7 +19775,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A process that is alive is asked for no sign of life.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANSuper014,
@@ -19766,7 +19798,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Supervision begins behind one successful initialize; a first launch or handshake that fails parks the extension at generation 0 and is not tried again.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart002,
@@ -19777,7 +19810,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An unexpected exit or a failed transport removes the tools of the extension, sets its state to backoff and starts a candidate first.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart003,
@@ -19788,7 +19822,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The pause before attempt n is drawn evenly from 0 to the smaller of 30 s and 250 ms times 2 to the power n-1.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart004,
@@ -19799,7 +19834,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "8 failed attempts or a permanent error - an invalid manifest, an unsupported API, a needed re-registration - park the extension.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart005,
@@ -19810,7 +19846,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "30 s of unbroken readiness set the count of attempts back.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart006,
@@ -19821,7 +19858,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A supervisor looks at its process every 100 ms.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		Unproven: "this host is told of the end of a process and polls none",
 	},
 	{
 		ID:       MANRestart007,
@@ -19832,7 +19869,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A parked supervisor resumes when a manual reload makes a new generation.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart008,
@@ -19843,7 +19881,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Interrupted unsafe work is never replayed.",
 		Source:   "manifest 9.4; seed: Lifecycle and reload",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart009,
@@ -19854,7 +19893,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Shutdown stops supervision.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart010,
@@ -19865,7 +19905,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A full rebuild of the product resets parking and the history of attempts.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart011,
@@ -19876,7 +19917,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The status tells generation, API, negotiated features, pending requests, health and a bounded last error.",
 		Source:   "manifest 9.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANRestart012,
@@ -19887,7 +19929,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The states of health are initializing, ready, draining, stopped, backoff and parked.",
 		Source:   "manifest 9.4; manifest op 17",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading001,
@@ -19898,7 +19941,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions reload replaces running processes; /reload repeats discovery and rebuilds the product at a safe boundary.",
 		Source:   "manifest 9.5, 12.2",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading002,
@@ -19909,7 +19953,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Manual and supervised reloads take the same lock, which checks the generation.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading003,
@@ -19920,7 +19965,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate is started and fully initialized while the old process stays in service.",
 		Source:   "manifest 9.5; seed: Lifecycle and reload",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading004,
@@ -19931,7 +19977,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate that fails to launch, to initialize or to match contributions is killed and the old process kept.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading005,
@@ -19942,7 +19989,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate matches when dynamic_tools is there on both sides or on neither, commands, hooks and ui are equal, and without dynamic_tools the tools too.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading006,
@@ -19953,7 +20001,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A mismatch is reported as changed contributions of the named extension, with the advice to rebuild.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading007,
@@ -19964,7 +20013,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Behind acceptance the old generation admits nothing, drains to a bounded deadline, has the rest cancelled, emits its terminal lifecycle events and is shut down.",
 		Source:   "manifest 9.5; seed: Lifecycle and reload",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading008,
@@ -19975,7 +20025,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "New calls pass to the candidate in one step; it receives the lifecycle state and starts its tool catalog at epoch 0.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading009,
@@ -19997,7 +20048,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A reload reports the new generation and whether the process before it ended orderly.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading011,
@@ -20008,7 +20060,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A drain lasts as long as an ordinary request or a shorter fixed bound.",
 		Source:   "manifest op 17",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANReloading012,
@@ -20019,7 +20072,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A reload under safe mode leaves stopped extensions stopped.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an effect policy",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANGate001,

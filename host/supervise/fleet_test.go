@@ -227,7 +227,7 @@ func TestFleet_tellsEveryStep(t *testing.T) {
 	})
 }
 
-// MAN-RUN: on demand means on demand.
+// MAN-RUN-003: on demand means on demand.
 func TestActivate_lazyResident(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, p := named("demo", manifestdoc.RuntimeLifecycleLazyResident, "one")
@@ -248,7 +248,7 @@ func TestActivate_lazyResident(t *testing.T) {
 	})
 }
 
-// One operation, one process: the catalog is read once, and nothing runs in between.
+// MAN-RUN-004: one operation, one process; the catalog is read once, and nothing runs in between.
 func TestUse_oneshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, p := named("demo", manifestdoc.RuntimeLifecycleOneshot, "echo")
@@ -294,7 +294,8 @@ func TestUse_oneshot(t *testing.T) {
 	})
 }
 
-// MAN-RESTART-010, EXT04-RELOAD-015: a rebuild begins anew, except for processes that are shared and the
+// MAN-RESTART-010, MAN-RELOADING-001, MAN-RUN-001, MAN-RUN-002, MAN-RUN-005, MAN-RUN-008, EXT04-RELOAD-015,
+// EXT04-OWNER-007: a rebuild begins anew, except for processes that are shared and the
 // same.
 func TestFleet_rebuild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

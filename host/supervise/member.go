@@ -16,8 +16,9 @@ import (
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/process"
+	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/manifest"
-	"github.com/octet-dev/octet/runtime/negotiation"
+	"github.com/octet-dev/octet/runtime/peer"
 )
 
 // Product says how the extensions of one product are started.
@@ -33,7 +34,7 @@ type Product struct {
 
 // Member is a discovered extension as one to supervise. Its manifest is read again before every start.
 //
-// Rules: MAN-DISCOVER-023, MAN-SUPER-009.
+// Rule: MAN-DISCOVER-023.
 func (p Product) Member(entry *discovery.Entry) Member {
 	m := Member{
 		Name: entry.Name, Recheck: entry.Recheck, Lifecycle: entry.Manifest.Runtime.Lifecycle,
@@ -101,11 +102,13 @@ func (m *Member) logged(o *extension.Options) {
 	}
 }
 
-// judged marks errors of a start that the same files would meet again: a wire or a version that the
-// extension does not agree to.
+// judged marks errors of a start that the same files would meet again: an answer to initialize that breaks
+// a rule or the manifest. An extension that answers with an error may have a better day.
 func judged(err error) error {
-	var mismatch *negotiation.Mismatch
-	if errors.As(err, &mismatch) {
+	var failure *extension.Failure
+	var answer *peer.Error
+	var framing *frame.Error
+	if errors.As(err, &failure) && failure.Kind == extension.Initialize && !errors.As(err, &answer) && !errors.As(err, &framing) {
 		return Permanent(err)
 	}
 	return err

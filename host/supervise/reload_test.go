@@ -270,7 +270,7 @@ func TestReload_candidateDiesAtOnce(t *testing.T) {
 	})
 }
 
-// EXT03-RELOAD-001, EXT03-RELOAD-002: the end of the old generation is heard before the beginning of the
+// The end of the old generation is heard before the beginning of the
 // new one, in both kinds of replacement.
 func TestHandover_order(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -49,7 +49,7 @@ func TestStart_failureParks(t *testing.T) {
 	})
 }
 
-// MAN-RESTART-002, MAN-RESTART-003, MAN-RESTART-004, EXT04-RELOAD-009, EXT04-RELOAD-010, EXT04-RELOAD-011:
+// MAN-RESTART-002, MAN-RESTART-003, MAN-RESTART-004, MAN-SUPER-013, EXT04-RELOAD-009, EXT04-RELOAD-014, EXT04-RELOAD-010, EXT04-RELOAD-011:
 // so many attempts, each behind a pause of at most so much, and not one more.
 func TestRestart_pausesAndParks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestStart_changedSourceIsNotStarted(t *testing.T) {
 	})
 }
 
-// MAN-RESTART-008: a call that a crash interrupts ends with an error, and no other generation sees it.
+// MAN-RESTART-008, EXT03-RELOAD-006: a call that a crash interrupts ends with an error, and no other generation sees it.
 func TestRestart_replaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := one(t, Options{Random: longestPause})
@@ -258,7 +258,7 @@ func TestClose_endsSupervision(t *testing.T) {
 	})
 }
 
-// MAN-SUPER-008, MAN-RESTART-011: the last error has a bound.
+// MAN-RESTART-011: the last error has a bound.
 func TestStatus_boundsTheLastError(t *testing.T) {
 	if got := bounded(errors.New(strings.Repeat("x", MaxErrorBytes))); len(got) != MaxErrorBytes || strings.HasSuffix(got, "…]") {
 		t.Errorf("at the bound: %d bytes", len(got))
