@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/schema"
 )
 
@@ -16,6 +17,14 @@ type Tool struct {
 	Description  string
 	Parameters   json.RawMessage // JSON Schema of the arguments
 	OutputSchema json.RawMessage // JSON Schema of the structured content; nil if there is none
+
+	// What API 0.4 adds, where the features behind it were selected: text for the system prompt, the right to
+	// call other tools, what a call does to resources, and a contract for providers that nobody here reads.
+	Snippet     string
+	Guidelines  []string
+	Composition *featurewire.ToolComposition
+	Operation   *featurewire.OperationDescriptor
+	Sampling    json.RawMessage
 
 	// arguments and output are nil where the schema is none that could be compiled.
 	arguments, output *schema.Schema
@@ -42,6 +51,8 @@ type Agreement struct {
 
 	Tools    []*Tool
 	Commands []Command
+	// Events are the lifecycle events that the extension subscribed to; none without the feature.
+	Events []string
 }
 
 // setOf makes a set of names.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
-	"github.com/octet-dev/octet/host/schema"
+	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
@@ -130,23 +130,81 @@ func (w *featureWire) accept(answer []byte) (*Agreement, *peer.Session, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	tools := make([]*Tool, len(result.Tools))
-	for i, t := range result.Tools {
-		schema, _ := t.OutputSchema.Get()
-		tools[i] = &Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, OutputSchema: schema}
+	if err := w.hooksOpen(selected); err != nil {
+		return nil, nil, err
+	}
+	if err := w.delegationTold(selected); err != nil {
+		return nil, nil, err
 	}
 	agreement := &Agreement{
 		API: w.manifest().API, Wire: featurewire.Wire, Features: selected.Features,
 		MaxFrameBytes: featurewire.MaxLineBytes, MaxConcurrentRequests: selected.MaxConcurrent, MaxTools: featurewire.MaxTools,
-		Tools: tools, Commands: commands(result.Commands),
+		Commands: commands(result.Commands), Events: subscribed(selected),
+	}
+	for _, d := range result.Tools {
+		tool, err := toolOf(d, selected.Has)
+		if err != nil {
+			return nil, nil, err
+		}
+		agreement.Tools = append(agreement.Tools, tool)
 	}
 	if err := w.catalog(agreement); err != nil {
 		return nil, nil, err
 	}
 	return agreement, &peer.Session{
-		Open:          selected.Open(),
+		Open:          selected.Open(unsubscribed(agreement.Events)...),
 		MaxConcurrent: int(selected.MaxConcurrent),
 	}, nil
+}
+
+// hooksOpen refuses a selection that lacks the feature of a declared hook, whether it was offered or not.
+//
+// Source: sheet 6; EXT04-NEG-023, EXT04-NEG-024, EXT04-NEG-025.
+func (w *featureWire) hooksOpen(selected *negotiation.Agreement) error {
+	for _, name := range w.manifest().Contributes.Hooks {
+		h := featurewire.LookupHook(string(name))
+		if h == nil || featurewire.LookupFeature(h.Feature) == nil || selected.Has(h.Feature) {
+			continue
+		}
+		if !slices.Contains(w.protocol.OptionalFeatures, h.Feature) {
+			return fmt.Errorf("the hook %q is declared, and this host does not offer its feature %q to it", name, h.Feature)
+		}
+		return fmt.Errorf("the hook %q is declared without its feature %q; select it", name, h.Feature)
+	}
+	return nil
+}
+
+// delegationTold refuses the extension of child agents where it does not tell of them.
+//
+// Source: sheet 6; EXT04-AGENT-011.
+func (w *featureWire) delegationTold(selected *negotiation.Agreement) error {
+	const telemetry = featurewire.FeatureDelegationTelemetryV1
+	if slices.Contains(w.protocol.OptionalFeatures, featurewire.FeatureAgentSessions) && policy.TellsOfAgents(w.manifest().Name) && !selected.Has(telemetry) {
+		return fmt.Errorf("it was offered %q and does not select %q: this version is too old; reinstall it", featurewire.FeatureAgentSessions, telemetry)
+	}
+	return nil
+}
+
+// lifecycle are the events that an extension subscribes to one by one.
+var lifecycle = []featurewire.LifecycleEvent{
+	featurewire.LifecycleEventSessionStarted, featurewire.LifecycleEventSessionSettled, featurewire.LifecycleEventTurnStarted,
+	featurewire.LifecycleEventTurnSettled, featurewire.LifecycleEventToolStarted, featurewire.LifecycleEventToolSettled,
+}
+
+// subscribed are the lifecycle events that a selection subscribes to: all of them where it names none.
+func subscribed(selected *negotiation.Agreement) []string {
+	switch {
+	case !selected.Has(featurewire.FeatureLifecycleEvents):
+		return nil
+	case len(selected.LifecycleEvents) == 0:
+		return text(lifecycle)
+	}
+	return text(selected.LifecycleEvents)
+}
+
+// unsubscribed are the other ones.
+func unsubscribed(events []string) []string {
+	return slices.DeleteFunc(text(lifecycle), func(event string) bool { return slices.Contains(events, event) })
 }
 
 func commands(definitions []featurewire.CommandDefinition) []Command {
@@ -157,25 +215,22 @@ func commands(definitions []featurewire.CommandDefinition) []Command {
 	return list
 }
 
-// catalog holds a static catalog to the manifest and its schemas to the rules of the wire.
+// catalog holds a catalog to the manifest, unless the features that free it were selected.
 func (i identity) catalog(a *Agreement) error {
 	var tools, names []string
 	for _, t := range a.Tools {
 		tools = append(tools, t.Name)
-		if err := schema.ParametersOK(t.Parameters); err != nil {
-			return fmt.Errorf("tool %q: %w", t.Name, err)
-		}
-		if t.OutputSchema != nil {
-			if err := schema.OutputOK(t.OutputSchema); err != nil {
-				return fmt.Errorf("tool %q: %w", t.Name, err)
-			}
-		}
 	}
 	for _, c := range a.Commands {
 		names = append(names, c.Name)
 	}
-	if err := sameNames("tool", tools, i.manifest().Contributes.Tools); err != nil {
-		return err
+	if !slices.Contains(a.Features, featurewire.FeatureDynamicTools) {
+		if err := sameNames("tool", tools, i.manifest().Contributes.Tools); err != nil {
+			return err
+		}
+	}
+	if slices.Contains(a.Features, featurewire.FeatureRuntimeCommands) {
+		return nil
 	}
 	return sameNames("command", names, i.manifest().Contributes.Commands)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/schema"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
 	"github.com/octet-dev/octet/runtime/peer"
@@ -48,6 +49,9 @@ func (w *legacyWire) accept(answer []byte) (*Agreement, *peer.Session, error) {
 	tools := make([]*Tool, len(result.Tools))
 	for i, t := range result.Tools {
 		tools[i] = &Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters}
+		if err := schema.ParametersOK(t.Parameters); err != nil {
+			return nil, nil, fmt.Errorf("tool %q: %w", t.Name, err)
+		}
 	}
 	agreement := &Agreement{
 		API: w.manifest().API, Wire: featurewire.Wire,

@@ -96,12 +96,18 @@ func (x *Extension) Execute(ctx context.Context, e Execution) (*CommandResult, e
 // Tell passes on notifications that came inside a result, and drops them with a diagnostic where the
 // manifest does not declare any.
 func (x *Extension) Tell(list []featurewire.Notification) {
-	if len(list) == 0 || !x.declares(featurewire.MethodNotification) {
-		return
-	}
-	for _, n := range list {
+	for _, n := range x.AdmitNotifications(list) {
 		x.tell(n)
 	}
+}
+
+// AdmitNotifications returns notifications that came inside a result, and none where the manifest does not
+// declare any.
+func (x *Extension) AdmitNotifications(list []featurewire.Notification) []featurewire.Notification {
+	if len(list) == 0 || !x.declares(featurewire.MethodNotification) {
+		return nil
+	}
+	return list
 }
 
 // Admit returns context contributions that came inside a result, and none where the manifest does not

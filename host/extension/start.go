@@ -201,6 +201,9 @@ func (x *Extension) initialize(ctx context.Context) error {
 	})
 	switch {
 	case err == nil && stop():
+		if x.source.Manifest.API == canonicalVersion && len(x.source.Manifest.Contributes.Hooks) > 0 && !x.DeclaresSessionHooks() {
+			x.events.diagnostic(fmt.Sprintf("this host delivers no hooks; declared are %v", x.source.Manifest.Contributes.Hooks))
+		}
 		return nil
 	case refused != nil:
 		return x.failed(Initialize, x.named("answered initialize with what cannot be accepted: "+refused.Error()), refused)

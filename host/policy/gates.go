@@ -26,6 +26,10 @@ func MayOffer(extension, feature string) bool {
 	return true
 }
 
+// TellsOfAgents reports whether an extension, once it is offered child agents, has to select the telemetry
+// about them as well.
+func TellsOfAgents(extension string) bool { return extension == subagents }
+
 // maxServerBytes bounds the id of an MCP server.
 const maxServerBytes = 32
 
