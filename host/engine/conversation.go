@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/session"
+)
+
+// Conversation is one session with a model, open for this process alone.
+type Conversation struct {
+	engine  *Engine
+	session *session.Session
+	agent   *agent.Agent
+	fresh   bool // it was made by this conversation, and goes with it if nothing was said
+
+	life context.Context // ends with the conversation; its cause settles the run
+	end  context.CancelCauseFunc
+	runs sync.WaitGroup
+
+	mu        sync.Mutex
+	name      string
+	provider  string
+	model     model.Info
+	reasoning string
+	closed    bool
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// ErrClosed says that the engine or the conversation is closed.
+var ErrClosed = errors.New("the conversation is closed")
+
+// NewSession begins an empty conversation and puts it in front of the person.
+func (e *Engine) NewSession(ctx context.Context) (*Conversation, error) {
+	reference, err := e.reference("")
+	if err != nil {
+		return nil, err
+	}
+	info, err := e.config.Store.Create(ctx, session.New{Workspace: e.Workspace(), Model: reference})
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.converse(ctx, info, true)
+	if err != nil {
+		_, _ = e.config.Store.Delete(ctx, info.ID) // nothing is in it
+	}
+	return c, err
+}
+
+// Resume goes on with a conversation. Session errors are those of session.Store.Begin.
+func (e *Engine) Resume(ctx context.Context, id string) (*Conversation, error) {
+	info, err := e.config.Store.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.converse(ctx, info, false)
+}
+
+// Fork begins a conversation with what was said in another one up to an entry, its head if that is empty.
+func (e *Engine) Fork(ctx context.Context, id string, at session.EntryID) (*Conversation, error) {
+	info, err := e.config.Store.Fork(ctx, id, at)
+	if err != nil {
+		return nil, err
+	}
+	return e.converse(ctx, info, false)
+}
+
+// reference is the model to use for a session that used one.
+func (e *Engine) reference(used string) (string, error) {
+	for _, reference := range []string{e.config.Model, used, e.config.Models.Default()} {
+		if reference != "" {
+			return reference, nil
+		}
+	}
+	return "", ErrNoModel
+}
+
+// ErrNoModel says that nobody named a model and there is no default.
+var ErrNoModel = errors.New("no model is chosen: use --model, or set the key of a provider; octet doctor tells which are set")
+
+// converse opens a session and puts it in front.
+func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*Conversation, error) {
+	if err := e.Ready(ctx); err != nil {
+		return nil, err
+	}
+	if err := e.missing(); err != nil {
+		return nil, err
+	}
+	reference, err := e.reference(info.Model)
+	if err != nil {
+		return nil, err
+	}
+	provider, described, err := e.config.Models.Open(ctx, reference)
+	if err != nil {
+		return nil, err
+	}
+	held, err := e.config.Store.Begin(ctx, info.ID)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conversation{
+		engine: e, session: held, fresh: fresh, name: info.Name,
+		provider: provider.Name(), model: described, reasoning: e.config.Reasoning,
+	}
+	c.life, c.end = context.WithCancelCause(context.Background())
+	c.agent, err = agent.New(c.options(provider))
+	if err != nil {
+		return nil, errors.Join(err, held.Close())
+	}
+	if reference != info.Model && !fresh {
+		if err := c.agent.SetModel(ctx, provider, described, c.reasoning); err != nil {
+			return nil, errors.Join(err, held.Close())
+		}
+	}
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil, errors.Join(ErrClosed, held.Close())
+	}
+	e.open[c] = true
+	e.front = c
+	e.mu.Unlock()
+	e.services.opened(ctx, c)
+	e.config.Frontend.Show(SessionOpened{
+		Session: info.ID, Name: info.Name, Resumed: info.Entries > 0, Provider: provider.Name(), Model: described.Model,
+	})
+	return c, nil
+}
+
+// options are what the agent of the conversation works with.
+func (c *Conversation) options(provider model.Provider) agent.Options {
+	e := c.engine
+	return agent.Options{
+		Provider: provider, Model: c.model, Reasoning: c.reasoning,
+		Tools: toolSource{c}, Interface: e.config.Interface, Session: c.session, Permission: e.gate(),
+		Hooks: e.services.hooks(c), Emit: c.emit, System: system(e.Workspace()),
+	}
+}
+
+// system is the beginning of the system prompt.
+func system(workspace string) string {
+	return "You are octet, a coding agent. You help a person with the software in the workspace " + workspace + ".\n" +
+		"Use the tools that you are given: look before you change something, and say what you have done. Paths are " +
+		"relative to the workspace. Be brief."
+}
+
+// emit passes the events of the agent on.
+func (c *Conversation) emit(event agent.Event) {
+	c.engine.services.observe(c, event)
+	c.engine.config.Frontend.Show(event)
+}
+
+// ID is the id of the session.
+func (c *Conversation) ID() string { return c.session.ID() }
+
+// Info describes the session as it is now.
+func (c *Conversation) Info(ctx context.Context) (session.Info, error) { return c.session.Info(ctx) }
+
+// Branch is what was said so far.
+func (c *Conversation) Branch(ctx context.Context) ([]session.Stored, error) {
+	return c.session.Branch(ctx)
+}
+
+// Model is who answers: the provider, the model, and how much it reasons.
+func (c *Conversation) Model() (provider string, info model.Info, reasoning string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.provider, c.model, c.reasoning
+}
+
+// scope is on whose behalf extensions are asked.
+func (c *Conversation) scope() extension.Scope {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	owner := c.session.Owner()
+	return extension.Scope{
+		Owner: owner,
+		Host:  extension.HostState{SessionID: owner, SessionName: c.name, Model: c.model.Model},
+	}
+}
+
+// Prompt takes what the person says to its end. Ending the context cancels the run. What extensions have
+// contributed beforehand goes along.
+func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcome, error) {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return agent.Outcome{}, err
+	}
+	defer done()
+	p.Context = append(p.Context, c.engine.services.contributed()...)
+	return c.agent.Run(ctx, p)
+}
+
+// admit counts an operation in, whose context ends with the conversation.
+func (c *Conversation) admit(ctx context.Context) (context.Context, func(), error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return nil, nil, ErrClosed
+	}
+	c.runs.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
+	return ctx, func() { stop(); cancel(nil); c.runs.Done() }, nil
+}
+
+// Steer tells the model something while it works; FollowUp once it is done.
+func (c *Conversation) Steer(text string) error    { return c.agent.Steer(text) }
+func (c *Conversation) FollowUp(text string) error { return c.agent.FollowUp(text) }
+
+// Idle waits until nothing runs.
+func (c *Conversation) Idle(ctx context.Context) error { return c.agent.Idle(ctx) }
+
+// Compact sums the conversation up.
+func (c *Conversation) Compact(ctx context.Context, instructions string) (agent.Compaction, error) {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return agent.Compaction{}, err
+	}
+	defer done()
+	return c.agent.Compact(ctx, instructions)
+}
+
+// SetModel lets another model answer from here on.
+func (c *Conversation) SetModel(ctx context.Context, reference, reasoning string) error {
+	provider, info, err := c.engine.config.Models.Open(ctx, reference)
+	if err != nil {
+		return err
+	}
+	if err := c.agent.SetModel(ctx, provider, info, reasoning); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.provider, c.model, c.reasoning = provider.Name(), info, reasoning
+	return nil
+}
+
+// SetName names the session.
+func (c *Conversation) SetName(ctx context.Context, name string) error {
+	if err := c.session.SetName(ctx, name); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.name = name
+	return nil
+}
+
+// Close ends what runs as interrupted and gives the session back.
+func (c *Conversation) Close() error { return c.close(agent.ErrInterrupted) }
+
+// close ends the conversation for a reason that its run is settled with.
+func (c *Conversation) close(reason error) error {
+	c.closeOnce.Do(func() {
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+		c.end(reason)
+		c.runs.Wait()
+		c.engine.services.settled(c, reason)
+		e := c.engine
+		e.mu.Lock()
+		delete(e.open, c)
+		if e.front == c {
+			e.front = nil
+		}
+		e.mu.Unlock()
+		info, err := c.session.Info(context.Background())
+		c.closeErr = c.session.Close()
+		if c.fresh && err == nil && info.Entries == 0 {
+			_, _ = e.config.Store.Delete(context.Background(), info.ID)
+		}
+	})
+	return c.closeErr
+}
+
+// Front is the conversation in front of the person, nil if there is none.
+func (e *Engine) Front() *Conversation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.front
+}
+
+// foreground is the opaque owner of the session in front, for extensions.
+func (e *Engine) foreground() string {
+	if c := e.Front(); c != nil {
+		return c.session.Owner()
+	}
+	return ""
+}
+
+// owned finds the open conversation of an opaque owner, nil if there is none.
+func (e *Engine) owned(owner string) *Conversation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.open {
+		if c.session.Owner() == owner {
+			return c
+		}
+	}
+	return nil
+}
+
+// Latest is the session of the workspace that was used last, or session.ErrNotFound.
+func (e *Engine) Latest(ctx context.Context) (session.Info, error) {
+	list, err := e.config.Store.List(ctx, session.Filter{Workspace: e.Workspace(), Limit: 1})
+	if err != nil {
+		return session.Info{}, err
+	}
+	if len(list) == 0 {
+		return session.Info{}, fmt.Errorf("workspace %s: %w", e.Workspace(), session.ErrNotFound)
+	}
+	return list[0], nil
+}

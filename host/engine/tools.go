@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/supervise"
+	"github.com/octet-dev/octet/host/tool"
+)
+
+// toolSource offers the tools of the host and of all extensions in service.
+type toolSource struct{ c *Conversation }
+
+// Snapshot is what there is now. Names are unique: the fleet leaves tools out whose names are taken.
+func (s toolSource) Snapshot(context.Context) (tool.Snapshot, error) {
+	e := s.c.engine
+	list := slices.Clone(e.builtin)
+	catalog := e.fleet.Catalog()
+	for i := range catalog.Entries {
+		entry := &catalog.Entries[i]
+		offered, epoch := e.services.catalog(entry)
+		for _, t := range offered {
+			list = append(list, &extensionTool{c: s.c, extension: entry.Name, tool: t, revision: epoch})
+		}
+	}
+	slices.SortFunc(list, func(a, b tool.Tool) int { return cmp.Compare(a.Definition().Name, b.Definition().Name) })
+	return snapshot(list), nil
+}
+
+// snapshot is a list of tools by name.
+type snapshot []tool.Tool
+
+// Tools are all of them.
+func (s snapshot) Tools() []tool.Tool { return s }
+
+// Find looks one up.
+func (s snapshot) Find(name string) tool.Tool {
+	i, found := slices.BinarySearchFunc(s, name, func(t tool.Tool, name string) int { return cmp.Compare(t.Definition().Name, name) })
+	if !found {
+		return nil
+	}
+	return s[i]
+}
+
+// extensionTool is a tool of an extension, as it was in one catalog.
+type extensionTool struct {
+	c         *Conversation
+	extension string
+	tool      *extension.Tool
+	revision  int64
+}
+
+// noSchema are the parameters of a tool that describes none.
+var noSchema = json.RawMessage(`{"type":"object"}`)
+
+// Definition describes it. What it does is not known, and so its effect is the strongest.
+func (t *extensionTool) Definition() tool.Definition {
+	d := tool.Definition{
+		Name: t.tool.Name, Description: t.tool.Description, Parameters: t.tool.Parameters, Output: t.tool.OutputSchema,
+		Effect: tool.External, Parallel: true, Provider: t.extension,
+	}
+	if t.tool.Arguments() == nil {
+		d.Parameters = noSchema
+	}
+	return d
+}
+
+// Run calls it. What an extension cannot do, and what is wrong with it, is told to the model; only the end of
+// the context is an error.
+func (t *extensionTool) Run(ctx context.Context, call tool.Call) (tool.Result, error) {
+	supervisor := t.c.engine.fleet.Get(t.extension)
+	if supervisor == nil {
+		return tool.Failed("extension " + t.extension + " is no longer there; look which tools there are now"), nil
+	}
+	scope := t.c.scope()
+	scope.Execution = call.ID
+	request := extension.Request{
+		Tool: t.tool.Name, Definition: t.tool, Revision: t.revision, Arguments: call.Arguments, Scope: scope, Value: &call,
+	}
+	if call.Progress != nil {
+		request.Progress = func(p extension.Progress) { call.Progress(progress(p)) }
+	}
+	answer, err := supervisor.Call(ctx, request)
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Result{}, context.Cause(ctx)
+		}
+		return tool.Failed(t.failure(err)), nil
+	}
+	return result(answer), nil
+}
+
+// failure is what a model reads of a call that has no result.
+func (t *extensionTool) failure(err error) string {
+	var wrong *extension.ArgumentError
+	var notReady *supervise.NotReadyError
+	switch {
+	case errors.As(err, &wrong):
+		return wrong.Error()
+	case errors.As(err, &notReady):
+		return notReady.Error() + "; its tools cannot be called now"
+	}
+	return "extension " + t.extension + ": " + err.Error()
+}
+
+// result is the answer of an extension as the conversation keeps it.
+func result(answer *extension.ToolResult) tool.Result {
+	r := tool.Result{IsError: answer.IsError}
+	for _, part := range answer.Content {
+		switch part.Type {
+		case string(conversation.Image), string(conversation.Audio):
+			r.Content = append(r.Content, conversation.Part{
+				Kind: conversation.Kind(part.Type), Text: part.Text, MediaType: part.MediaType, Data: part.Data,
+			})
+		default:
+			r.Content = append(r.Content, conversation.TextPart(part.Text))
+		}
+	}
+	if answer.Structured != nil || answer.Metadata != nil {
+		r.Details = &conversation.Details{Structured: answer.Structured, Metadata: answer.Metadata}
+	}
+	return r
+}
+
+func progress(p extension.Progress) tool.Progress {
+	return tool.Progress{
+		Message: p.Message, Current: p.Current, Total: p.Total, Unit: p.Unit, Stream: p.Stream, Data: p.Data,
+		Label: p.Label, Detail: p.Detail,
+	}
+}
+
+// Taken are the names of tools, each with who has it: "octet" or an extension.
+func (e *Engine) Taken() map[string]string {
+	taken := map[string]string{}
+	for _, name := range e.reserved() {
+		taken[name] = "octet"
+	}
+	catalog := e.fleet.Catalog()
+	for i := range catalog.Entries {
+		for _, t := range catalog.Entries[i].Tools {
+			taken[t.Name] = catalog.Entries[i].Name
+		}
+	}
+	return taken
+}
+
+// titled is a text of an extension on one line.
+func titled(text string) string { return strings.Join(strings.Fields(text), " ") }
