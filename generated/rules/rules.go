@@ -11830,7 +11830,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A command started from a menu may run for 30 min before the host gives up on it.",
 		Source:   "feature 2, feature 8.2",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Cmd007,
@@ -11841,7 +11842,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress, confirmations and input of a command started from a menu appear in place of that menu.",
 		Source:   "feature 8.2",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Cmd008,
@@ -11852,7 +11854,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The person can cancel a command that was started from a menu.",
 		Source:   "feature 8.2",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Hook001,
@@ -13120,7 +13123,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`menu/collect` is sent only while `contributes.menu` is true and at least one command is declared, and carries `context` alone.",
 		Source:   "feature 8.5, feature 7.1, feature 5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Menu004,
@@ -13142,7 +13146,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host waits 5 s for a menu and then shows one generated entry for each declared command.",
 		Source:   "feature 2",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Menu006,
@@ -13153,7 +13158,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu that breaks any rule is refused whole, and the generated entries are shown in its place.",
 		Source:   "feature 8.5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Menu007,
@@ -13164,7 +13170,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu without `title` is titled with the extension's name, and the first line of `detail` is its subtitle.",
 		Source:   "feature 8.5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Menu008,
@@ -13175,7 +13182,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An action that is chosen becomes `command/execute` with its `command` and its `arguments`.",
 		Source:   "feature 8.5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Menu009,
@@ -13186,7 +13194,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `destructive` action is confirmed by the host first, and the first `confirmation/request` of that action counts as approved.",
 		Source:   "feature 8.5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/menu",
 	},
 	{
 		ID:       EXT04Render001,
@@ -13480,7 +13489,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`confirmation/request` is answered with a boolean `confirmed`.",
 		Source:   "feature 11.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm003,
@@ -13491,7 +13501,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation that nobody can give, because it was dropped, no person is there or it lies outside its boundary, is answered with `confirmed` false.",
 		Source:   "feature 11.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm004,
@@ -13502,7 +13513,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "While `contributes.confirmations` is false the host answers with `confirmed` false and asks nobody.",
 		Source:   "feature op 14",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm005,
@@ -13513,7 +13525,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`default` is a suggestion to the person and never the answer of its own.",
 		Source:   "feature 11.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm006,
@@ -13524,7 +13537,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation belongs to the generation that asked for it and cannot be answered after a reload.",
 		Source:   "feature 11.2, feature 14.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm007,
@@ -13535,7 +13549,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation overrides no policy.",
 		Source:   "feature 11.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Confirm008,
@@ -13546,7 +13561,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed `confirmation/request` is answered with `-32602`, one without an active parent with `-32002`.",
 		Source:   "feature op 37",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT01Confirm001,
@@ -13577,7 +13593,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` needs no feature and no declaration.",
 		Source:   "feature 5",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Input003,
@@ -13588,7 +13605,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` is answered with exactly `value`: a string of at most 262,144 bytes, or null when the person cancelled, gave too much or cannot be asked.",
 		Source:   "feature 11.7, feature 2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Input004,
@@ -13599,7 +13617,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A blank prompt, or one over 16,384 bytes, is answered with `-32602`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Input005,
@@ -13610,7 +13629,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The answer to a secret `input/request` takes a private way: it reaches no log, diagnostic, store or model.",
 		Source:   "feature 11.7",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Input006,
@@ -13621,7 +13641,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` ends with its parent.",
 		Source:   "feature 11.7",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Input007,
@@ -13632,7 +13653,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed `input/request` is answered with `-32602`, one without an active parent with `-32002`.",
 		Source:   "feature op 37",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/dialog",
 	},
 	{
 		ID:       EXT04Pres001,
@@ -13703,7 +13725,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`presentation/update` is gated by `contributes.presentation` and by no feature.",
 		Source:   "feature 5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres008,
@@ -13714,7 +13737,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The owner of a snapshot is that of its live parent, or the given `resource_owner` where this generation was issued it.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres009,
@@ -13725,7 +13749,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot without parent and owner belongs to the process and shows no data of a session.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres010,
@@ -13736,7 +13761,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot with parent and owner is invalid.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres011,
@@ -13747,7 +13773,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot is judged as a whole: one fault drops all of it, with a diagnostic.",
 		Source:   "feature 11.5, feature 2",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres012,
@@ -13758,7 +13785,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot of a stale or foreign owner, or of another owner that is active, is dropped.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres013,
@@ -13769,7 +13797,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot whose revision does not grow is ignored, with or without a diagnostic; revision 0 is valid, and a new generation may begin anew.",
 		Source:   "feature 11.5, feature 14.2",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres014,
@@ -13780,7 +13809,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Of more than 32 valid snapshots in one second the newest is shown when the next second opens, and one diagnostic tells of that second.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres015,
@@ -13791,7 +13821,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The latest snapshot accepted is kept, and cleared on crash, reload, disablement and change of owner.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Pres016,
@@ -13802,7 +13833,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot never runs an action; only the person does.",
 		Source:   "feature 11.5",
-		Unproven: "needs a host that shows presentations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/presentation",
 	},
 	{
 		ID:       EXT04Art001,
