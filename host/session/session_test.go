@@ -400,7 +400,7 @@ func TestDelete_takesChildrenAlong(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	count, err := store.Delete(t.Context(), parent.ID)
+	count, err := store.Delete(t.Context(), parent.ID, child.ID, parent.ID)
 	if err != nil || count != 3 {
 		t.Fatalf("got %d, %v, want 3 deleted", count, err)
 	}

@@ -136,7 +136,7 @@ func (db *sqlite) upgrade(ctx context.Context, steps []string) (err error) {
 	return migrate(ctx, conn, db.path, steps)
 }
 
-// openSQLiteReader opens a file that is there and changes nothing, not even beside it.
+// openSQLiteReader opens a file that is there and changes nothing in it.
 func openSQLiteReader(ctx context.Context, path string, lockWait time.Duration, newest int) (_ *sqlite, err error) {
 	defer func() { err = explain(path, err) }()
 	file, err := os.Open(path)
@@ -161,8 +161,15 @@ func openSQLiteReader(ctx context.Context, path string, lockWait time.Duration, 
 	if !cannotOpen(err) {
 		return db, err
 	}
-	// The log beside the file needs an index that cannot be written here. A copy can have one.
-	if err = db.readCopy(wait); err != nil {
+	// The index of the log cannot be made here. Without a log nobody writes, and none is needed; with one,
+	// a copy can have an index.
+	_ = db.readers.Close()
+	if info, statErr := os.Stat(path + "-wal"); statErr != nil || info.Size() == 0 {
+		db.readers, err = sql.Open("sqlite", dsn(path, "ro", wait)+"&immutable=1")
+	} else {
+		err = db.readCopy(wait)
+	}
+	if err != nil {
 		return nil, err
 	}
 	return db, db.checkVersion(ctx, newest)
@@ -202,7 +209,6 @@ func (db *sqlite) readCopy(wait string) (err error) {
 			return err
 		}
 	}
-	_ = db.readers.Close()
 	db.readers, err = sql.Open("sqlite", dsn(to, "rw", wait, "query_only(1)"))
 	return err
 }

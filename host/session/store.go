@@ -46,8 +46,8 @@ func (o Options) Open(ctx context.Context, path string) (*Store, error) {
 	return o.store(ctx, path, db)
 }
 
-// OpenReader opens a store that exists for reading alone: nothing is made, changed or repaired, and
-// methods that write fail with ErrReadOnly. ErrMissing if there is no file.
+// OpenReader opens a store that exists for reading alone: nothing in it is changed or repaired, and
+// methods that write fail with ErrReadOnly. It needs no right to write. ErrMissing if there is no file.
 func (o Options) OpenReader(ctx context.Context, path string) (*Store, error) {
 	o = o.complete()
 	db, err := openSQLiteReader(ctx, path, o.LockWait, len(migrations))
@@ -232,25 +232,10 @@ func (s *Store) entry(r rows, row sessionRow, id EntryID) (record, error) {
 	return rec, err
 }
 
-// Delete removes a session for good, and with it the sessions that work for it. ErrBusy while anybody
-// holds one of them; then nothing is removed. It returns how many were.
-func (s *Store) Delete(ctx context.Context, id string) (count int, err error) {
-	var doomed []sessionRow
-	err = s.db.view(ctx, func(r rows) error {
-		row, err := s.lookup(r, id)
-		if err != nil {
-			return err
-		}
-		doomed = []sessionRow{row}
-		for next := 0; next < len(doomed); next++ {
-			children, err := r.sessions(Filter{Parent: doomed[next].id})
-			if err != nil {
-				return err
-			}
-			doomed = append(doomed, children...)
-		}
-		return nil
-	})
+// Delete removes sessions for good, and with them those that work for them. ErrBusy while anybody holds
+// one of them, ErrNotFound; then nothing is removed. It returns how many were.
+func (s *Store) Delete(ctx context.Context, ids ...string) (count int, err error) {
+	doomed, err := s.families(ctx, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -259,7 +244,7 @@ func (s *Store) Delete(ctx context.Context, id string) (count int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		defer held.release()
+		defer func() { _ = held.release() }()
 	}
 	err = s.db.update(ctx, func(r rows) error {
 		for _, row := range doomed {
@@ -275,6 +260,37 @@ func (s *Store) Delete(ctx context.Context, id string) (count int, err error) {
 	// What follows only tidies up: the sessions are gone.
 	_ = s.db.compact(ctx)
 	return len(doomed), nil
+}
+
+// families lists sessions and everything that works for them, each once.
+func (s *Store) families(ctx context.Context, ids []string) (list []sessionRow, err error) {
+	seen := map[string]bool{}
+	add := func(rows ...sessionRow) {
+		for _, row := range rows {
+			if !seen[row.id] {
+				seen[row.id] = true
+				list = append(list, row)
+			}
+		}
+	}
+	err = s.db.view(ctx, func(r rows) error {
+		for _, id := range ids {
+			row, err := s.lookup(r, id)
+			if err != nil {
+				return err
+			}
+			add(row)
+		}
+		for next := 0; next < len(list); next++ {
+			children, err := r.sessions(Filter{Parent: list[next].id})
+			if err != nil {
+				return err
+			}
+			add(children...)
+		}
+		return nil
+	})
+	return list, err
 }
 
 // title is the first line of a text, at most 80 characters.

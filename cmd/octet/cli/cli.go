@@ -2,6 +2,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +51,10 @@ type command struct {
 	selects bool
 }
 
-// Main runs one command line. Standard input is not read by any command yet; it belongs to the signature
-// because a command that reads it must get it from here.
-func Main(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
+// Main runs one command line.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := newConsole(stdout, stderr)
+	c.in = bufio.NewReader(stdin)
 	code, err := dispatch(ctx, c, root(), nil, args)
 	if err == nil {
 		return code
@@ -72,6 +73,7 @@ func root() *command {
 		group: []*command{
 			{name: "tool", short: "Call the tools of an extension.", help: helpTool, group: []*command{toolCall()}},
 			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{extensionList(), extensionInspect(), extensionNew()}},
+			sessions(),
 			configShow(),
 			doctorExamine(),
 			completion(),

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 // console is where a command prints: its result to standard output, everything about it to standard
 // error. Both may be called from several goroutines.
 type console struct {
+	in           *bufio.Reader // what a person answers; nil: nobody is there
 	out, err     io.Writer
 	outTerminal  bool
 	errTerminal  bool

@@ -17,6 +17,7 @@ Usage:
   octet extension list                              show which extensions there are, and which would start
   octet extension inspect DIR [--no-start]          show what an extension is and offers
   octet extension new NAME --lang LANGUAGE          write a new extension, in Go, Python or TypeScript
+  octet sessions list|show|export|delete            look at stored conversations
   octet config                                      show the configuration that counts, and where it comes from
   octet doctor                                      examine whether this machine is fit for octet
   octet completion bash|zsh|fish                    print a script that completes in a shell
