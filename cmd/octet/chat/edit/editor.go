@@ -1,0 +1,402 @@
+// Package edit reads lines that a person types: edited in place on a terminal, as they come elsewhere. A
+// read ends with its context, so that a question can be taken back, and other output may come while one is
+// going on. That is why it is not a line editing library: those read until somebody presses a key.
+package edit
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// ErrInterrupted says that the person pressed Ctrl-C. The end of input is io.EOF.
+var ErrInterrupted = errors.New("interrupted")
+
+// Completer says what may stand where a line is edited: the words that replace the text from start up to
+// the cursor. Words that end in a blank or a slash end themselves.
+type Completer func(text string) (start int, words []string)
+
+// Options of an Editor.
+type Options struct {
+	In  io.Reader
+	Out io.Writer
+	// Terminal is set where lines are edited in place: Raw then puts the terminal into that mode and returns
+	// what takes it out again, and Size tells its columns.
+	Terminal bool
+	Raw      func() (restore func(), err error)
+	Size     func() (columns int)
+	// Prompt says that prompts are shown though lines are not edited: somebody types at a terminal that can
+	// do no more.
+	Prompt   bool
+	History  *History
+	Complete Completer
+}
+
+// Editor reads lines. One Read goes on at a time; Print may be called by anybody.
+type Editor struct {
+	options Options
+	keys    chan key
+	lines   chan lineRead
+	stop    chan struct{}
+	start   sync.Once
+
+	mu      sync.Mutex // guards what the screen shows
+	active  bool
+	prompt  string
+	line    line
+	secret  bool
+	cursor  place // where it stands, from the beginning of the prompt
+	columns int
+}
+
+type lineRead struct {
+	text string
+	err  error
+}
+
+// New makes an editor. Nothing is read before the first Read.
+func New(o Options) *Editor {
+	if o.History == nil {
+		o.History = OpenHistory("")
+	}
+	return &Editor{options: o, keys: make(chan key, 256), lines: make(chan lineRead), stop: make(chan struct{})}
+}
+
+// OfTerminal makes an editor of the two ends of a program. It edits in place if both are a terminal that can
+// do that.
+func OfTerminal(in, out *os.File, h *History, complete Completer) *Editor {
+	o := Options{In: in, Out: out, History: h, Complete: complete}
+	typed := term.IsTerminal(int(in.Fd()))
+	kind := os.Getenv("TERM")
+	if typed && term.IsTerminal(int(out.Fd())) && kind != "dumb" {
+		o.Terminal = true
+		o.Raw = func() (func(), error) {
+			state, err := term.MakeRaw(int(in.Fd()))
+			if err != nil {
+				return nil, err
+			}
+			return func() { _ = term.Restore(int(in.Fd()), state) }, nil
+		}
+		o.Size = func() int {
+			if columns, _, err := term.GetSize(int(out.Fd())); err == nil && columns > 0 {
+				return columns
+			}
+			return 80
+		}
+	}
+	o.Prompt = typed
+	return New(o)
+}
+
+// Close ends reading. The goroutine that waits for input ends with the next of it.
+func (e *Editor) Close() { close(e.stop) }
+
+// Ask says how a line is read.
+type Ask struct {
+	Prompt string
+	// Secret: what is typed is neither shown nor kept.
+	Secret bool
+	// Keep puts the line into the history.
+	Keep bool
+}
+
+// Read reads one line, without its end. It returns ErrInterrupted, io.EOF, or the cause of the context.
+func (e *Editor) Read(ctx context.Context, a Ask) (string, error) {
+	if e.options.Terminal {
+		return e.readTerminal(ctx, a)
+	}
+	return e.readPlain(ctx, a)
+}
+
+// readPlain reads a line from something that is no terminal, or a simple one.
+func (e *Editor) readPlain(ctx context.Context, a Ask) (string, error) {
+	e.start.Do(func() { go e.scan() })
+	if e.options.Prompt {
+		e.mu.Lock()
+		_, _ = io.WriteString(e.options.Out, a.Prompt)
+		e.mu.Unlock()
+	}
+	select {
+	case read := <-e.lines:
+		if read.err == nil && a.Keep {
+			_ = e.options.History.Add(read.text)
+		}
+		return read.text, read.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// scan reads lines for readPlain.
+func (e *Editor) scan() {
+	reader := bufio.NewReader(e.options.In)
+	for {
+		text, err := reader.ReadString('\n')
+		if text != "" {
+			err = nil // a last line without an end is one
+		}
+		read := lineRead{strings.TrimRight(text, "\r\n"), err}
+		select {
+		case e.lines <- read:
+		case <-e.stop:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// readTerminal edits a line in place.
+func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
+	restore, err := e.options.Raw()
+	if err != nil {
+		return "", err
+	}
+	e.start.Do(func() { go pump(e.options.In, e.keys, e.stop) })
+	e.mu.Lock()
+	e.active, e.prompt, e.secret, e.cursor = true, a.Prompt, a.Secret, place{}
+	e.line.set("")
+	e.columns = e.options.Size()
+	e.write("\x1b[?2004h") // what is pasted comes marked
+	e.drawLocked()
+	e.mu.Unlock()
+	text, err := e.edit(ctx, a)
+	e.mu.Lock()
+	e.line.at = len(e.line.text)
+	e.drawLocked()
+	e.active = false
+	if errors.Is(err, ErrInterrupted) {
+		e.write("^C")
+	}
+	e.write("\x1b[?2004l\r\n")
+	e.mu.Unlock()
+	restore()
+	if err == nil && a.Keep && !a.Secret {
+		_ = e.options.History.Add(text)
+	}
+	return text, err
+}
+
+// edit takes keys until the line is finished.
+func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
+	walk := walk{lines: e.options.History.list()}
+	walk.at = len(walk.lines)
+	for {
+		var k key
+		select {
+		case k = <-e.keys:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+		e.mu.Lock()
+		e.columns = e.options.Size()
+		switch k.name {
+		case enter:
+			text := string(e.line.text)
+			e.mu.Unlock()
+			return text, nil
+		case interrupt:
+			e.mu.Unlock()
+			return "", ErrInterrupted
+		case gone:
+			e.mu.Unlock()
+			return "", io.EOF
+		case endOfFile:
+			if len(e.line.text) == 0 {
+				e.mu.Unlock()
+				return "", io.EOF
+			}
+			e.line.apply(key{name: deleteKey})
+		case up, down:
+			if !a.Secret && a.Keep {
+				walk.step(&e.line, k.name)
+			}
+		case search:
+			if !a.Secret && a.Keep {
+				walk.find(&e.line)
+			}
+		case tab:
+			if !a.Secret {
+				e.completeLocked()
+			}
+		case clearScreen:
+			e.write("\x1b[H\x1b[2J")
+			e.cursor = place{}
+		default:
+			if e.line.apply(k) {
+				walk.typed()
+			}
+		}
+		e.drawLocked()
+		e.mu.Unlock()
+	}
+}
+
+// drawLocked writes prompt and line over what stands there.
+func (e *Editor) drawLocked() {
+	var b strings.Builder
+	e.backLocked(&b)
+	text, at := e.line.text, e.line.at
+	if e.secret {
+		text, at = nil, 0
+	}
+	shown, last, cursor := layout(e.prompt, text, at, e.columns)
+	b.WriteString(shown)
+	if up := last.row - cursor.row; up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	b.WriteByte('\r')
+	if cursor.column > 0 {
+		fmt.Fprintf(&b, "\x1b[%dC", cursor.column)
+	}
+	e.cursor = cursor
+	e.write(b.String())
+}
+
+// backLocked goes to where the prompt begins and clears everything from there.
+func (e *Editor) backLocked(b *strings.Builder) {
+	if e.cursor.row > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", e.cursor.row)
+	}
+	b.WriteString("\r\x1b[J")
+}
+
+func (e *Editor) write(text string) { _, _ = io.WriteString(e.options.Out, text) }
+
+// Print writes whole lines. While a line is edited they appear above it.
+func (e *Editor) Print(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.active {
+		e.write(text)
+		return
+	}
+	var b strings.Builder
+	e.backLocked(&b)
+	b.WriteString(strings.ReplaceAll(text, "\n", "\r\n"))
+	if !strings.HasSuffix(text, "\n") {
+		b.WriteString("\r\n")
+	}
+	e.write(b.String())
+	e.cursor = place{}
+	e.drawLocked()
+}
+
+// completeLocked completes the word in front of the cursor: as far as all candidates agree, and shows them
+// where they do not.
+func (e *Editor) completeLocked() {
+	if e.options.Complete == nil {
+		return
+	}
+	before := string(e.line.text[:e.line.at])
+	start, words := e.options.Complete(before)
+	if len(words) == 0 {
+		return
+	}
+	typed := before[start:]
+	common := words[0]
+	for _, word := range words[1:] {
+		for !strings.HasPrefix(word, common) {
+			runes := []rune(common)
+			common = string(runes[:len(runes)-1])
+		}
+	}
+	if len(words) == 1 && !strings.HasSuffix(common, "/") && !strings.HasSuffix(common, " ") {
+		common += " "
+	}
+	if len(common) > len(typed) || common != typed && len(words) == 1 {
+		from := len([]rune(before[:start]))
+		e.line.remove(from, e.line.at)
+		e.line.insert(common)
+		return
+	}
+	var b strings.Builder
+	e.backLocked(&b)
+	b.WriteString(columnsOf(words, e.columns))
+	e.write(b.String())
+	e.cursor = place{}
+}
+
+// maxShown is how many candidates are shown.
+const maxShown = 60
+
+// columnsOf sets words in columns.
+func columnsOf(words []string, columns int) string {
+	more := len(words) - maxShown
+	words = slices.Clone(words[:min(len(words), maxShown)])
+	widest := 0
+	for i := range words {
+		words[i] = strings.Map(visible, words[i])
+	}
+	for _, word := range words {
+		widest = max(widest, len([]rune(word)))
+	}
+	perRow := max(1, columns/(widest+2))
+	var b strings.Builder
+	for i, word := range words {
+		b.WriteString(word)
+		if (i+1)%perRow == 0 || i == len(words)-1 {
+			b.WriteString("\r\n")
+		} else {
+			b.WriteString(strings.Repeat(" ", widest+2-len([]rune(word))))
+		}
+	}
+	if more > 0 {
+		fmt.Fprintf(&b, "and %d more\r\n", more)
+	}
+	return b.String()
+}
+
+// walk is a way through the history. What was typed last is at its end.
+type walk struct {
+	lines  []string
+	at     int
+	draft  string
+	needle *string // of a search
+}
+
+func (w *walk) typed() { w.at, w.needle = len(w.lines), nil }
+
+func (w *walk) step(l *line, direction name) {
+	w.needle = nil
+	if w.at == len(w.lines) {
+		w.draft = string(l.text)
+	}
+	switch {
+	case direction == up && w.at > 0:
+		w.at--
+	case direction == down && w.at < len(w.lines):
+		w.at++
+	default:
+		return
+	}
+	if w.at == len(w.lines) {
+		l.set(w.draft)
+	} else {
+		l.set(w.lines[w.at])
+	}
+}
+
+// find goes to the next older line that holds what was typed.
+func (w *walk) find(l *line) {
+	if w.needle == nil {
+		text := string(l.text)
+		w.draft, w.needle, w.at = text, &text, len(w.lines)
+	}
+	for i := w.at - 1; i >= 0; i-- {
+		if strings.Contains(w.lines[i], *w.needle) {
+			w.at = i
+			l.set(w.lines[i])
+			return
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package edit
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// maxHistory is how many lines are kept, and maxHistoryFile how large the file may be that is read.
+const (
+	maxHistory     = 1000
+	maxHistoryFile = 8 << 20
+)
+
+// History is what was typed before, the oldest first. Its file has one JSON string a line, for the user
+// alone; a line that is none is passed over.
+type History struct {
+	path string
+
+	mu    sync.Mutex
+	lines []string
+}
+
+// OpenHistory reads a file. A missing one is an empty history; an empty path keeps nothing on disk.
+func OpenHistory(path string) *History {
+	h := &History{path: path}
+	if path == "" {
+		return h
+	}
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHistoryFile {
+		return h
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return h
+	}
+	defer func() { _ = file.Close() }()
+	scanner := bufio.NewScanner(file)
+	scanner.Buffer(nil, maxHistoryFile)
+	for scanner.Scan() {
+		var text string
+		if json.Unmarshal(scanner.Bytes(), &text) == nil {
+			h.lines = append(h.lines, text)
+		}
+	}
+	h.lines = h.lines[max(0, len(h.lines)-maxHistory):]
+	return h
+}
+
+// Add keeps a line, unless it is blank or the same as the last one. What cannot be written is kept for this
+// process; the error says why.
+func (h *History) Add(text string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if strings.TrimSpace(text) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == text {
+		return nil
+	}
+	h.lines = append(h.lines, text)
+	rewrite := len(h.lines) > 2*maxHistory
+	if rewrite {
+		h.lines = append([]string(nil), h.lines[len(h.lines)-maxHistory:]...)
+	}
+	if h.path == "" {
+		return nil
+	}
+	return h.write(text, rewrite)
+}
+
+func (h *History) write(text string, rewrite bool) error {
+	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
+		return err
+	}
+	lines, how := []string{text}, os.O_APPEND|os.O_CREATE|os.O_WRONLY
+	if rewrite {
+		lines, how = h.lines, os.O_TRUNC|os.O_CREATE|os.O_WRONLY
+	}
+	file, err := os.OpenFile(h.path, how, 0o600)
+	if err != nil {
+		return err
+	}
+	for _, line := range lines {
+		encoded, _ := json.Marshal(line)
+		if _, err = file.Write(append(encoded, '\n')); err != nil {
+			break
+		}
+	}
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// list is what there is now.
+func (h *History) list() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.lines...)
+}
