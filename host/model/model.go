@@ -114,8 +114,10 @@ type Error struct {
 	Status int
 	// UsageUnknown says that tokens may have been used that nobody counts.
 	UsageUnknown bool
-	Message      string
-	Cause        error
+	// Overflow says that the request is larger than the model can take: a shorter one may pass.
+	Overflow bool
+	Message  string
+	Cause    error
 }
 
 // Error returns the provider and the message; never a key.

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/octet-dev/octet/host/model"
-	"github.com/octet-dev/octet/host/model/fault"
+	"github.com/octet-dev/octet/host/model/web"
 	"github.com/octet-dev/octet/runtime/manifest/near"
 )
 
@@ -263,7 +263,7 @@ func (r *reader) failure(path string, v *value) *Failure {
 		{"usage_unknown", false, func(path string, v *value) { unknown = r.boolean(path, v) }},
 		{"message", false, func(path string, v *value) { f.Message = r.text(path, v, 4096) }},
 	})
-	f.Retry = f.Status == 0 || fault.Retryable(f.Status)
+	f.Retry = f.Status == 0 || web.Retryable(f.Status)
 	if retry != "" {
 		f.Retry = retry == "true"
 	}

@@ -1,0 +1,193 @@
+package anthropic
+
+import (
+	"fmt"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go/v2"
+
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/model/toolname"
+)
+
+// answer gathers the blocks of a streamed answer.
+type answer struct {
+	names *toolname.Names
+	emit  func(model.Delta)
+	heard bool // a delta was emitted
+	whole bool // message_stop has come
+
+	blocks []*block
+	ids    map[string]bool // of calls in the conversation and in the answer
+	stop   string
+	usage  sdk.MessageDeltaUsage
+	known  bool
+}
+
+// block is one block that grows.
+type block struct {
+	index    int64
+	kind     conversation.Kind
+	text     strings.Builder // or arguments
+	seal     string
+	redacted bool
+	id, name string
+}
+
+func newAnswer(names *toolname.Names, request model.Request, emit func(model.Delta)) *answer {
+	a := &answer{names: names, emit: emit, ids: map[string]bool{}}
+	for _, message := range request.Messages {
+		for _, call := range message.ToolCalls() {
+			a.ids[call.CallID] = true
+		}
+	}
+	return a
+}
+
+func (a *answer) take(event sdk.MessageStreamEventUnion) {
+	switch event.Type {
+	case "message_start":
+		u := event.Message.Usage
+		if event.Message.JSON.Usage.Valid() {
+			a.known = true
+			a.usage.InputTokens, a.usage.CacheReadInputTokens, a.usage.CacheCreationInputTokens = u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens
+			a.usage.OutputTokens, a.usage.OutputTokensDetails = u.OutputTokens, u.OutputTokensDetails
+		}
+	case "content_block_start":
+		a.begin(event)
+	case "content_block_delta":
+		a.grow(event)
+	case "message_delta":
+		if event.Delta.StopReason != "" {
+			a.stop = string(event.Delta.StopReason)
+		}
+		a.count(event.Usage)
+	case "message_stop":
+		a.whole = true
+	}
+}
+
+// count takes the counts that an event has: they are totals, and those that it leaves out stand.
+func (a *answer) count(u sdk.MessageDeltaUsage) {
+	if u.JSON.OutputTokens.Valid() {
+		a.known, a.usage.OutputTokens = true, u.OutputTokens
+	}
+	if u.JSON.OutputTokensDetails.Valid() {
+		a.usage.OutputTokensDetails = u.OutputTokensDetails
+	}
+	if u.JSON.InputTokens.Valid() && u.InputTokens > 0 {
+		a.usage.InputTokens = u.InputTokens
+	}
+	if u.JSON.CacheReadInputTokens.Valid() {
+		a.usage.CacheReadInputTokens = u.CacheReadInputTokens
+	}
+	if u.JSON.CacheCreationInputTokens.Valid() {
+		a.usage.CacheCreationInputTokens = u.CacheCreationInputTokens
+	}
+}
+
+func (a *answer) begin(event sdk.MessageStreamEventUnion) {
+	b := &block{index: event.Index}
+	switch event.ContentBlock.Type {
+	case "text":
+		b.kind = conversation.Text
+		a.add(b, event.ContentBlock.Text)
+	case "thinking":
+		b.kind, b.seal = conversation.Reasoning, event.ContentBlock.Signature
+		a.add(b, event.ContentBlock.Thinking)
+	case "redacted_thinking":
+		b.kind, b.seal, b.redacted = conversation.Reasoning, event.ContentBlock.Data, true
+	case "tool_use":
+		b.kind, b.name, b.id = conversation.ToolCall, a.names.Ours(event.ContentBlock.Name), a.unique(event.ContentBlock.ID)
+		a.tell(model.Delta{Kind: conversation.ToolCall, CallID: b.id, Name: b.name})
+	default: // nothing that we ask for
+		return
+	}
+	a.blocks = append(a.blocks, b)
+}
+
+func (a *answer) grow(event sdk.MessageStreamEventUnion) {
+	var b *block
+	for _, known := range a.blocks {
+		if known.index == event.Index {
+			b = known
+		}
+	}
+	if b == nil {
+		return
+	}
+	switch event.Delta.Type {
+	case "text_delta":
+		a.add(b, event.Delta.Text)
+	case "thinking_delta":
+		a.add(b, event.Delta.Thinking)
+	case "signature_delta":
+		b.seal += event.Delta.Signature
+	case "input_json_delta":
+		a.add(b, event.Delta.PartialJSON)
+	}
+}
+
+func (a *answer) add(b *block, text string) {
+	if text != "" {
+		b.text.WriteString(text)
+		a.tell(model.Delta{Kind: b.kind, CallID: b.id, Name: b.name, Text: text})
+	}
+}
+
+func (a *answer) tell(delta model.Delta) {
+	a.heard = true
+	a.emit(delta)
+}
+
+// unique is the id itself, or a new one where it is missing or taken.
+func (a *answer) unique(id string) string {
+	for n := len(a.ids) + 1; id == "" || a.ids[id]; n++ {
+		id = fmt.Sprintf("toolu_%d", n)
+	}
+	a.ids[id] = true
+	return id
+}
+
+func (a *answer) response() *model.Response {
+	r := &model.Response{Message: conversation.Message{Role: conversation.Assistant}, UsageKnown: a.known}
+	calls := 0
+	for _, b := range a.blocks {
+		part := conversation.Part{Kind: b.kind, Text: b.text.String()}
+		switch b.kind {
+		case conversation.Reasoning:
+			switch {
+			case b.redacted:
+				part.Signature = redacted + b.seal
+			case b.seal != "":
+				part.Signature = signed + b.seal
+			}
+		case conversation.ToolCall:
+			calls++
+			part = conversation.Part{Kind: b.kind, CallID: b.id, Name: b.name, Arguments: model.Arguments(b.text.String())}
+		}
+		if part.Text != "" || part.Signature != "" || b.kind == conversation.ToolCall {
+			r.Message.Parts = append(r.Message.Parts, part)
+		}
+	}
+	switch {
+	case a.stop == "max_tokens" || a.stop == "model_context_window_exceeded":
+		r.Stop = model.StopLength
+	case a.stop == "refusal":
+		r.Stop = model.StopFiltered
+	case calls > 0:
+		r.Stop = model.StopTools
+	default:
+		r.Stop = model.StopEnd
+	}
+	if a.known {
+		output, thinking := max(a.usage.OutputTokens, 0), max(a.usage.OutputTokensDetails.ThinkingTokens, 0)
+		thinking = min(thinking, output)
+		r.Usage = conversation.Usage{
+			Input: max(a.usage.InputTokens, 0), Output: output - thinking, Reasoning: thinking,
+			CacheRead: max(a.usage.CacheReadInputTokens, 0), CacheWrite: max(a.usage.CacheCreationInputTokens, 0),
+		}
+	}
+	return r
+}

@@ -1,0 +1,178 @@
+// Package anthropic asks models that speak Anthropic's messages.
+package anthropic
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	sdk "github.com/anthropics/anthropic-sdk-go/v2"
+	"github.com/anthropics/anthropic-sdk-go/v2/option"
+
+	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/model/toolname"
+	"github.com/octet-dev/octet/host/model/web"
+)
+
+// Messages is the protocol.
+const Messages = "anthropic-messages"
+
+// DefaultBaseURL is that of Anthropic.
+const DefaultBaseURL = "https://api.anthropic.com/"
+
+// maxToolName is the length of a tool's name that the API takes.
+const maxToolName = 128
+
+// defaultMaxOutput is asked for where neither the request nor the catalog says how long an answer may be:
+// the API demands a bound, and every model allows this one.
+const defaultMaxOutput = 4096
+
+// Options configure a provider.
+type Options struct {
+	Name    string // empty: "anthropic"
+	BaseURL string // empty: DefaultBaseURL
+	// Key is sent with every request; empty: none. KeySource says where it comes from, for errors.
+	Key, KeySource string
+	Headers        map[string]string
+	// Catalog is what is known of the models.
+	Catalog []model.Info
+	// Transport makes the connections; nil: that of package net/http.
+	Transport http.RoundTripper
+	// Idle is how long the server may send nothing; 0: web.DefaultIdle.
+	Idle time.Duration
+}
+
+// Provider asks one server.
+type Provider struct {
+	options  Options
+	secrets  []string
+	messages sdk.MessageService
+}
+
+var _ model.Provider = (*Provider)(nil)
+
+// New makes a provider. Nothing of the environment is read, and nothing is traced.
+func New(options Options) *Provider {
+	if options.Name == "" {
+		options.Name = "anthropic"
+	}
+	if options.BaseURL == "" {
+		options.BaseURL = DefaultBaseURL
+	}
+	p := &Provider{options: options}
+	request := []option.RequestOption{
+		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithBaseURL(options.BaseURL), option.WithMaxRetries(0),
+		option.WithHTTPClient(web.NewClient(options.Transport)),
+	}
+	if options.Key != "" {
+		p.secrets = append(p.secrets, options.Key)
+		request = append(request, option.WithAPIKey(options.Key))
+	}
+	for name, value := range options.Headers {
+		p.secrets = append(p.secrets, value)
+		request = append(request, option.WithHeader(name, value))
+	}
+	p.messages = sdk.NewClient(request...).Messages
+	return p
+}
+
+// Name is that of the provider.
+func (p *Provider) Name() string { return p.options.Name }
+
+// Protocol is Messages.
+func (p *Provider) Protocol() string { return Messages }
+
+// Models lists what is known of the models. It asks nobody.
+func (p *Provider) Models(context.Context) ([]model.Info, error) { return p.options.Catalog, nil }
+
+// Stream sends one request, once.
+func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(model.Delta)) (*model.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	names := toolname.For(request.Tools, maxToolName)
+	params, err := p.params(names, request)
+	if err != nil {
+		return nil, err
+	}
+	ctx, attempt := web.Begin(ctx, p.options.Name, p.options.Idle, p.secrets...)
+	defer attempt.End()
+	stream := p.messages.NewStreaming(ctx, params)
+	defer func() { _ = stream.Close() }()
+	answer := newAnswer(names, request, emit)
+	for !answer.whole && stream.Next() {
+		answer.take(stream.Current())
+	}
+	if err := stream.Err(); err != nil && !answer.whole {
+		return nil, p.failed(attempt, err, answer.heard)
+	}
+	if !answer.whole {
+		return nil, attempt.Broke(nil, answer.heard)
+	}
+	return answer.response(), nil
+}
+
+// failed turns an error of the library into one of ours.
+func (p *Provider) failed(attempt *web.Attempt, err error, heard bool) error {
+	var refused *sdk.Error
+	if !errors.As(err, &refused) {
+		return attempt.Broke(err, heard)
+	}
+	document := []byte(refused.RawJSON())
+	r := web.Refusal{Status: refused.StatusCode, Message: web.Said(document)}
+	if refused.Response != nil {
+		r.Header = refused.Response.Header
+	}
+	if r.Status < 300 { // it came within a stream
+		r.Status = statusOf(document)
+	}
+	switch {
+	case r.Status == http.StatusRequestEntityTooLarge || r.Status == http.StatusBadRequest && strings.Contains(r.Message, "prompt is too long"):
+		r.Overflow = true
+	case r.Status == http.StatusPaymentRequired || strings.Contains(r.Message, "credit balance"):
+		r.Final, r.Hint = true, "see the billing of the account"
+	case (r.Status == http.StatusUnauthorized || r.Status == http.StatusForbidden) && p.options.KeySource != "":
+		r.Hint = "check the key in " + p.options.KeySource
+	case r.Status == http.StatusUnauthorized && p.options.Key == "":
+		r.Hint = "no key is set"
+	case r.Status == http.StatusNotFound:
+		r.Hint = "check the name of the model and the base URL"
+	}
+	return attempt.Refused(r, heard)
+}
+
+// statusOf is the status that an error in a stream would have had.
+func statusOf(document []byte) int {
+	var known struct {
+		Error struct {
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(document, &known) != nil {
+		return 0
+	}
+	switch known.Error.Type {
+	case "invalid_request_error":
+		return http.StatusBadRequest
+	case "authentication_error":
+		return http.StatusUnauthorized
+	case "billing_error":
+		return http.StatusPaymentRequired
+	case "permission_error":
+		return http.StatusForbidden
+	case "not_found_error":
+		return http.StatusNotFound
+	case "request_too_large":
+		return http.StatusRequestEntityTooLarge
+	case "rate_limit_error":
+		return http.StatusTooManyRequests
+	case "timeout_error":
+		return http.StatusGatewayTimeout
+	case "overloaded_error":
+		return 529
+	}
+	return http.StatusInternalServerError
+}

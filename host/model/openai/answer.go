@@ -1,0 +1,187 @@
+package openai
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/model/toolname"
+)
+
+// answer gathers the pieces of a streamed answer.
+type answer struct {
+	names *toolname.Names
+	emit  func(model.Delta)
+	heard bool // a delta was emitted
+	calls []*call
+	ids   map[string]bool // in the conversation and in the answer
+	made  int             // how many ids were made up
+
+	reasoning, text strings.Builder
+	refused         bool
+	finish          string
+	usage           conversation.Usage
+	usageKnown      bool
+}
+
+// call is a tool call that grows.
+type call struct {
+	index     int64
+	id, name  string
+	arguments strings.Builder
+	told      int // how many bytes of the arguments were emitted
+}
+
+func newAnswer(names *toolname.Names, request model.Request, emit func(model.Delta)) *answer {
+	a := &answer{names: names, emit: emit, ids: map[string]bool{}}
+	for _, message := range request.Messages {
+		for _, c := range message.ToolCalls() {
+			a.ids[c.CallID] = true
+		}
+	}
+	return a
+}
+
+// take adds a piece of a chat completion.
+func (a *answer) take(chunk sdk.ChatCompletionChunk) {
+	if chunk.JSON.Usage.Valid() {
+		a.usageKnown, a.usage = true, chatUsage(chunk.Usage)
+	}
+	for _, choice := range chunk.Choices {
+		if choice.Index != 0 {
+			continue
+		}
+		// Servers that show reasoning use one of two names, none of which is OpenAI's.
+		for _, name := range []string{"reasoning_content", "reasoning"} {
+			var text string
+			if json.Unmarshal([]byte(choice.Delta.JSON.ExtraFields[name].Raw()), &text) == nil && text != "" {
+				a.think(text)
+				break
+			}
+		}
+		a.say(choice.Delta.Content)
+		if choice.Delta.Refusal != "" {
+			a.refused = true
+			a.say(choice.Delta.Refusal)
+		}
+		for _, piece := range choice.Delta.ToolCalls {
+			a.grow(a.callAt(piece.Index, piece.ID), piece.Function.Name, piece.Function.Arguments)
+		}
+		if choice.FinishReason != "" {
+			a.finish = choice.FinishReason
+		}
+	}
+}
+
+func (a *answer) think(text string) {
+	if text != "" {
+		a.reasoning.WriteString(text)
+		a.tell(model.Delta{Kind: conversation.Reasoning, Text: text})
+	}
+}
+
+func (a *answer) say(text string) {
+	if text != "" {
+		a.text.WriteString(text)
+		a.tell(model.Delta{Kind: conversation.Text, Text: text})
+	}
+}
+
+func (a *answer) tell(delta model.Delta) {
+	a.heard = true
+	a.emit(delta)
+}
+
+// callAt finds the call that a piece belongs to. Some servers number all calls 0 and tell them apart by id.
+func (a *answer) callAt(index int64, id string) *call {
+	for i := len(a.calls) - 1; i >= 0; i-- {
+		if c := a.calls[i]; c.index == index && (id == "" || c.id == id) {
+			return c
+		}
+	}
+	c := &call{index: index, id: id}
+	a.calls = append(a.calls, c)
+	return c
+}
+
+// grow adds to a call and tells of it as soon as its name is known.
+func (a *answer) grow(c *call, name, arguments string) {
+	if c.name == "" && name != "" {
+		c.name = a.names.Ours(name)
+		c.id = a.unique(c.id)
+	}
+	c.arguments.WriteString(arguments)
+	if c.name == "" {
+		return
+	}
+	if all := c.arguments.String(); len(all) > c.told || name != "" {
+		a.tell(model.Delta{Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Text: all[c.told:]})
+		c.told = len(all)
+	}
+}
+
+// unique is the id itself, or a new one where it is missing or taken.
+func (a *answer) unique(id string) string {
+	for id == "" || a.ids[id] {
+		a.made++
+		id = fmt.Sprintf("call_%d", len(a.ids)+a.made)
+	}
+	a.ids[id] = true
+	return id
+}
+
+// response is the answer once the server says that it is whole.
+func (a *answer) response() *model.Response {
+	r := &model.Response{Message: conversation.Message{Role: conversation.Assistant}, Usage: a.usage, UsageKnown: a.usageKnown}
+	if a.reasoning.Len() > 0 {
+		r.Message.Parts = append(r.Message.Parts, conversation.Part{Kind: conversation.Reasoning, Text: a.reasoning.String()})
+	}
+	if a.text.Len() > 0 {
+		r.Message.Parts = append(r.Message.Parts, conversation.TextPart(a.text.String()))
+	}
+	calls := 0
+	for _, c := range a.calls {
+		if c.name == "" {
+			continue
+		}
+		calls++
+		r.Message.Parts = append(r.Message.Parts, conversation.Part{
+			Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Arguments: model.Arguments(c.arguments.String()),
+		})
+	}
+	r.Stop = stopOf(a.finish, calls, a.refused)
+	return r
+}
+
+func stopOf(finish string, calls int, refused bool) model.StopReason {
+	switch {
+	case finish == "length":
+		return model.StopLength
+	case finish == "content_filter" || refused:
+		return model.StopFiltered
+	case calls > 0:
+		return model.StopTools
+	}
+	return model.StopEnd
+}
+
+// chatUsage makes the counts disjoint: the API counts what was cached as input, and reasoning as output.
+func chatUsage(u sdk.CompletionUsage) conversation.Usage {
+	return disjoint(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens,
+		u.CompletionTokens, u.CompletionTokensDetails.ReasoningTokens)
+}
+
+func disjoint(input, cacheRead, cacheWrite, output, reasoning int64) conversation.Usage {
+	input, output = max(input, 0), max(output, 0)
+	cacheRead = min(max(cacheRead, 0), input)
+	cacheWrite = min(max(cacheWrite, 0), input-cacheRead)
+	reasoning = min(max(reasoning, 0), output)
+	return conversation.Usage{
+		Input: input - cacheRead - cacheWrite, Output: output - reasoning,
+		CacheRead: cacheRead, CacheWrite: cacheWrite, Reasoning: reasoning,
+	}
+}
