@@ -176,7 +176,6 @@ const (
 	CodeLength     = "output_limit"
 	CodeFiltered   = "filtered"
 	CodeContext    = "context_full"
-	CodeRetryDeny  = "retry_declined"
 	CodeBadRequest = "invalid_prompt"
 )
 

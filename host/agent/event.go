@@ -103,7 +103,7 @@ type ToolStarted struct {
 // ToolProgress is live news of a call. Nothing of it is kept.
 type ToolProgress struct {
 	At
-	CallID   string        `json:"call_id"`
+	CallID string `json:"call_id"`
 
 	Message string `json:"message,omitempty"`
 	Current *int64 `json:"current,omitempty"`
