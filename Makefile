@@ -23,7 +23,7 @@ PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
 .PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts vectors selftest selftest-repeat fuzz bench cross clean check
+        test-go test-py test-ts test-browser vectors selftest selftest-repeat fuzz bench cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -114,6 +114,9 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest $(foreach dir,$(EXAMPLES),--example $(dir))
+
+test-browser: ## Click through the HTML report in Chromium (needs chromium and chromedriver).
+	$(GO) test -tags browser -run Chromium ./features/report
 
 selftest-repeat: build ## The same, with every example judged twenty times.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat 20 $(foreach dir,$(EXAMPLES),--example $(dir))

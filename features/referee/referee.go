@@ -224,7 +224,7 @@ func (r *run) collect(plan []features.Scenario) []verdict.Scenario {
 func Known() []verdict.Known {
 	var out []verdict.Known
 	for _, r := range rulebook.All() {
-		out = append(out, verdict.Known{ID: r.ID, Level: string(r.Level), Text: r.Text})
+		out = append(out, verdict.Known{ID: r.ID, Level: string(r.Level), Text: r.Text, Source: r.Source})
 	}
 	return out
 }

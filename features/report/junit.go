@@ -87,7 +87,7 @@ func (r *Report) junitCase(row Rule) junitCase {
 	}
 	switch row.Class {
 	case verdict.Fail, verdict.NoAnswer:
-		if r.counts(row.Level) {
+		if r.counts(row) {
 			c.Failure = detail
 		} else {
 			c.Skipped = detail

@@ -4,6 +4,7 @@ package report
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -47,6 +48,8 @@ type Summary struct {
 	Rules     map[verdict.Class]int `json:"rules" jsonschema_description:"Must-rules by class; should-rules too in a strict run."`
 	Should    map[verdict.Class]int `json:"should" jsonschema_description:"Should-rules by class."`
 	Scenarios map[verdict.Class]int `json:"scenarios" jsonschema_description:"Scenarios by class."`
+	Known     int                   `json:"known_failing,omitempty" jsonschema_description:"Red rules that do not count because they are known."`
+	Stale     []string              `json:"stale,omitempty" jsonschema_description:"Entries of the list of known failures that nothing needed. They are findings."`
 	Exit      int                   `json:"exit" jsonschema:"enum=0,enum=1,enum=3" jsonschema_description:"0 clean, 1 findings, 3 could not judge."`
 }
 
@@ -55,10 +58,12 @@ type Rule struct {
 	ID        string        `json:"id"`
 	Level     string        `json:"level" jsonschema:"enum=must,enum=should,enum=may"`
 	Text      string        `json:"text"`
+	Source    string        `json:"source,omitempty" jsonschema_description:"Where the rule comes from: seed, sheet section or settled reading."`
 	Class     verdict.Class `json:"class" jsonschema:"enum=pass,enum=fail,enum=no_answer,enum=errored,enum=not_applicable"`
 	Reason    string        `json:"reason,omitempty"`
 	Scenarios []string      `json:"scenarios" jsonschema_description:"Names of the scenarios that prove it."`
 	Findings  []Finding     `json:"findings,omitempty"`
+	Known     bool          `json:"known_failing,omitempty" jsonschema_description:"Red, and all that was found is in the list of known failures: it does not count."`
 }
 
 // Finding is one broken rule at one place.
@@ -107,6 +112,10 @@ type Input struct {
 	Rules     []verdict.Rule
 	Scenarios []verdict.Scenario
 	Duration  time.Duration
+	// Known reports whether a finding is in a list of known failures, and Stale then lists the entries that
+	// nothing needed. Nil: there is no list.
+	Known func(rule, message string) bool
+	Stale func(judged func(rule string) bool) []string
 }
 
 // Exit codes of a run.
@@ -122,12 +131,18 @@ func New(in Input) *Report {
 	in.Run.DurationMS = in.Duration.Milliseconds()
 	r := &Report{Format: Format, Subject: in.Subject, Run: in.Run, Rules: []Rule{}, Scenarios: []Scenario{}}
 	r.Summary = Summary{Rules: map[verdict.Class]int{}, Should: map[verdict.Class]int{}, Scenarios: map[verdict.Class]int{}}
-	for _, row := range in.Rules {
-		r.Rules = append(r.Rules, rule(row))
-		if row.Level == "should" {
+	for _, verdict := range in.Rules {
+		row := rule(verdict)
+		row.Known = in.Known != nil && row.known(in.Known)
+		r.Rules = append(r.Rules, row)
+		switch {
+		case row.Known:
+			r.Summary.Known++
+			continue
+		case row.Level == "should":
 			r.Summary.Should[row.Class]++
 		}
-		if r.counts(row.Level) {
+		if r.counts(row) {
 			r.Summary.Rules[row.Class]++
 		}
 	}
@@ -135,20 +150,46 @@ func New(in Input) *Report {
 		r.Scenarios = append(r.Scenarios, scenario(s))
 		r.Summary.Scenarios[s.Class]++
 	}
+	if in.Stale != nil {
+		r.Summary.Stale = in.Stale(r.judged)
+	}
 	r.Summary.Exit = r.exit()
 	return r
 }
 
-// counts reports whether rules of a level decide the exit code.
-func (r *Report) counts(level string) bool {
-	return level == "must" || level == "should" && r.Run.Strict
+// known reports whether all that was found is known. A rule that is red because nothing could be run has
+// its reason as what was found. Every finding is asked about, so that no entry becomes stale behind another.
+func (row *Rule) known(knows func(rule, message string) bool) bool {
+	if !red(row.Class) {
+		return false
+	}
+	all := true
+	for _, f := range row.Findings {
+		all = knows(row.ID, f.Message) && all
+	}
+	if row.Findings == nil {
+		all = knows(row.ID, row.Reason)
+	}
+	return all
+}
+
+// judged reports whether the run said anything about a rule.
+func (r *Report) judged(id string) bool {
+	return slices.ContainsFunc(r.Rules, func(row Rule) bool {
+		return row.ID == id && row.Class != verdict.NotApplicable && row.Class != verdict.Errored
+	})
+}
+
+// counts reports whether a rule decides the exit code.
+func (r *Report) counts(row Rule) bool {
+	return !row.Known && (row.Level == "must" || row.Level == "should" && r.Run.Strict)
 }
 
 // exit: findings weigh more than what could not be judged, and a run that judged nothing proves nothing.
 func (r *Report) exit() int {
 	rules, scenarios := r.Summary.Rules, r.Summary.Scenarios
 	switch {
-	case rules[verdict.Fail]+rules[verdict.NoAnswer] > 0:
+	case rules[verdict.Fail]+rules[verdict.NoAnswer] > 0, len(r.Summary.Stale) > 0:
 		return ExitFindings
 	case scenarios[verdict.Errored] > 0, scenarios[verdict.Pass]+scenarios[verdict.Fail]+scenarios[verdict.NoAnswer] == 0:
 		return ExitUnable
@@ -158,7 +199,7 @@ func (r *Report) exit() int {
 }
 
 func rule(row verdict.Rule) Rule {
-	out := Rule{ID: row.ID, Level: row.Level, Text: row.Text, Class: row.Class, Reason: row.Reason, Scenarios: row.Scenarios}
+	out := Rule{ID: row.ID, Level: row.Level, Text: row.Text, Source: row.Source, Class: row.Class, Reason: row.Reason, Scenarios: row.Scenarios}
 	if out.Scenarios == nil {
 		out.Scenarios = []string{}
 	}

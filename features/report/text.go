@@ -31,6 +31,7 @@ func (r *Report) Text(w io.Writer, scenarios []verdict.Scenario, opts TextOption
 	t.failures(r, scenarios)
 	t.notApplicable(r)
 	t.advice(r)
+	t.known(r)
 	t.headline(r)
 	return t.err
 }
@@ -69,7 +70,7 @@ func (t *texter) ruleLines(r *Report) {
 func (t *texter) broken(r *Report) {
 	unrun := ""
 	for _, row := range r.Rules {
-		if !red(row.Class) || !r.counts(row.Level) {
+		if !red(row.Class) || !r.counts(row) {
 			continue
 		}
 		if reason, all := notRun(row); all {
@@ -101,8 +102,6 @@ func notRun(row Rule) (reason string, all bool) {
 	return reason, reason != ""
 }
 
-func red(c verdict.Class) bool { return c == verdict.Fail || c == verdict.NoAnswer }
-
 func printable(s string) string { return wire.Printable([]byte(s), 400) }
 
 // failures shows scenarios that did not pass, with both lanes.
@@ -110,7 +109,7 @@ func printable(s string) string { return wire.Printable([]byte(s), 400) }
 func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	counted := map[string]bool{"": true}
 	for _, row := range r.Rules {
-		counted[row.ID] = r.counts(row.Level)
+		counted[row.ID] = r.counts(row)
 	}
 	shown, more := 0, 0
 	for _, s := range scenarios {
@@ -191,10 +190,22 @@ func (t *texter) notApplicable(r *Report) {
 // advice lists should-rules that are red and do not count.
 func (t *texter) advice(r *Report) {
 	for _, row := range r.Rules {
-		if _, all := notRun(row); red(row.Class) && !r.counts(row.Level) && !all {
+		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !all {
 			t.line("should: %s %s", row.ID, row.Text)
 			t.line("    %s", printable(row.Reason))
 		}
+	}
+}
+
+// known says what the list of known failures covers, and what is wrong with it.
+func (t *texter) known(r *Report) {
+	for _, row := range r.Rules {
+		if row.Known {
+			t.line("known: %s %s", row.ID, printable(row.Reason))
+		}
+	}
+	for _, entry := range r.Summary.Stale {
+		t.line("%s %s: nothing of this kind was found; remove the entry", t.paint(verdict.Fail, "STALE"), printable(entry))
 	}
 }
 
@@ -212,6 +223,9 @@ func (t *texter) headline(r *Report) {
 		if n[c] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", n[c], c.Text()))
 		}
+	}
+	if r.Summary.Known > 0 {
+		parts = append(parts, fmt.Sprintf("%d known failing", r.Summary.Known))
 	}
 	if parts == nil {
 		parts = []string{"none"}

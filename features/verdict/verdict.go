@@ -84,6 +84,7 @@ type Rule struct {
 	ID        string
 	Level     string
 	Text      string
+	Source    string // where the rule comes from
 	Class     Class
 	Reason    string
 	Findings  []Located
@@ -97,7 +98,7 @@ type Located struct {
 }
 
 // Known is what the aggregation needs to know of a rule.
-type Known struct{ ID, Level, Text string }
+type Known struct{ ID, Level, Text, Source string }
 
 // maxLocated bounds the findings kept per rule: a rule broken in every frame needs no list of all.
 const maxLocated = 20
@@ -139,7 +140,7 @@ func Aggregate(known []Known, scenarios []Scenario) []Rule {
 		if r == nil {
 			continue
 		}
-		r.Level, r.Text = k.Level, k.Text
+		r.Level, r.Text, r.Source = k.Level, k.Text, k.Source
 		if len(r.Findings) > 0 {
 			// What was seen says more than what was left out.
 			first := max(slices.IndexFunc(r.Findings, func(f Located) bool { return !f.Unrun }), 0)

@@ -30,6 +30,7 @@ func commands() []command {
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
+		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
 		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
 		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},

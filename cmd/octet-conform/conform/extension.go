@@ -3,14 +3,13 @@ package conform
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/features/baseline"
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/steps"
@@ -19,18 +18,22 @@ import (
 
 // runFlags are the flags of a run.
 type runFlags struct {
-	api         string
-	tools       []string
-	profile     string
-	allowCalls  bool
-	run         []string
-	strict      bool
-	junit, json string
-	scale       float64
-	jobs        int
-	seed        int64
-	output      string
-	verbose     bool
+	api        string
+	tools      []string
+	profile    string
+	allowCalls bool
+	run        []string
+	strict     bool
+	files      reportFiles
+	scale      float64
+	jobs       int
+	seed       int64
+	output     string
+	verbose    bool
+
+	knownFailing string
+	fix          bool
+	list         *baseline.List
 }
 
 func (r *runFlags) register(f *pflag.FlagSet) {
@@ -40,12 +43,13 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
 	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
 	f.BoolVar(&r.strict, "strict", false, "should-rules count")
-	f.StringVar(&r.junit, "report-junit", "", "write JUnit XML to this file")
-	f.StringVar(&r.json, "report-json", "", "write the JSON report to this file")
+	r.files.register(f)
+	f.StringVar(&r.knownFailing, "known-failing", "", "list of failures that do not count: a rule and what was found on each line")
+	f.BoolVar(&r.fix, "fix", false, "write what was found into the list of --known-failing")
 	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
 	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
-	f.StringVar(&r.output, "output", "text", "text or json")
+	f.StringVar(&r.output, "output", "text", "text, json, or github: annotations for a workflow")
 	f.BoolVar(&r.verbose, "verbose", false, "show every rule and every failing scenario")
 }
 
@@ -56,7 +60,7 @@ func (r *runFlags) check() error {
 	if r.jobs < 1 {
 		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)
 	}
-	return oneOf("output", r.output, "text", "json")
+	return oneOf("output", r.output, "text", "json", "github")
 }
 
 // extension judges one extension.
@@ -69,6 +73,10 @@ func (inv *invocation) extension() int {
 	}
 	if err := flags.check(); err != nil {
 		return inv.wrong("%v", err)
+	}
+	var err error
+	if flags.list, err = flags.known(); err != nil {
+		return inv.refuse(err)
 	}
 	dirs, argv := split(f)
 	target, err := inv.target(dirs, argv, &flags)
@@ -85,6 +93,12 @@ func (inv *invocation) extension() int {
 	}
 	if err := inv.publish(rep, scenarios, &flags); err != nil {
 		return inv.unable(err)
+	}
+	if flags.fix && rep.Summary.Exit != report.ExitUnable {
+		if err := inv.fix(flags.knownFailing, rep); err != nil {
+			return inv.unable(err)
+		}
+		return report.ExitClean
 	}
 	return rep.Summary.Exit
 }
@@ -126,14 +140,15 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	if n := interrupted(scenarios); n > 0 {
 		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
 	}
-	rep := report.New(report.Input{
+	in := report.Input{
 		Subject:   target.subject,
 		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
 		Rules:     verdict.Aggregate(referee.Known(), scenarios),
 		Scenarios: scenarios,
 		Duration:  time.Since(began),
-	})
-	return rep, scenarios, nil
+	}
+	apply(flags.list, &in)
+	return report.New(in), scenarios, nil
 }
 
 func interrupted(scenarios []verdict.Scenario) int {
@@ -144,33 +159,4 @@ func interrupted(scenarios []verdict.Scenario) int {
 		}
 	}
 	return n
-}
-
-// publish writes the report wherever it was asked for.
-func (inv *invocation) publish(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) error {
-	if err := writeFile(flags.junit, rep.JUnit); err != nil {
-		return err
-	}
-	if err := writeFile(flags.json, rep.JSON); err != nil {
-		return err
-	}
-	if flags.output == "json" {
-		return rep.JSON(inv.stdout)
-	}
-	return rep.Text(inv.stdout, scenarios, report.TextOptions{Color: colored(inv.stdout), Verbose: flags.verbose})
-}
-
-func writeFile(path string, write func(io.Writer) error) error {
-	if path == "" {
-		return nil
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := write(f); err != nil {
-		_ = f.Close()
-		return err
-	}
-	return f.Close()
 }

@@ -1,0 +1,115 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// maxReportBytes bounds a report that is read.
+const maxReportBytes = 256 << 20
+
+// Read reads a JSON report. The error names the file and what is wrong with it.
+func Read(path string) (*Report, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxReportBytes+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxReportBytes {
+		return nil, fmt.Errorf("%s has more than %d bytes; a report is shorter", path, maxReportBytes)
+	}
+	var r Report
+	if err := json.Unmarshal(text, &r); err != nil {
+		return nil, fmt.Errorf("%s is no report: %w; write one with --report-json", path, err)
+	}
+	if r.Format != Format {
+		return nil, fmt.Errorf("%s has the format %q, want %q", path, r.Format, Format)
+	}
+	return &r, nil
+}
+
+// Change is a rule whose verdict differs between two runs.
+type Change struct {
+	Rule          string
+	Level         string
+	Text          string
+	Before, After verdict.Class // empty: the run has no row of the rule
+	Reason        string        // of the later run, or else of the earlier one
+	Counts        bool          // in the later run
+}
+
+// Worse reports whether a rule that was not red is red now.
+func (c Change) Worse() bool { return red(c.After) && !red(c.Before) }
+
+// Better reports whether a rule that was red is green now.
+func (c Change) Better() bool { return red(c.Before) && c.After == verdict.Pass }
+
+// Compare lists the rules whose verdicts differ, in the order of the later run and then of the earlier one.
+func Compare(before, after *Report) []Change {
+	earlier := map[string]Rule{}
+	for _, row := range before.Rules {
+		earlier[row.ID] = row
+	}
+	var out []Change
+	for _, row := range after.Rules {
+		old, known := earlier[row.ID]
+		delete(earlier, row.ID)
+		if known && old.Class == row.Class {
+			continue
+		}
+		out = append(out, Change{Rule: row.ID, Level: row.Level, Text: row.Text, Before: old.Class, After: row.Class, Reason: row.Reason, Counts: after.counts(row)})
+	}
+	for _, row := range before.Rules {
+		if _, gone := earlier[row.ID]; gone {
+			out = append(out, Change{Rule: row.ID, Level: row.Level, Text: row.Text, Before: row.Class, Reason: row.Reason})
+		}
+	}
+	return out
+}
+
+// Differences writes a comparison for people, and reports whether a rule that counts got worse.
+func Differences(w io.Writer, before, after *Report) (worse bool, err error) {
+	var better, other int
+	for _, c := range Compare(before, after) {
+		word := "changed"
+		switch {
+		case c.Worse():
+			word = "worse"
+			worse = worse || c.Counts
+		case c.Better():
+			word = "better"
+			better++
+		default:
+			other++
+		}
+		if _, err := fmt.Fprintf(w, "%-8s %s: %s -> %s: %s\n", word, c.Rule, classText(c.Before), classText(c.After), c.Text); err != nil {
+			return worse, err
+		}
+		if c.Reason != "" && c.Worse() {
+			if _, err := fmt.Fprintf(w, "    %s\n", printable(c.Reason)); err != nil {
+				return worse, err
+			}
+		}
+	}
+	word := "no rule got worse"
+	if worse {
+		word = "rules got worse"
+	}
+	_, err = fmt.Fprintf(w, "%s -> %s: %s; %d better, %d otherwise changed\n", before.Subject.Name, after.Subject.Name, word, better, other)
+	return worse, err
+}
+
+func classText(c verdict.Class) string {
+	if c == "" {
+		return "not judged"
+	}
+	return c.Text()
+}
