@@ -10642,7 +10642,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result whose referenced media exceed 67,108,864 bytes together, each repeat counted, is refused.",
 		Source:   "feature 2",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Result014,
@@ -10653,7 +10654,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A media part is refused unless its artifact was published by this process for the owner of the call and has the part's `mime_type` and kind.",
 		Source:   "feature 8.1, feature op 36",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Result015,
@@ -13895,7 +13897,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`artifact/publish` is answered with an opaque `artifact_id`.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art007,
@@ -13906,7 +13909,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host compares `size`, `sha256` and `mime_type` with the bytes, and answers a mismatch with `-32602`.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art008,
@@ -13917,7 +13921,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact `path` is resolved below `OCTET_EXTENSION_SCRATCH`, follows no link and names a regular file.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art009,
@@ -13928,7 +13933,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact beyond 262,144 bytes inline, 20,971,520 bytes at all, or 67,108,864 bytes or 64 items of one generation is answered with `-32602`.",
 		Source:   "feature 11.8, feature 2",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art010,
@@ -13939,7 +13945,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Neither or both of `data` and `path`, and any other malformed `artifact/publish`, are answered with `-32602`.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art011,
@@ -13950,7 +13957,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`artifact/publish` without a session of the host behind its parent is answered with `-32002`.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art012,
@@ -13961,7 +13969,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact of another owner or generation is unknown, as if it had never existed.",
 		Source:   "feature 11.8",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Art013,
@@ -13972,7 +13981,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Reload, the end of a generation and a change of owner end the validity of its artifacts.",
 		Source:   "feature 11.8, feature 14.2",
-		Unproven: "needs a host that offers artifacts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Policy001,
@@ -14003,7 +14013,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`policy/evaluate` is answered with a `decision` of `allow`, `ask` or `deny`, and with an `approval_token` beside `ask` alone.",
 		Source:   "feature 11.9",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy004,
@@ -14014,7 +14025,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`approvals` is offered only together with `policy_intents` and where single-use tokens are issued.",
 		Source:   "feature 5",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy005,
@@ -14025,7 +14037,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An `approval_token` while `approvals` is not selected is answered with `-32602`.",
 		Source:   "feature 11.9, feature 6",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy006,
@@ -14036,7 +14049,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An approval token is good for the identical canonical intent of the same live parent in the same generation, once, for at most 5 min.",
 		Source:   "feature 11.9, feature 2",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy007,
@@ -14047,7 +14061,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A good approval token is used up and the request answered with `allow` in one step.",
 		Source:   "feature 11.9",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy008,
@@ -14058,7 +14073,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An approval token that is expired, used, or presented with another intent, parent or generation is answered with `deny`, and a known one is used up by that.",
 		Source:   "feature 11.9, feature 2",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy009,
@@ -14069,7 +14085,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A new generation ends the validity of all approval tokens.",
 		Source:   "feature 11.9, feature 14.2",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy010,
@@ -14080,7 +14097,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Hints of the adapter make a decision only more careful.",
 		Source:   "feature 11.9",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy011,
@@ -14091,7 +14109,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A host may deny every generic intent and issue no tokens.",
 		Source:   "feature 11.9, feature 5",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Policy012,
@@ -14102,7 +14121,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`mcp.tool.call` is allowed only to the admitted `octet-mcp` process under `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and arguments are those the host issued; never from a command, without an owner or for a settled parent.",
 		Source:   "feature 11.9",
-		Unproven: "needs a host that judges policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       EXT04Secret001,
@@ -14123,7 +14143,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secrets` is offered only where a broker is configured and the manifest's list is not empty.",
 		Source:   "feature 5",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret003,
@@ -14134,7 +14155,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secret/get` is answered with exactly `value`, a string of at most 65,536 bytes that may be empty.",
 		Source:   "feature 11.10, feature 2",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret004,
@@ -14145,7 +14167,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A secret name that is undeclared, or no name of at most 64 ASCII bytes, is answered with `-32602`.",
 		Source:   "feature 11.10, feature 2",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret005,
@@ -14156,7 +14179,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secret/get` without an active owner or service is answered with `-32002`.",
 		Source:   "feature 11.10",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret006,
@@ -14167,7 +14191,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing value and a broken broker are answered alike: `-32004` with the message `secret is unavailable`.",
 		Source:   "feature 11.10",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret007,
@@ -14178,7 +14203,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The value of a secret is neither logged nor stored.",
 		Source:   "feature 11.10",
-		Unproven: "needs a host with a secret broker",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/secret",
 	},
 	{
 		ID:       EXT04Secret008,
@@ -20140,7 +20166,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with mcp_SERVER_, hyphens as underscores.",
 		Source:   "manifest 9.7",
-		Unproven: "needs a host that answers policy intents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/policyintent",
 	},
 	{
 		ID:       MANGate004,

@@ -101,9 +101,8 @@ func TestConfirm_denied(t *testing.T) {
 		"undeclared": start(t, featurewire.Version04, "", eager),
 	} {
 		rig.During(front, func(parent int64) {
-			answer := rig.Ask(featurewire.MethodConfirmationRequest, question(parent))
-			if answer.OK(t, `{"confirmed":false}`); t.Failed() {
-				t.Error(name)
+			if answer := rig.Ask(featurewire.MethodConfirmationRequest, question(parent)); string(answer.Result) != `{"confirmed":false}` {
+				t.Errorf("%s: %+v", name, answer)
 			}
 		})
 	}
