@@ -109,6 +109,8 @@ func (p *Process) end(stages Stages) Report {
 
 	report.Alive = p.Descendants()
 	if p.leaderGone() {
+		// Its id is still its own: nobody can end a stranger in its name.
+		p.strikeOff()
 		p.giveBack()
 		report.State = p.state
 	} else {

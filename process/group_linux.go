@@ -76,9 +76,18 @@ func (g *group) members(leader int) int {
 			continue
 		}
 		alive, pgrp := stat(pid)
-		if alive && (pgrp == leader || g.tagged(pid)) {
+		if alive && (leader > 0 && pgrp == leader || g.tagged(pid)) {
 			n++
 		}
+	}
+	return n
+}
+
+// remaining counts the tree with its leader.
+func (g *group) remaining(leader int) int {
+	n := g.members(leader)
+	if alive, pgrp := stat(leader); leader > 0 && alive && pgrp == leader {
+		n++
 	}
 	return n
 }

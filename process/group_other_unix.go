@@ -34,3 +34,11 @@ func (g *group) members(leader int) int {
 	}
 	return 0
 }
+
+// remaining counts as members does: a leader is a member.
+func (g *group) remaining(leader int) int {
+	if leader == 0 {
+		return 0
+	}
+	return g.members(leader)
+}

@@ -79,6 +79,9 @@ func (g *group) members(leader int) int {
 	return n
 }
 
+// remaining is none: a job has ended with the program that made it.
+func (g *group) remaining(int) int { return 0 }
+
 // busy reports whether an executable could not be run because somebody has it open.
 func busy(err error) bool { return errors.Is(err, windows.ERROR_SHARING_VIOLATION) }
 

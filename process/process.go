@@ -57,6 +57,8 @@ type Process struct {
 	reaped chan struct{} // closed once it has been; state is set before
 	state  State
 
+	key    uint64 // of its Tree
+	tag    string
 	mu     sync.Mutex
 	over   bool // the child's id may belong to somebody else by now
 	killed bool // Kill found it alive
@@ -84,6 +86,7 @@ func Start(opts Options) (*Process, error) {
 		stdin:  pipes.stdin.write,
 		stdout: pipes.stdout.read,
 		group:  g,
+		tag:    opts.Tag,
 		after:  opts.After,
 		exited: make(chan struct{}),
 		reap:   make(chan struct{}),
@@ -92,13 +95,16 @@ func Start(opts Options) (*Process, error) {
 	if p.after == nil {
 		p.after = time.After
 	}
+	p.enroll()
 	started := make(chan error)
 	go p.attend(opts, &pipes, started)
 	if err := <-started; err != nil {
+		p.strikeOff()
 		pipes.closeAll()
 		g.release()
 		return nil, fmt.Errorf("start %q: %w", opts.Path, err)
 	}
+	p.announce()
 	pipes.closeChildEnds()
 	p.stderr = newDrain(pipes.stderr.read, opts.Stderr)
 	return p, nil
