@@ -7487,7 +7487,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers session_lifecycle only where an interactive product has bound the driver of its active session.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session003,
@@ -7498,7 +7499,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host serves session requests for its active session.",
 		Source:   "canonical 10.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session004,
@@ -7509,7 +7511,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/create and session/fork make a durable session and do not switch to it.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session005,
@@ -7520,7 +7523,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/switch makes an existing session of the same workspace active.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session006,
@@ -7531,7 +7535,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/reload reads the active durable session anew from disk.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session007,
@@ -7542,7 +7547,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a session request with the session_id of the session concerned, of at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.7, 10.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session008,
@@ -7553,7 +7559,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host carries out session requests one after the other, each at an idle boundary.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session009,
@@ -7564,7 +7571,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds its queue of session requests and answers one too many with resource_exhausted.",
 		Source:   "canonical 10.6; canonical op 26",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session010,
@@ -7575,7 +7583,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host does not carry out work for a new session that was queued before the session was rebound.",
 		Source:   "canonical 10.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session011,
@@ -7586,7 +7595,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a session request without a bound driver with capability_mismatch and one whose operation failed with internal_error.",
 		Source:   "canonical op 26",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Session012,
@@ -7608,7 +7618,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may answer a session request long after it came.",
 		Source:   "canonical 10.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT03Migrate001,
@@ -7701,7 +7712,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends migration/detect with exactly source_root, an absolute path of at most 4096 UTF-8 bytes.",
 		Source:   "canonical 5.10",
-		Unproven: "needs a host that imports other programs' setups",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/migration",
 	},
 	{
 		ID:       EXT03Migrate010,
@@ -7712,7 +7724,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends migration/import only config_paths that detection reported, at most 128, each once.",
 		Source:   "canonical 5.10",
-		Unproven: "needs a host that imports other programs' setups",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/migration",
 	},
 	{
 		ID:       EXT03Migrate011,
@@ -7723,7 +7736,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a path of a migration answer that is absolute, has an empty, single-dot or double-dot segment, a backslash, a NUL or a drive letter.",
 		Source:   "canonical op 29",
-		Unproven: "needs a host that imports other programs' setups",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/migration",
 	},
 	{
 		ID:       EXT03Migrate012,
@@ -7734,7 +7748,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host writes nothing on the ground of migration/detect.",
 		Source:   "canonical 5.10",
-		Unproven: "needs a host that imports other programs' setups",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/migration",
 	},
 	{
 		ID:       EXT03Provider001,
@@ -8280,7 +8295,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a theme/select with another namespace than the caller's with capability_mismatch.",
 		Source:   "canonical 5.12; canonical op 24",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Theme004,
@@ -8291,7 +8307,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an unknown theme and an unknown role with invalid_params.",
 		Source:   "canonical 5.12; canonical op 25",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Theme005,
@@ -8302,7 +8319,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a selection that would widen the trust of a theme with capability_mismatch.",
 		Source:   "canonical 5.12",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Theme006,
@@ -8313,7 +8331,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host trusts a theme as compiled or as user, and as nothing else.",
 		Source:   "canonical 5.12",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Theme007,
@@ -8324,7 +8343,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a valid theme/select with the status selected, denied or unavailable, not with an error.",
 		Source:   "canonical 5.12; canonical op 25",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Theme008,
@@ -8335,7 +8355,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts a theme_id into the result only beside selected, and it is the one the host resolved.",
 		Source:   "canonical 5.12; canonical op 25",
-		Unproven: "needs a host with themes",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/theme",
 	},
 	{
 		ID:       EXT03Bus001,
@@ -8469,7 +8490,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host knows the caller of a bus request by the process it registered; nothing in params identifies it.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus014,
@@ -8480,7 +8502,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The publisher of an event is the extension's manifest name, and a name that is no bus identifier fails the attachment and ends the stream.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus015,
@@ -8491,7 +8514,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A binding_id is opaque, issued by the host for one incarnation of the bus, and stands in every ack, result and event.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus016,
@@ -8502,7 +8526,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "binding_revision starts at 1 and grows by one with each reset.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus017,
@@ -8524,7 +8549,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream of a process that selected event_bus without bus/lifecycle.",
 		Source:   "canonical 8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus019,
@@ -8535,7 +8561,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host attaches at most 64 process generations to a bus; one more fails and its stream ends.",
 		Source:   "canonical 3, 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus020,
@@ -8546,7 +8573,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A bus identifier has 1 to 64 bytes, starts with a lower-case letter or a digit and goes on with those, underscores and hyphens.",
 		Source:   "canonical 7.2",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus021,
@@ -8557,7 +8585,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A topic is bus, an owner and a name, three segments joined by dots, of at most 96 bytes, and matches exactly: no pattern and no single peer can be addressed.",
 		Source:   "canonical 7.2",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus022,
@@ -8568,7 +8597,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a bus request of a closed, draining or unattached process with capability_mismatch.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus023,
@@ -8579,7 +8609,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a binding_id that is missing, no string, empty or over 256 bytes with invalid_params.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus024,
@@ -8590,7 +8621,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a binding_id that is not the current one with capability_mismatch and never replays the request under the new one.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus025,
@@ -8601,7 +8633,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges process and binding of a bus request before its params model, and that before the checks of the method.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus026,
@@ -8612,7 +8645,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a malformed topic with invalid_params, an over-long one with resource_exhausted.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus027,
@@ -8623,7 +8657,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/declare of another owner's topic with capability_mismatch, of an existing topic with invalid_params, and beyond 128 topics with resource_exhausted, in this order.",
 		Source:   "canonical 3, 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus028,
@@ -8634,7 +8669,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a declared field name that, in lower case and without all but ASCII letters and digits, contains a forbidden word with invalid_params.",
 		Source:   "canonical 7.3",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus029,
@@ -8645,7 +8681,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers more than 24 fields, more than 32 alternatives and an over-long alternative with resource_exhausted, and every other fault of a field with invalid_params.",
 		Source:   "canonical 5.13, 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus030,
@@ -8656,7 +8693,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host holds the strings of payloads and alternatives against min(max_bytes, 1024) bytes first and then against the screening: control characters, path starts, key stems, phone numbers, an at sign, PEM headers, bearer.",
 		Source:   "canonical 7.4",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus031,
@@ -8667,7 +8705,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an over-long bus string with resource_exhausted and one that the screening catches with invalid_params.",
 		Source:   "canonical 7.4",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus032,
@@ -8678,7 +8717,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "An accepted bus/declare raises the bus-wide topic_revision by one, gives the topic that revision and sends topic_available to every peer with interest, the declarer included.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus033,
@@ -8689,7 +8729,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/subscribe of a process that did not select bus/event with capability_mismatch, and a 17th interest of a process with resource_exhausted.",
 		Source:   "canonical 3, 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus034,
@@ -8700,7 +8741,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/subscribe of a declared topic is answered active with the topic's revision and its publisher's instance and generation.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus035,
@@ -8711,7 +8753,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/subscribe of an undeclared topic is answered pending with the bus-wide revision, 0 if nothing was ever declared.",
 		Source:   "canonical 7.5; canonical op 30",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus036,
@@ -8722,7 +8765,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A repeated bus/subscribe is harmless.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus037,
@@ -8733,7 +8777,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/unsubscribe removes interest and subscription, voids queued events of it and is always answered with an ack.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus038,
@@ -8744,7 +8789,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/publish of an undeclared topic with invalid_params and of another process's topic with capability_mismatch.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus039,
@@ -8755,7 +8801,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a payload that is no object, has an unknown key, a wrong JSON type, null, a value outside the enumeration or the range, or lacks a required field with invalid_params, and more than 24 keys with resource_exhausted.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus040,
@@ -8766,7 +8813,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused bus request harms neither the connection nor the bus.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish001,
@@ -8777,7 +8825,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publication is admitted for all its subscribers or for none.",
 		Source:   "canonical 7.5, 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish002,
@@ -8788,7 +8837,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publisher's sequence starts at 1, counts over all its topics, grows by one for each admitted publication, is not rewound by a reset and starts anew with a new generation.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish003,
@@ -8799,7 +8849,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused publication consumes no sequence.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish004,
@@ -8810,7 +8861,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a publication whose sequence would pass 9007199254740991 with resource_exhausted.",
 		Source:   "canonical 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish005,
@@ -8821,7 +8873,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "published_at_ms is the host's clock in Unix milliseconds.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish006,
@@ -8832,7 +8885,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publication without subscribers succeeds and consumes a sequence.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish007,
@@ -8843,7 +8897,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publisher that subscribed to its own topic receives its events.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish008,
@@ -8854,7 +8909,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a publication whose event frame would pass 8192 bytes, LF not counted, with resource_exhausted.",
 		Source:   "canonical 3, 7.5",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish009,
@@ -8865,7 +8921,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A subscriber has room for fewer than 64 queued bus frames before the new one and for 262144 queued bytes with it, LF counted; without room the publication is answered with resource_exhausted.",
 		Source:   "canonical 3, 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish010,
@@ -8876,7 +8933,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reserves room at all subscribers before it commits at any.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish011,
@@ -8887,7 +8945,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives a subscriber's credit back when the frame is written or discarded, and no earlier for a reset or a reload of the publisher.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish012,
@@ -8898,7 +8957,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The answer to a publication says that it was admitted, not that anybody handled it.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish013,
@@ -8909,7 +8969,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host neither repeats, replays nor stores publications.",
 		Source:   "canonical 7.6",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish014,
@@ -8920,7 +8981,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A subscribe ack is queued before the first event it enables.",
 		Source:   "canonical 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish015,
@@ -8931,7 +8993,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends a process when the answer to its bus request cannot be queued.",
 		Source:   "canonical 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish016,
@@ -8942,7 +9005,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host drops a queued event that is older than 30 s or whose topic, subscription, session or recipient is gone.",
 		Source:   "canonical 3, 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish017,
@@ -8953,7 +9017,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends a process when an event expires inside a partial write, and never completes a partial frame later.",
 		Source:   "canonical 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish018,
@@ -8964,7 +9029,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/lifecycle notices use the same slots, credits and 8192-byte bound as events.",
 		Source:   "canonical 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish019,
@@ -8975,7 +9041,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host retires a process whose bus/lifecycle notice cannot be queued or expires unsent, and drops none silently.",
 		Source:   "canonical 7.7",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish020,
@@ -8986,7 +9053,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "When the session is replaced a host issues a new binding_id, raises binding_revision by one, clears topics, subscriptions and interests and sends every peer a binding notice.",
 		Source:   "canonical 7.8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish021,
@@ -8997,7 +9065,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "topic_revision and publisher sequences go on behind a reset of the bus.",
 		Source:   "canonical 7.8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish022,
@@ -9008,7 +9077,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "When a process is gone a host removes each of its topics, raises topic_revision by one each time, ends subscriptions and sends topic_unavailable with the old instance and generation to peers with interest.",
 		Source:   "canonical 7.8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish023,
@@ -9019,7 +9089,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Interests of other processes survive the end of a publisher and get topic_available when the topic is declared again.",
 		Source:   "canonical 7.8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish024,
@@ -9030,7 +9101,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Only a new active ack enables events of a topic that was declared again.",
 		Source:   "canonical 7.8; canonical op 32",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish025,
@@ -9041,7 +9113,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A replacement process owns no topic and no subscription of the one before.",
 		Source:   "canonical 7.8",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Publish026,
@@ -9052,7 +9125,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session that is left and entered again gets a new binding each time, with the same processes or others.",
 		Source:   "canonical op 33",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Reload001,
@@ -11050,7 +11124,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A decoration replaces the one before it on the same request.",
 		Source:   "feature 11.6",
-		Unproven: "needs a host that offers progress decoration",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/progress",
 	},
 	{
 		ID:       EXT04Prog015,
@@ -11061,7 +11136,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A decoration of a live request that breaks its bounds is dropped with a diagnostic.",
 		Source:   "feature 11.6, feature 2",
-		Unproven: "needs a host that offers progress decoration",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/progress",
 	},
 	{
 		ID:       EXT04Prog016,
@@ -11072,7 +11148,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress output reaches the person in chunks of at most 8,192 bytes through a queue of 64 messages that never blocks: what finds no room is merged or dropped.",
 		Source:   "feature 2",
-		Unproven: "needs a host that cuts output into such chunks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/progress",
 	},
 	{
 		ID:       EXT04Note001,
@@ -11285,7 +11362,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before `initialize` is answered the host serves one method of the extension, `shortcut/register`, where it offers `shortcuts`.",
 		Source:   "feature 14.1",
-		Unproven: "needs a host that offers shortcuts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/shortcut",
 	},
 	{
 		ID:       EXT04Order014,
@@ -11368,7 +11446,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A refusal of the composer, shortcut, session, injection, active-tool, terminal, autocomplete and remote UI services starts its `message` with the token `unsupported_feature` (`-32601`), `invalid_request` or `bounds_exceeded` (`-32602`), or `not_foreground_owner` (`-32002`).",
 		Source:   "feature 15, feature 12",
-		Unproven: "needs a host that offers one of these services",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/refusal",
 	},
 	{
 		ID:       EXT04Err007,
@@ -11379,7 +11458,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed request of a base service is answered with `-32602`, and one without an active owner or service with `-32002`.",
 		Source:   "feature 15, feature op 37",
-		Unproven: "needs a host that offers a base service",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/artifact",
 	},
 	{
 		ID:       EXT04Limit001,
@@ -11470,7 +11550,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress for the person and observations of tools may be dropped while the writer's queue is full.",
 		Source:   "feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT01Limit001,
@@ -13019,7 +13100,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A context contribution without `placement` is placed as `prompt_suffix`.",
 		Source:   "feature 4.3",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/promptcontext",
 	},
 	{
 		ID:       EXT04Ctx007,
@@ -13030,7 +13112,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`context/contribution` is taken for the process and gets no reply; while `contributes.context` is false it is dropped with a diagnostic.",
 		Source:   "feature 11.3, feature op 14",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/promptcontext",
 	},
 	{
 		ID:       EXT04Status001,
@@ -13083,7 +13166,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Where room is short, status contributions with the higher `priority` are kept.",
 		Source:   "feature 4.3",
-		Unproven: "needs a host with status surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/status",
 	},
 	{
 		ID:       EXT04Status006,
@@ -13094,7 +13178,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`status/contribution` is taken for the process, gets no reply and leaves nothing that outlives it; without `contributes.ui` it is dropped with a diagnostic.",
 		Source:   "feature 11.4, feature op 14",
-		Unproven: "needs a host with status surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/status",
 	},
 	{
 		ID:       EXT04Menu001,
@@ -13218,7 +13303,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`, an object `arguments`, a string `output`, a boolean `is_error` and `context`.",
 		Source:   "feature 8.6, feature 7.1",
-		Unproven: "needs a host that renders tool results",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/render",
 	},
 	{
 		ID:       EXT04Render003,
@@ -13229,7 +13315,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 500 ms for `tool/render`.",
 		Source:   "S01",
-		Unproven: "needs a host that renders tool results",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/render",
 	},
 	{
 		ID:       EXT04Render004,
@@ -13240,7 +13327,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host may keep segments as provenance without showing them.",
 		Source:   "feature 8.6",
-		Unproven: "needs a host that renders tool results",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/render",
 	},
 	{
 		ID:       EXT04Event001,
@@ -13261,7 +13349,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An absent or empty `lifecycle_events` list subscribes to all six events; another one to exactly those it names.",
 		Source:   "feature 3.3",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event003,
@@ -13272,7 +13361,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Lifecycle observations are sent only while `lifecycle_events` is selected and only those that are subscribed.",
 		Source:   "feature 7.1, feature 10.1",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event004,
@@ -13283,7 +13373,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every lifecycle observation carries `session_id`, and `run_id` and `turn_id` where such exist.",
 		Source:   "feature 10.1, feature op 22",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event005,
@@ -13294,7 +13385,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`turn/started` and `turn/settled` carry `session_id`, `run_id` and `turn_id`; `tool/started` and `tool/settled` carry `tool_call_id` and `tool_name` besides.",
 		Source:   "feature 10.1",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event006,
@@ -13305,7 +13397,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The settled events carry an `outcome` of `completed`, `failed`, `cancelled`, `interrupted`, `frontend_disconnected`, `shutdown` or `limit_reached`, an integer `duration_ms`, and a `reason` that is null or a string of at most 4,096 bytes.",
 		Source:   "feature 10.1, feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event007,
@@ -13316,7 +13409,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A session or turn observation that is not written within 250 ms is dropped, and so is a tool observation that finds the writer's queue full.",
 		Source:   "feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event008,
@@ -13327,7 +13421,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "What an observation meets vetoes nothing, and no cleanup of the host depends on its delivery.",
 		Source:   "feature 10.1, feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event009,
@@ -13338,7 +13433,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Turn observations describe the run that owns the turn, not each round of the model.",
 		Source:   "feature 10.1",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event010,
@@ -13360,7 +13456,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every turn that was admitted gets its `turn/settled`, through completion, abort, failure, limit, loss of the stream and shutdown.",
 		Source:   "feature 10.1",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event012,
@@ -13371,7 +13468,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "On reload the old generation gets the endings still due before its `shutdown`, and the new one is told what runs.",
 		Source:   "feature 10.1, feature 14.6",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event013,
@@ -13382,7 +13480,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/*`, `compaction/*`, `session/info_changed`, `dialog/*`, `model/selected`, `reasoning/selected` and `bash/user` are sent only while `lifecycle_events_v2` is selected.",
 		Source:   "feature 7.1, feature 10.2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event014,
@@ -13393,7 +13492,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The observations of `lifecycle_events_v2` are sent on 0.2 and 0.4 and never on 0.3.",
 		Source:   "feature 10.2, feature op 30",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event015,
@@ -13404,7 +13504,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The params of a `lifecycle_events_v2` observation are a bounded plain object; one that is none or exceeds its bound is not sent, with a diagnostic.",
 		Source:   "feature 10.2, feature op 23",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event016,
@@ -13415,7 +13516,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `message/*` observations carry `message_id`, and further members may be added to any observation.",
 		Source:   "feature op 23",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event017,
@@ -13426,7 +13528,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/updated` carries one batch as `message_id`, a string `delta` and the number of deltas in `deltas`, and each batch is sent once and in order.",
 		Source:   "feature 10.2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event018,
@@ -13437,7 +13540,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A batch of deltas is sent at 4,096 bytes, 64 deltas or 50 ms, and before `message/settled`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event019,
@@ -13448,7 +13552,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/settled` follows the last batch of its message.",
 		Source:   "feature 10.2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event020,
@@ -13459,7 +13564,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A batch given as an array of more than 1,024 deltas is refused as `bounds_exceeded`, and no event is sent.",
 		Source:   "feature 2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Event021,
@@ -13470,7 +13576,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`compaction/started`, `compaction/settled` and `compaction/failed` are advice and take no part in the awaited compaction hooks.",
 		Source:   "feature 10.2",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/lifecycle",
 	},
 	{
 		ID:       EXT04Confirm001,
@@ -15060,7 +15167,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`composer/get` is answered with `text`; `composer/set`, which replaces all of it, and `composer/insert`, which inserts at the cursor, with an empty object.",
 		Source:   "feature 12.2",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer006,
@@ -15071,7 +15179,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A composer text over 262,144 bytes is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer007,
@@ -15082,7 +15191,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A lone surrogate or a terminal control character in a composer text is refused as `invalid_request`.",
 		Source:   "feature 12.2, feature 15",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer008,
@@ -15093,7 +15203,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A composer request for another owner than the foreground's is refused with `-32002` and `not_foreground_owner`.",
 		Source:   "feature 12.2",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer009,
@@ -15104,7 +15215,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While a remote editor owns the composer, a set without checkpoint and every insert are refused.",
 		Source:   "feature 12.2, feature op 29",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer010,
@@ -15115,7 +15227,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `editor_checkpoint` in `composer/insert` is refused.",
 		Source:   "feature 12.2, feature op 29",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer011,
@@ -15126,7 +15239,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A set with a checkpoint is answered with `input_revision` and `checkpoint_revision`.",
 		Source:   "feature 12.2, feature op 29",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer012,
@@ -15137,7 +15251,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A checkpoint with an unknown member, a missing one, an `input_revision` that goes back or was never issued, or a `checkpoint_revision` that does not grow is refused.",
 		Source:   "feature 12.2, feature op 29",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Composer013,
@@ -15148,7 +15263,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`composer/history` replaces what the composer recalls and is answered with an empty object.",
 		Source:   "feature 12.2, feature op 29",
-		Unproven: "needs a host with a composer",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composer",
 	},
 	{
 		ID:       EXT04Shortcut001,
@@ -15189,7 +15305,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `shortcut/register` inside the initialize scope is answered with an empty object before `initialize` is.",
 		Source:   "feature 12.3, feature 14.1",
-		Unproven: "needs a host with shortcuts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/shortcut",
 	},
 	{
 		ID:       EXT04Shortcut005,
@@ -15200,7 +15317,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A duplicate id, a registration after the answer to `initialize`, one beyond 64 and one that is refused for another reason leave that shortcut unavailable.",
 		Source:   "feature 12.3, feature 2",
-		Unproven: "needs a host with shortcuts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/shortcut",
 	},
 	{
 		ID:       EXT04Shortcut006,
@@ -15211,7 +15329,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`shortcut/trigger` carries the `id` of a registration that this generation made and the host admitted.",
 		Source:   "feature 10.2",
-		Unproven: "needs a host with shortcuts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/shortcut",
 	},
 	{
 		ID:       EXT04Shortcut007,
@@ -15222,7 +15341,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A key whose registration was not admitted triggers nothing.",
 		Source:   "feature 12.3",
-		Unproven: "needs a host with shortcuts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/shortcut",
 	},
 	{
 		ID:       EXT04Entry001,
@@ -15243,7 +15363,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/append_entry` is answered with the `entry_id` of the durable entry, of at most 256 bytes.",
 		Source:   "feature 12.4, feature 2",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Entry003,
@@ -15254,7 +15375,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/set_name` and `session/set_label` are answered with an empty object, and an empty text takes the name or the label away.",
 		Source:   "feature 12.4",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Entry004,
@@ -15265,7 +15387,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An entry type, `data`, entry id, name or label beyond its bound is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Inject001,
@@ -15286,7 +15409,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/send_message` and `session/send_user_message` are answered with an empty object.",
 		Source:   "feature 12.5",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Inject003,
@@ -15297,7 +15421,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `role` other than `assistant` and `system`, `user` included, is refused as `invalid_request`.",
 		Source:   "feature 12.5",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Inject004,
@@ -15308,7 +15433,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An injected text over 262,144 bytes is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		Unproven: "needs a host that runs a model",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/entries",
 	},
 	{
 		ID:       EXT04Active001,
@@ -15375,7 +15501,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`terminal/acquire` is answered with a `grant_id` of at most 128 bytes and with `columns` and `rows` from 0 to 65,535, once the frontend has really ceded the terminal.",
 		Source:   "feature 12.6, feature 2",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/terminal",
 	},
 	{
 		ID:       EXT04Term003,
@@ -15386,7 +15513,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A second grant while one is live, and a release by who holds none, are refused as `invalid_request`.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/terminal",
 	},
 	{
 		ID:       EXT04Term004,
@@ -15397,7 +15525,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Without a terminal in the foreground `terminal/acquire` is refused as `not_foreground_owner` or `invalid_request`.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/terminal",
 	},
 	{
 		ID:       EXT04Term005,
@@ -15408,7 +15537,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`terminal/release` is answered with an empty object.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/terminal",
 	},
 	{
 		ID:       EXT04Term006,
@@ -15430,7 +15560,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason` and has no claim on the terminal from then on.",
 		Source:   "feature 10.2, feature op 23",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/terminal",
 	},
 	{
 		ID:       EXT04Complete001,
@@ -15471,7 +15602,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`autocomplete` is offered only by an interactive frontend, and `autocomplete_edit_v1` only on 0.4 and beside it.",
 		Source:   "feature 5",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete005,
@@ -15482,7 +15614,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`ui/autocomplete/register` belongs to the process, needs no parent and tolerates one; it is answered with `accepted` true, or refused where no frontend is interactive.",
 		Source:   "feature 12.7, feature op 15",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete006,
@@ -15493,7 +15626,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`ui/autocomplete/complete` is sent only after an admitted registration, with `text`, the `revision` of the registration and a `cursor` in UTF-8 bytes on a character boundary.",
 		Source:   "feature 12.7, feature 7.1",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete007,
@@ -15504,7 +15638,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Empty items leave the text to the next extension and at last to the host's own completion of paths, all within 500 ms.",
 		Source:   "feature 12.7, feature 2",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete008,
@@ -15515,7 +15650,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A completion that comes late, or for another text, cursor, revision or focus, is ignored.",
 		Source:   "feature 12.7",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete009,
@@ -15526,7 +15662,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A completion with more than 32 items, a string over 1,024 bytes or a forbidden control character is refused whole.",
 		Source:   "feature 2, feature 12.7",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete010,
@@ -15537,7 +15674,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The member `replace_after_bytes` or `cursor_offset_bytes`, even with the value 0, makes a completion invalid while `autocomplete_edit_v1` is not selected.",
 		Source:   "feature 12.7, feature 6",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete011,
@@ -15548,7 +15686,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An accepted item replaces the prefix before the cursor and `replace_after_bytes` behind it by `value`, and puts the cursor `cursor_offset_bytes` into it; absent they mean 0 and the end of `value`.",
 		Source:   "feature 12.7",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Complete012,
@@ -15559,7 +15698,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A completion is validated when it arrives, when it is shown and when it is accepted; an editor of the host also asks for grapheme boundaries.",
 		Source:   "feature 12.7",
-		Unproven: "needs a host with an editor",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/autocomplete",
 	},
 	{
 		ID:       EXT04Nest001,
@@ -15610,7 +15750,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`tool_composition_v1` is offered only where the runtime switch for composition is on.",
 		Source:   "feature 5",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest006,
@@ -15632,7 +15773,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With mode `on` the ordinary tools stay visible to the model; with `only` they are reached through composition alone.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest008,
@@ -15643,7 +15785,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A composition request is served for a live `tool/call` of the model in this generation that is bound to a dispatcher, and refused for initialize, commands, hooks and parents that are unbound, stale, foreign or settled, and whenever it names an owner.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest009,
@@ -15654,7 +15797,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`composition/context` is answered with `tools`, `store` and `limits` of 30,000 ms and 256 calls, or with a `context_file` instead.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest010,
@@ -15665,7 +15809,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`composition/call` is answered with `value` or `value_file`: structured content for a tool with an output schema, else its text.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest011,
@@ -15676,7 +15821,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A file in an answer is named by a flat `path` in the scratch directory, its `bytes` and its `sha256`, has 1 to 8,388,608 bytes, and is one of at most 256 for a parent; a larger value is an error.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest012,
@@ -15687,7 +15833,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Nested calls name tools of the frozen set, from which the tools that compose are taken out.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest013,
@@ -15698,7 +15845,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One parent has at most 256 nested calls and 30 s for all of them.",
 		Source:   "feature 12.8, feature 2",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest014,
@@ -15709,7 +15857,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "At most 4 safe reads of a parent overlap; a mutation, a shell command and the effect of an extension run alone.",
 		Source:   "feature 12.8, feature 2",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest015,
@@ -15720,7 +15869,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A nested call that fails is answered with an error: `-32602` if malformed, `-32002` for lack of authority, `-32603` in execution.",
 		Source:   "feature 12.8, feature op 24",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest016,
@@ -15731,7 +15881,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One parent commits its composition store at most once: at most 4,096 keys of 1,024 bytes, 262,144 bytes a value and 1,048,576 bytes in all, synced before the empty answer.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest017,
@@ -15742,7 +15893,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A composition store belongs to the name of the composing tool and follows the branch of the session.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest018,
@@ -15753,7 +15905,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When the parent settles or is cancelled, queued and running nested calls are revoked; effects that are complete stay.",
 		Source:   "feature 12.8",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Res001,
@@ -16086,7 +16239,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_control_v1` is offered only where a service for the active session is bound.",
 		Source:   "feature 5",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session003,
@@ -16097,7 +16251,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/wait_for_idle` waits for an idle boundary, changes nothing and is answered with the active `session_id`.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session004,
@@ -16108,7 +16263,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/create` and `session/fork` are answered with the `session_id` of a new durable session, the latter forked at the head, and switch to neither.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session005,
@@ -16119,7 +16275,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/switch` makes an existing session of the workspace active, and `session/reload` reopens the active one; both are answered with its `session_id`.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session006,
@@ -16130,7 +16287,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Session requests wait in one bounded queue in their order, and a wait for idle overtakes no mutation before it.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session007,
@@ -16141,7 +16299,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A session request succeeds only once its work is really done.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session008,
@@ -16152,7 +16311,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Queued work of a session that is no longer active is not done.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session009,
@@ -16163,7 +16323,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A full queue and exhausted workers of session control are answered with `-32012`, and an execution that fails or is unavailable with `-32603`.",
 		Source:   "feature 12.10, feature 15",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Session010,
@@ -16174,7 +16335,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An unknown member, a `session_id` where none belongs and a missing one in `session/switch` are refused as `invalid_request`.",
 		Source:   "feature 12.10",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact001,
@@ -16205,7 +16367,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_compaction_v1` is offered only where the session service opted, before the process was started, into a real consumer of idle compaction.",
 		Source:   "feature 5",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact004,
@@ -16216,7 +16379,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` with a live parent is refused with `-32602` and `invalid_request`, and so is one whose parent's cancellation is still remembered.",
 		Source:   "feature 12.11, feature 13.3",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact005,
@@ -16227,7 +16391,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is answered with the strings `entry_id`, `summary` and `first_kept`, after the durable commit and after the hooks behind it.",
 		Source:   "feature 12.11",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact006,
@@ -16238,7 +16403,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Blank `custom_instructions` count as absent, and longer ones than 16,384 bytes are refused as `bounds_exceeded`.",
 		Source:   "feature 12.11, feature 2",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact007,
@@ -16249,7 +16415,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is answered with `-32603` when there is nothing to compact, a hook vetoes, no consumer is there, the Responses mode is native or a hook behind the commit fails; in that last case the checkpoint stays and nothing is tried again.",
 		Source:   "feature 12.11",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Compact008,
@@ -16260,7 +16427,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A compaction has exactly one outcome and is not repeated when its answer is lost.",
 		Source:   "feature 12.11",
-		Unproven: "needs a host that compacts sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/sessions",
 	},
 	{
 		ID:       EXT04Ui001,
@@ -19763,7 +19931,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The contexts of one turn have at most 256 KiB together, a label at most 1024 bytes, and at most 256 items are pending.",
 		Source:   "manifest 9.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/promptcontext",
 	},
 	{
 		ID:       MANSuper008,

@@ -162,7 +162,7 @@ func TestPublish_refused(t *testing.T) {
 	})
 }
 
-// EXT04-ART-011.
+// EXT04-ART-011, EXT04-ERR-007.
 func TestPublish_needsASession(t *testing.T) {
 	rig := start(t, New(), extensiontest.Setup{})
 	data := png(67)

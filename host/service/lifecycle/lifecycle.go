@@ -12,6 +12,7 @@ import (
 	"context"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -158,11 +159,12 @@ func cut(text string, bound int) string {
 	if len(text) <= bound {
 		return text
 	}
-	at := bound
-	for at > 0 && text[at]&0xc0 == 0x80 {
-		at--
+	for at := bound; at > bound-utf8.UTFMax && at >= 0; at-- {
+		if utf8.RuneStart(text[at]) {
+			return text[:at]
+		}
 	}
-	return text[:at]
+	return text[:bound] // it is no text
 }
 
 func (s *Service) startLocked(p *span) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -62,13 +63,10 @@ func (m *Message) addLocked(delta string) {
 	if m.over {
 		return
 	}
+	delta = strings.ToValidUTF8(delta, string(utf8.RuneError))
 	// A delta that does not fit goes in pieces, and counts in the batch that holds its end.
 	for len(m.text)+len(delta) > featurewire.MaxMessageBatchBytes {
 		piece := cut(delta, featurewire.MaxMessageBatchBytes-len(m.text))
-		if piece == "" && len(m.text) == 0 {
-			_, size := utf8.DecodeRuneInString(delta)
-			piece = delta[:size]
-		}
 		m.text = append(m.text, piece...)
 		delta = delta[len(piece):]
 		m.flushLocked()

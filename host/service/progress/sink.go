@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/tool"
 )
 
@@ -112,4 +113,12 @@ func (s *Sink) Close() (dropped int) {
 	s.mu.Unlock()
 	<-s.done
 	return dropped
+}
+
+// Of is the news of a call to an extension as tools tell them.
+func Of(p extension.Progress) tool.Progress {
+	return tool.Progress{
+		Message: p.Message, Current: p.Current, Total: p.Total, Unit: p.Unit, Stream: p.Stream, Data: p.Data,
+		Label: p.Label, Detail: p.Detail,
+	}
 }

@@ -102,11 +102,11 @@ func (b *Book) admit(x *extension.Extension, s Shortcut) error {
 	return nil
 }
 
-// close takes the registrations of a generation as they are.
+// close takes the registrations of a generation as they are, if it has selected shortcuts after all.
 func (b *Book) close(x *extension.Extension) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.pages[x] == nil {
+	if b.pages[x] == nil || !x.Has(featurewire.FeatureShortcuts) {
 		b.pages[x] = &page{}
 	}
 	b.pages[x].closed = true
