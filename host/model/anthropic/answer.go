@@ -99,6 +99,9 @@ func (a *answer) begin(event sdk.MessageStreamEventUnion) {
 	case "redacted_thinking":
 		b.kind, b.seal, b.redacted = conversation.Reasoning, event.ContentBlock.Data, true
 	case "tool_use":
+		if event.ContentBlock.Name == "" {
+			return
+		}
 		b.kind, b.name, b.id = conversation.ToolCall, a.names.Ours(event.ContentBlock.Name), a.unique(event.ContentBlock.ID)
 		a.tell(model.Delta{Kind: conversation.ToolCall, CallID: b.id, Name: b.name})
 	default: // nothing that we ask for

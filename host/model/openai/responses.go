@@ -244,6 +244,9 @@ func (r *reply) response() *model.Response {
 				}
 			}
 		case "function_call":
+			if item.Name == "" {
+				continue
+			}
 			calls++
 			c := r.calls[int64(index)]
 			if c == nil || c.name == "" { // it was never streamed
