@@ -59,6 +59,12 @@ func (t *texter) paint(c verdict.Class, text string) string {
 	return colors[c] + text + "\x1b[0m"
 }
 
+// Paint is a verdict as people read it, in its colour if asked for.
+func Paint(c verdict.Class, color bool) string {
+	t := texter{opts: TextOptions{Color: color}}
+	return t.paint(c, c.Text())
+}
+
 func (t *texter) ruleLines(r *Report) {
 	for _, row := range r.Rules {
 		t.line("%s %s %s: %s", t.paint(row.Class, fmt.Sprintf("%-14s", row.Class.Text())), row.ID, row.Level, row.Text)

@@ -28,6 +28,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
+		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
