@@ -1,0 +1,172 @@
+package builtin
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/octet-dev/octet/host/tool"
+)
+
+// Bounds of what is changed.
+const (
+	maxFileBytes = 16 << 20 // that edit reads, or write writes
+	maxDiffBytes = 32 << 10 // that is reported
+	maxLinks     = 40
+)
+
+// target follows links to the file that a change is meant for, so that the link stays one.
+func (p place) target() (place, error) {
+	for range maxLinks {
+		info, err := p.Lstat(p.name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return p, nil
+		}
+		if err != nil {
+			return p, p.explain(err)
+		}
+		if info.Mode()&fs.ModeSymlink == 0 {
+			_, err := p.regular()
+			return p, err
+		}
+		to, err := p.Readlink(p.name)
+		if err != nil {
+			return p, p.explain(err)
+		}
+		// Behind a directory that is a link itself, the way up is not where it seems to be.
+		if p.rooted && !filepath.IsLocal(to) {
+			return p, fmt.Errorf("%q is a link to %q, which is not followed while external paths are switched off; name the file itself", p.shown, to)
+		}
+		if !filepath.IsAbs(to) {
+			dir, err := p.realDir()
+			if err != nil {
+				return p, p.explain(err)
+			}
+			to = filepath.Join(dir, to)
+		}
+		p.name = to
+	}
+	return p, fmt.Errorf("%q: more than %d links", p.shown, maxLinks)
+}
+
+// realDir is the directory of the name, without links where the way up may be taken from it.
+func (p place) realDir() (string, error) {
+	dir := filepath.Dir(p.name)
+	if p.rooted {
+		return dir, nil
+	}
+	return filepath.EvalSymlinks(dir)
+}
+
+// before reads a file that is going to be changed. There is none if the info is nil.
+func (p place) before() (content []byte, info fs.FileInfo, err error) {
+	info, err = p.Stat(p.name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, p.explain(err)
+	}
+	if info.Size() > maxFileBytes {
+		return nil, nil, fmt.Errorf("%q has %d bytes; files of more than %d bytes are not changed", p.shown, info.Size(), maxFileBytes)
+	}
+	file, err := p.OpenFile(p.name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, nil, p.explain(err)
+	}
+	defer file.Close()
+	content, err = io.ReadAll(io.LimitReader(file, maxFileBytes+1))
+	if err != nil {
+		return nil, nil, p.explain(err)
+	}
+	return content, info, nil
+}
+
+// replace puts content in the place of a file in one step: somebody who looks sees the old file or the new
+// one, and after a crash one of them is there. The file must still be as old describes it; nil: missing.
+func (p place) replace(content []byte, old fs.FileInfo) error {
+	mode := fs.FileMode(0o644)
+	if old != nil {
+		mode = old.Mode().Perm()
+	}
+	if err := p.MkdirAll(filepath.Dir(p.name), 0o755); err != nil {
+		return p.explain(err)
+	}
+	temporary := filepath.Join(filepath.Dir(p.name), ".octet-"+strings.ToLower(rand.Text())+".tmp")
+	if err := p.fill(temporary, content, mode); err != nil {
+		_ = p.Remove(temporary)
+		return p.explain(err)
+	}
+	if err := p.unchanged(old); err != nil {
+		_ = p.Remove(temporary)
+		return err
+	}
+	if err := p.Rename(temporary, p.name); err != nil {
+		_ = p.Remove(temporary)
+		return p.explain(err)
+	}
+	return nil
+}
+
+func (p place) fill(name string, content []byte, mode fs.FileMode) error {
+	file, err := p.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	// The mode that the umask has left is not always the one of the old file.
+	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
+	return err
+}
+
+func (p place) unchanged(old fs.FileInfo) error {
+	now, err := p.Stat(p.name)
+	if errors.Is(err, fs.ErrNotExist) && old == nil {
+		return nil
+	}
+	if err != nil || old == nil || !os.SameFile(now, old) || now.Size() != old.Size() || !now.ModTime().Equal(old.ModTime()) {
+		return fmt.Errorf("%q was changed by somebody else meanwhile; read it again", p.shown)
+	}
+	return nil
+}
+
+// change describes what was done to a file.
+func (p place) change(old, new []byte, existed bool) tool.Change {
+	c := tool.Change{Path: p.shown, Kind: tool.Changed}
+	if !existed {
+		c.Kind = tool.Created
+	}
+	if binary(old) || binary(new) {
+		return c
+	}
+	text := string(diff.Diff("a/"+p.shown, old, "b/"+p.shown, new))
+	// The first line repeats the names that follow it.
+	_, text, _ = strings.Cut(text, "\n")
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		case line[0] == '+':
+			c.Added++
+		case line[0] == '-':
+			c.Removed++
+		}
+	}
+	if len(text) > maxDiffBytes {
+		text = strings.ToValidUTF8(text[:maxDiffBytes], "") + "\n... the rest of the difference is left out\n"
+	}
+	c.Diff = text
+	return c
+}
+
+// binary reports whether bytes are no text.
+func binary(content []byte) bool {
+	return bytes.IndexByte(content[:min(len(content), sniffBytes)], 0) >= 0
+}
