@@ -51,7 +51,8 @@ type Extension struct {
 	sessions     map[string]bool // owners that the extension was told of
 	closing      bool            // no new request of the host is admitted
 
-	killed atomic.Bool // by Kill
+	killed   atomic.Bool // by Kill
+	draining atomic.Bool // by Drain
 
 	life  context.Context // ends when running calls are to be cancelled
 	abort context.CancelFunc
