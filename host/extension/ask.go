@@ -30,6 +30,9 @@ type Ask struct {
 	// Detached returns at the end of the context or of the timeout and leaves the settling behind: an
 	// extension that does not settle the cancelled request within the grace is ended all the same.
 	Detached bool
+
+	// issued is called with the request before it is sent; its error keeps it from being sent.
+	issued func(h *HostCall) error
 }
 
 var (
@@ -102,6 +105,11 @@ func (x *Extension) ask(ctx context.Context, a Ask) ([]byte, error) {
 	h := &HostCall{
 		Method: a.Method, Subject: a.Subject, Scope: a.Scope, Owner: x.owner(a.Scope), Value: a.Value,
 		ctx: ctx, progress: a.Progress,
+	}
+	if a.issued != nil {
+		if err := a.issued(h); err != nil {
+			return nil, err
+		}
 	}
 	answer, err := x.conn.Do(ctx, peer.Call{
 		Method: a.Method,

@@ -2,6 +2,7 @@ package extension
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -43,6 +44,9 @@ type Binding struct {
 	// Media yields what a media part of a result refers to. At most one binding has it. The error says why
 	// the part is refused.
 	Media func(ctx context.Context, m MediaRef) (conversation.Part, error)
+	// Dispatch is told of every tool call before it is sent. Its error keeps the call from being sent; the
+	// guard, if there is one, sees how the call ends. May be nil.
+	Dispatch func(d Dispatch) (Guard, error)
 	// Terms puts what goes with an offered feature into the offer, such as the directory of bulk objects. It
 	// finds out there whether the feature is offered. May be nil.
 	Terms func(x *Extension, offer *featurewire.ProtocolOffer)
@@ -55,6 +59,23 @@ type Binding struct {
 // ctx ends when the extension cancels the request, when the host request it belongs to is settled or
 // cancelled, and when the generation ends.
 type Handler func(ctx context.Context, r *Incoming) (peer.Value, error)
+
+// Dispatch is a tool call that is about to be sent.
+type Dispatch struct {
+	Extension *Extension
+	Call      *HostCall // it has no id yet
+	Tool      *Tool
+	Arguments json.RawMessage
+}
+
+// Guard watches over one dispatched tool call. Settle is called exactly once, after the extension has settled
+// the call or has gone.
+type Guard interface {
+	// Check judges a result that passed every other check. It changes nothing: another guard may refuse.
+	Check(result *ToolResult) error
+	// Settle ends the watch: admitted says that the call has a result, which every guard let through.
+	Settle(admitted bool)
+}
 
 // MediaRef is a media part of a result.
 type MediaRef struct {

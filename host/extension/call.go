@@ -68,11 +68,14 @@ func (x *Extension) Call(ctx context.Context, r Request) (*ToolResult, error) {
 	// What the extension sent before its answer is delivered before Call returns.
 	defer x.events.flush()
 	a.Params = x.wire.call(x, tool.Name, &r)
-	result, err := x.call(ctx, tool, a)
+	guarded := guards{extension: x, tool: tool, arguments: r.Arguments}
+	a.issued = guarded.dispatch
+	result, err := x.call(ctx, tool, a, &guarded)
+	guarded.settle(err == nil)
 	return result, x.explained(err)
 }
 
-func (x *Extension) call(ctx context.Context, tool *Tool, a Ask) (*ToolResult, error) {
+func (x *Extension) call(ctx context.Context, tool *Tool, a Ask, guarded *guards) (*ToolResult, error) {
 	answer, err := x.ask(ctx, a)
 	if err != nil {
 		var framing *frame.Error
@@ -84,6 +87,9 @@ func (x *Extension) call(ctx context.Context, tool *Tool, a Ask) (*ToolResult, e
 	result, err := x.wire.result(ctx, tool, answer)
 	if err == nil {
 		err = x.resolveMedia(ctx, a.Scope, result)
+	}
+	if err == nil {
+		err = guarded.check(result)
 	}
 	if err != nil {
 		x.events.diagnostic(fmt.Sprintf("result of tool %q is refused: %v", tool.Name, err))
