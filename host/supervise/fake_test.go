@@ -32,6 +32,7 @@ type fake struct {
 
 func (f *fake) Agreement() *extension.Agreement { return f.agreement }
 func (f *fake) Done() <-chan struct{}           { return f.done }
+func (f *fake) Drain()                          { f.journal.add("drain %d", f.launch.Generation) }
 
 func (f *fake) Err() error {
 	f.mu.Lock()

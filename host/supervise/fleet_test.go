@@ -266,7 +266,7 @@ func TestUse_oneshot(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		wantLines(t, p.journal.take(), "start 2", "call echo on 2", "shutdown 2", "closed 2", "start 3", "call echo on 3", "shutdown 3", "closed 3")
+		wantLines(t, p.journal.take(), "start 2", "call echo on 2", "drain 2", "shutdown 2", "closed 2", "start 3", "call echo on 3", "drain 3", "shutdown 3", "closed 3")
 		p.fail(errBroken)
 		if _, err := s.Call(t.Context(), extension.Request{Tool: "echo"}); !errors.Is(err, errBroken) || s.Status().State != Ready {
 			t.Errorf("a start that fails: %v, %+v", err, s.Status())

@@ -61,7 +61,7 @@ func TestReload_candidateFirst(t *testing.T) {
 		if after := s.Status(); after.InstanceID != before.InstanceID || after.Generation != 2 {
 			t.Errorf("status %+v", after)
 		}
-		wantLines(t, p.journal.take(), "start 1", "call echo on 1", "call 1500ms on 1", "start 2", "shutdown 1", "closed 1", "call echo on 2")
+		wantLines(t, p.journal.take(), "start 1", "call echo on 1", "call 1500ms on 1", "start 2", "drain 1", "shutdown 1", "closed 1", "call echo on 2")
 	})
 }
 
@@ -296,9 +296,9 @@ func TestHandover_order(t *testing.T) {
 		s.Close()
 		wantLines(t, p.journal.take(),
 			"start 1", "begin 1",
-			"start 2", "end 1 reload", "shutdown 1", "closed 1", "old end 1 reload", "begin 2",
+			"start 2", "drain 1", "end 1 reload", "shutdown 1", "closed 1", "old end 1 reload", "begin 2",
 			"start 3", "old end 2 crash", "begin 3",
-			"end 3 shutdown", "shutdown 3", "closed 3")
+			"drain 3", "end 3 shutdown", "shutdown 3", "closed 3")
 	})
 }
 

@@ -225,6 +225,7 @@ func (s *Supervisor) retireWithin(old *generation, reason Reason, successor bool
 	if draining {
 		s.changed(Draining, number)
 	}
+	old.Drain()
 	if old.Agreement().API == featurewire.Version01 {
 		drain = 0 // that version knows none
 	}

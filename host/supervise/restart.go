@@ -56,10 +56,11 @@ func (s *Supervisor) restart(number int64) {
 	for {
 		again := s.schedule()
 		s.giveBack()
-		if !again || !s.pause(number) || s.take(s.life) != nil {
+		if !again || !s.pause() || s.take(s.life) != nil {
 			return
 		}
 		s.mu.Lock()
+		// A reload by hand may have been faster, or have parked it.
 		due := s.state == Backoff && s.number == number
 		s.mu.Unlock()
 		if !due {
@@ -117,26 +118,16 @@ func longest(t Timing, attempt int) time.Duration {
 	return min(most, t.RestartCap)
 }
 
-// pause waits until the next attempt is due. It is not any more if somebody else has brought a generation
-// into service or has parked the extension meanwhile.
-func (s *Supervisor) pause(number int64) (due bool) {
+// pause waits until the next attempt is due, unless supervision ends.
+func (s *Supervisor) pause() (due bool) {
 	s.mu.Lock()
 	timer := time.NewTimer(time.Until(s.retry))
 	s.mu.Unlock()
 	defer timer.Stop()
-	for {
-		s.mu.Lock()
-		step, over := s.step, s.number != number || s.state == Parked
-		s.mu.Unlock()
-		if over {
-			return false
-		}
-		select {
-		case <-timer.C:
-			return true
-		case <-step:
-		case <-s.life.Done():
-			return false
-		}
+	select {
+	case <-timer.C:
+		return true
+	case <-s.life.Done():
+		return false
 	}
 }

@@ -15,6 +15,21 @@ import (
 	"github.com/octet-dev/octet/host/extension"
 )
 
+// No pause is longer than the cap, however many attempts there were and however long the first one is.
+func TestLongest(t *testing.T) {
+	for _, c := range []struct {
+		base, limit time.Duration
+		attempt     int
+		want        time.Duration
+	}{
+		{250, 30000, 1, 250}, {250, 30000, 7, 16000}, {250, 30000, 8, 30000}, {250, 30000, 10000, 30000}, {40000, 30000, 1, 30000},
+	} {
+		if got := longest(Timing{RestartBase: c.base, RestartCap: c.limit}, c.attempt); got != c.want {
+			t.Errorf("attempt %d: %d, want %d", c.attempt, got, c.want)
+		}
+	}
+}
+
 // longestPause draws the longest pause every time.
 func longestPause(most time.Duration) time.Duration { return most }
 

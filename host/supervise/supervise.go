@@ -24,6 +24,8 @@ type Instance interface {
 	Agreement() *extension.Agreement
 	// Call sends one tool call.
 	Call(ctx context.Context, r extension.Request) (*extension.ToolResult, error)
+	// Drain says that it is going to be closed: nothing new begins on its behalf.
+	Drain()
 	// Done is closed once the process or its connection has ended, whoever wanted it.
 	Done() <-chan struct{}
 	// Err says why, once Done is closed; nil if nothing is known.
