@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -60,11 +61,39 @@ func (x *Extension) RunHook(ctx context.Context, h HookRun) (*featurewire.HookRu
 		a.Timeout = max(time.Duration(row.DeadlineMS), time.Duration(row.AggregateMS)) * time.Millisecond
 	}
 	return answerOf(ctx, x, a, func(data []byte) (*featurewire.HookRunResult, error) {
-		if _, err := featurewire.DecodeAny(row.Result, data); err != nil {
+		own, err := featurewire.DecodeAny(row.Result, data)
+		if err != nil {
 			return nil, err
 		}
-		return pointerTo(featurewire.DecodeHookRunResult)(data)
+		r, err := featurewire.DecodeHookRunResult(data)
+		if err != nil {
+			return nil, err
+		}
+		if d, given := r.Disposition.Get(); given && row.Deny == denyInvalid {
+			if _, denies := d.(featurewire.DispositionDeny); denies {
+				return nil, fmt.Errorf("the hook %q cannot deny", h.Hook)
+			}
+		}
+		return &r, checkForeign(&r, own)
 	})
+}
+
+// denyInvalid is what the hook table says of hooks that must not deny.
+const denyInvalid = "invalid"
+
+// checkForeign refuses a result with a member that the model of its own hook does not have.
+//
+// Source: EXT04-HOOK-018.
+func checkForeign(r *featurewire.HookRunResult, own wirejson.Encoder) error {
+	all, mine := reflect.ValueOf(r).Elem(), reflect.TypeOf(own)
+	for i := range all.NumField() {
+		member, optional := all.Field(i).Interface().(interface{ IsAbsent() bool })
+		field := all.Type().Field(i)
+		if _, has := mine.FieldByName(field.Name); optional && !has && !member.IsAbsent() {
+			return fmt.Errorf("the member %q belongs to another hook", field.Tag.Get("json"))
+		}
+	}
+	return nil
 }
 
 // unsent reports params that break their model: the fault is the host's.
