@@ -1,0 +1,50 @@
+package bundle
+
+// Swap exchanges two directories as an update does.
+var Swap = swap
+
+// Put puts an archive that was inspected before, after something has happened in between.
+func (m Manager) Put(path string, between func()) error {
+	archive, err := inspect(path, m.octet())
+	if err != nil {
+		return err
+	}
+	between()
+	unlock, err := m.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := m.stage(archive, Record{ID: archive.ID()})
+	if err == nil {
+		s.discard()
+	}
+	return err
+}
+
+// MoveAside replaces a bundle as on a system that cannot exchange directories.
+func (m Manager) MoveAside(path, id string, between func(staged string)) error {
+	archive, err := inspect(path, m.octet())
+	if err != nil {
+		return err
+	}
+	unlock, err := m.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r := Record{
+		SchemaVersion: recordSchema, ID: id, Version: archive.Manifest.Version, APIVersion: archive.Manifest.API, RequiresOctet: archive.Manifest.RequiresOctet,
+		SourceKind: Local, Source: path, ArchiveSHA256: archive.SHA256, InstalledByOctet: m.octet(),
+	}
+	s, err := m.stage(archive, r)
+	if err != nil {
+		return err
+	}
+	defer s.discard()
+	between(s.path())
+	return m.moveAside(s, id)
+}
+
+// ParseRecord is parseRecord.
+var ParseRecord = parseRecord
