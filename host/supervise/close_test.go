@@ -122,6 +122,25 @@ func TestClose_duringAStart(t *testing.T) {
 	})
 }
 
+// A process that is not initialized yet is killed like any other.
+func TestFleet_closeKillsWhatStarts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f, plans := many(1, FleetOptions{})
+		plans[0].deaf = true
+		started := make(chan []Report, 1)
+		go func() { started <- f.Start(t.Context()) }()
+		synctest.Wait()
+		began := time.Now()
+		f.Close(SignalCap)
+		if took := time.Since(began); took != SignalCap {
+			t.Errorf("took %s", took)
+		}
+		if got := (<-started)[0]; !errors.Is(got.Err, errBroken) || f.Status()[0].State != Stopped {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 // A handover that hears its context does not hold a forced end up.
 func TestFleet_closeCutsAHandover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -129,6 +129,7 @@ func (j *journal) take() []string {
 type plan struct {
 	journal journal
 	takes   time.Duration // a start
+	deaf    bool          // a start ends when its process is killed, not with its context
 	errs    []error       // of the next starts; nil or none: it works
 
 	mu        sync.Mutex
@@ -149,6 +150,10 @@ func (p *plan) start(ctx context.Context, launch Launch) (Instance, error) {
 	f := &fake{launch: launch, agreement: &agreement, farewell: p.farewell, journal: &p.journal, done: make(chan struct{})}
 	p.mu.Unlock()
 	launch.Launched(f.Kill)
+	if p.deaf {
+		<-f.done
+		return nil, errBroken
+	}
 	select {
 	case <-time.After(p.takes):
 	case <-ctx.Done():

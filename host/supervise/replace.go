@@ -286,7 +286,6 @@ func (s *Supervisor) handover(g *generation, tell func(context.Context)) {
 	go func() {
 		select {
 		case <-g.Done():
-		case <-s.hurry:
 		case <-done:
 		}
 		cancel()

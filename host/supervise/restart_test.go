@@ -285,4 +285,12 @@ func TestStatus_boundsTheLastError(t *testing.T) {
 	if MaxErrorBytes != 4096 {
 		t.Error("the sheet says 4 KiB")
 	}
+	synctest.Test(t, func(t *testing.T) {
+		s, p := one(t, Options{})
+		p.fail(errors.New(strings.Repeat("x", MaxErrorBytes+1)))
+		s.Start(t.Context())
+		if got := len(s.Status().LastError); got > MaxErrorBytes {
+			t.Errorf("the status has %d bytes of it", got)
+		}
+	})
 }
