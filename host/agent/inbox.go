@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/session"
 )
@@ -48,7 +50,7 @@ func (a *Agent) closeInbox() []string {
 		return nil
 	}
 	a.inbox.closed = true
-	return append(a.inbox.steer, a.inbox.follow...)
+	return slices.Concat(a.inbox.steer, a.inbox.follow)
 }
 
 // next takes what is to be said next: the oldest text of Steer and, where the model is done, else of
