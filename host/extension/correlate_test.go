@@ -151,7 +151,6 @@ func TestCorrelate_retainedParent(t *testing.T) {
 			r.Ask(retained, tie(0, r.Owner(front.Owner))).Refused(t, invalid, "invalid_request")
 			r.Ask(retained, tie(99, r.Owner(front.Owner))).Refused(t, noOwner, "not_foreground_owner")
 			for _, wrong := range []string{
-				r.Owner("session-3"), // never told
 				`{"session_id":"session-1","extension_instance_id":"instance-2","process_generation":3}`,
 				`{"session_id":"session-1","extension_instance_id":"instance-1","process_generation":2}`,
 				`{"session_id":"session-1","extension_instance_id":"instance-1"}`,
@@ -159,11 +158,16 @@ func TestCorrelate_retainedParent(t *testing.T) {
 			} {
 				r.Ask(retained, tie(parent, wrong)).Refused(t, noOwner, "not_foreground_owner")
 			}
+			r.SetFront("session-3") // which this process was never told of
+			r.Ask(retained, tie(parent, r.Owner("session-3"))).Refused(t, noOwner, "not_foreground_owner")
 			r.SetFront("session-2")
 			r.Ask(retained, tie(parent, r.Owner(front.Owner))).Refused(t, noOwner, "not_foreground_owner")
 			r.Ask(retained, tie(parent, r.Owner("session-2"))).OK(t, "{}")
 			r.SetFront("")
 			r.Ask(retained, tie(parent, r.Owner("session-2"))).Refused(t, noOwner, "not_foreground_owner")
+			r.During(extension.Scope{}, func(id int64) { // nobody's request is not about nobody's session
+				r.Ask(retained, tie(id, "")).Refused(t, noOwner, "not_foreground_owner")
+			})
 		})
 	}
 }

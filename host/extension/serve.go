@@ -51,10 +51,8 @@ func (x *Extension) handle(ctx context.Context, r *peer.Request) (peer.Value, er
 		return nil, err
 	}
 	if parent != nil {
-		var cancel context.CancelCauseFunc
-		ctx, cancel = context.WithCancelCause(ctx)
-		defer cancel(nil)
-		defer x.follow(parent, r, cancel)()
+		// It ends together with the request of the host that it belongs to: ctx does, and no answer follows.
+		defer context.AfterFunc(parent.ctx, func() { r.CallOff(errSettled.Error()) })()
 	}
 	worker, err := x.workers.take(ctx)
 	if err != nil {
@@ -64,16 +62,6 @@ func (x *Extension) handle(ctx context.Context, r *peer.Request) (peer.Value, er
 	return served(ctx, &Incoming{
 		Extension: x, Method: r.Method, Params: r.Params, Parent: parent, Owner: owner, request: r, worker: worker,
 	})
-}
-
-// follow ends a request of the extension together with the request of the host that it belongs to. The
-// result ends the following.
-func (x *Extension) follow(parent *HostCall, r *peer.Request, cancel context.CancelCauseFunc) (stop func()) {
-	unfollow := context.AfterFunc(parent.ctx, func() {
-		r.CallOff(errSettled.Error())
-		cancel(errSettled)
-	})
-	return func() { unfollow() }
 }
 
 // mistakable reports whether an id could be taken for that of a live request of the host.
