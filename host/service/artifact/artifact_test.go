@@ -206,6 +206,11 @@ func TestPublish_paths(t *testing.T) {
 				t.Errorf("%.60q: %+v", bad, answer)
 			}
 		}
+		for path, want := range map[string]error{
+			"link.png": errLink, "inner.png": errLink, "away/outside.png": errLink, "round/er/b.png": errLink, "pipe.png": errSpecial, "deep": errSpecial, "deep/": errSpecial,
+		} {
+			publish(rig, params(parent, "image/png", data, file(path))).Refused(t, featurewire.CodeInvalidParams, "artifact: "+want.Error())
+		}
 	})
 	// The directory itself is not exchanged either.
 	if err := os.Rename(scratch, scratch+".moved"); err != nil {

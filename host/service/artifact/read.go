@@ -101,14 +101,11 @@ func readRegular(dir *os.Root, name string, size int64) ([]byte, error) {
 	case before.Size() != size:
 		return nil, wrongSize(size, before.Size())
 	}
-	file, err := dir.OpenFile(name, os.O_RDONLY|noWait, 0)
+	file, err := open(dir, name, before)
 	if err != nil {
-		return nil, errPath
+		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	if after, err := file.Stat(); err != nil || !os.SameFile(before, after) {
-		return nil, errChanged
-	}
 	data := make([]byte, size)
 	if n, err := io.ReadFull(file, data); err != nil {
 		return nil, wrongSize(size, int64(n))
@@ -117,6 +114,19 @@ func readRegular(dir *os.Root, name string, size int64) ([]byte, error) {
 		return nil, wrongSize(size, size+1)
 	}
 	return data, nil
+}
+
+// open opens the file that was looked at, and no other one that has taken its place. It waits for nothing.
+func open(dir *os.Root, name string, before os.FileInfo) (*os.File, error) {
+	file, err := dir.OpenFile(name, os.O_RDONLY|noWait, 0)
+	if err != nil {
+		return nil, errPath
+	}
+	if after, err := file.Stat(); err != nil || !os.SameFile(before, after) {
+		_ = file.Close()
+		return nil, errChanged
+	}
+	return file, nil
 }
 
 func wrongSize(said, found int64) error {

@@ -272,7 +272,7 @@ func TestMessage_batches(t *testing.T) {
 		time.Sleep(batchTime - 1)
 		m.Add("b")
 		expect("before its time")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		expect("at its time", updated("ab", 2))
 		time.Sleep(time.Second)
 		expect("nothing is sent of nothing")

@@ -23,7 +23,7 @@ var front = extension.Scope{Owner: extensiontest.DefaultFront}
 func start(t *testing.T, name string, s *Service) *extensiontest.Rig {
 	t.Helper()
 	return extensiontest.Start(t, extensiontest.Setup{
-		Name: name, Contributes: "tools = [\"mcp_files_read\", \"other\"]\ncommands = [\"do\"]", Options: extension.Options{Bindings: s.Bindings()},
+		Name: name, Contributes: "tools = [\"mcp_files_read\", \"other\"]\ncommands = [\"do\", \"mcp_files_read\"]", Options: extension.Options{Bindings: s.Bindings()},
 	})
 }
 
@@ -117,10 +117,8 @@ func TestEvaluate_mcp(t *testing.T) {
 	})
 	evaluate(rig, settled, exact, "").Refused(t, featurewire.CodeNotForegroundOwner, "")
 	call(rig, extension.Scope{}, func(parent int64) { evaluate(rig, parent, exact, "").OK(t, deny) }) // nobody's
-	rig.DuringCommand(extension.Execution{Scope: front, Value: &tool.Call{Name: "do"}}, func(parent int64) {
-		evaluate(rig, parent, mcp("files", "do", `{}`), "").OK(t, deny)
-		evaluate(rig, parent, exact, "").OK(t, deny)
-	})
+	command := extension.Execution{Command: "mcp_files_read", Scope: front, Value: &tool.Call{Name: "mcp_files_read", Arguments: json.RawMessage(arguments)}}
+	rig.DuringCommand(command, func(parent int64) { evaluate(rig, parent, exact, "").OK(t, deny) })
 	rig.DuringCall(extension.Request{Tool: "other", Scope: front, Value: &tool.Call{Name: "other"}}, func(parent int64) {
 		evaluate(rig, parent, exact, "").OK(t, deny)
 	})
@@ -129,6 +127,21 @@ func TestEvaluate_mcp(t *testing.T) {
 	})
 	bare := start(t, "octet-mcp", New(Options{}))
 	call(bare, front, func(parent int64) { evaluate(bare, parent, exact, "").OK(t, deny) })
+}
+
+// The gate is for its own extension and its own intent; everything else is for the judge.
+func TestEvaluate_beyondTheGate(t *testing.T) {
+	s := New(Options{Judge: func(context.Context, Question) Decision { return Ask }})
+	rig := start(t, "demo", s)
+	rig.During(front, func(parent int64) {
+		evaluate(rig, parent, mcp("files", "mcp_files_read", `{}`), "").OK(t, `{"decision":"ask"}`)
+	})
+	rig = start(t, "octet-mcp", s)
+	rig.During(front, func(parent int64) {
+		for _, other := range []string{plain, strings.Replace(mcp("files", "other", `{}`), "mcp.tool.call", "mcp.other", 1), strings.Replace(mcp("files", "other", `{}`), "external_", "internal_", 1)} {
+			evaluate(rig, parent, other, "").OK(t, `{"decision":"ask"}`)
+		}
+	})
 }
 
 // approving is a service whose person says yes, and counts.
@@ -210,7 +223,7 @@ func TestEvaluate_tokensEnd(t *testing.T) {
 			young, old := issue(t, rig, parent, plain), issue(t, rig, parent, plain)
 			time.Sleep(featurewire.ApprovalTokenMs*time.Millisecond - 1)
 			evaluate(rig, parent, plain, young).OK(t, `{"decision":"allow"}`)
-			time.Sleep(1)
+			time.Sleep(time.Nanosecond)
 			evaluate(rig, parent, plain, old).OK(t, `{"decision":"deny"}`)
 
 			theirs := issue(t, rig, parent, plain)

@@ -185,7 +185,7 @@ func TestBoard_windows(t *testing.T) {
 		if b.text() != "demo 32 " {
 			t.Errorf("shown before the second is over: %s", b.text())
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		if got := len(changes.take()); got != 1 || b.text() != "demo 35 " {
 			t.Errorf("%d changes, shown: %s", got, b.text())

@@ -62,9 +62,9 @@ func TestBook(t *testing.T) {
 				t.Errorf("%q: %t %v", key, known, err)
 			}
 		}
-		told := rig.WaitTold(featurewire.MethodShortcutTrigger, 1)
+		rig.WaitTold(featurewire.MethodShortcutTrigger, 1)
 		rig.Flush()
-		if told = rig.Told(featurewire.MethodShortcutTrigger); len(told) != 1 || string(told[0].Params) != `{"id":"demo:show"}` {
+		if told := rig.Told(featurewire.MethodShortcutTrigger); len(told) != 1 || string(told[0].Params) != `{"id":"demo:show"}` {
 			t.Errorf("API %s: told %s", api, told)
 		}
 	}

@@ -29,9 +29,6 @@ func Active(sessions Sessions) extension.Binding {
 				if err != nil {
 					return nil, refusal.Of(err)
 				}
-				if r.Owner.IsZero() {
-					return nil, extension.RefuseOwner("no session owns the request")
-				}
 				for i, name := range params.Names {
 					if slices.Contains(params.Names[:i], name) {
 						return nil, extension.RefuseInvalid(fmt.Sprintf("tool %q is named twice", name))

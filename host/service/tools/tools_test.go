@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
@@ -56,6 +58,9 @@ func TestService_changes(t *testing.T) {
 			t.Errorf("API %s: a published catalog has changed: %s", api, before.text())
 		}
 		rig.Ask(featurewire.MethodToolsUnregister, `{"names":["b","missing"]}`).OK(t, `{"revision":3,"tools":["a","other"]}`)
+		if now.text() != "2 a,b,other" {
+			t.Errorf("API %s: a published catalog has changed: %s", api, now.text())
+		}
 		rig.Ask(featurewire.MethodToolsUnregister, `{"names":["missing"]}`).OK(t, `{"revision":4,"tools":["a","other"]}`)
 	}
 }
@@ -204,16 +209,32 @@ func TestService_undeliverableAnswer(t *testing.T) {
 	}
 }
 
-// unanswered is reached by a refused answer too: a result that exceeds the frame, or a cancellation that
-// wins.
-func TestService_unanswered(t *testing.T) {
-	s := New(Options{})
-	rig := start(t, s, extensiontest.Setup{})
-	s.unanswered(rig.X)
-	<-rig.X.Done()
-	if s.Catalog(rig.X) != nil {
-		t.Error("the group is still there")
-	}
+// The same where the extension lives on: it cancelled the request, and was answered so before the change was
+// done with being published.
+//
+// EXT04-DYN-015.
+func TestService_answerThatLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var rig *extensiontest.Rig
+		s := New(Options{Published: func(_ *extension.Extension, c *Catalog) {
+			if c != nil && c.Revision == 1 {
+				rig.Cancel(&extensiontest.Pending{ID: `"late"`})
+				time.Sleep(time.Minute) // the host does not wait that long with the answer
+			}
+		}})
+		rig = start(t, s, extensiontest.Setup{})
+		rig.SendAs(`"late"`, featurewire.MethodToolsRegister, registering(definition("late"))).Wait().Refused(t, featurewire.CodeRequestCancelled, "")
+		<-rig.X.Done()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if s.Catalog(rig.X) != nil {
+			t.Error("the group is still there")
+		}
+		rig.X.Close()
+		if !rig.Diagnosed("could not be delivered") {
+			t.Errorf("diagnostics: %q", rig.Diagnostics())
+		}
+	})
 }
 
 // Whoever took a snapshot before a change calls what it saw, with its revision; the next snapshot has the
@@ -369,6 +390,9 @@ func TestActive(t *testing.T) {
 		}
 	})
 	rig.During(extension.Scope{Owner: "session-2"}, func(parent int64) {
+		ask(parent, `["read"]`).Refused(t, featurewire.CodeNotForegroundOwner, "not_foreground_owner")
+	})
+	rig.During(extension.Scope{}, func(parent int64) {
 		ask(parent, `["read"]`).Refused(t, featurewire.CodeNotForegroundOwner, "not_foreground_owner")
 	})
 	if len(sessions.names) != 0 {
