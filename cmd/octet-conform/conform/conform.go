@@ -31,6 +31,8 @@ func commands() []command {
 		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
+		{name: "tap", usage: "-- CMD ARGS...", brief: "pass a live conversation through and judge both sides of it", run: (*invocation).tap},
+		{name: "view", usage: "TRANSCRIPT", brief: "show a transcript of tap and judge it again", run: (*invocation).view},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
 		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},

@@ -1,0 +1,119 @@
+package conform
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/tap"
+	"github.com/octet-dev/octet/features/transcript"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// tap passes a live conversation through and judges both sides. Its exit code is that of the command, so that
+// the host sees what it would see without it.
+func (inv *invocation) tap() int {
+	f := inv.flags()
+	path := f.String("transcript", "", "write the conversation to this file; octet-conform view reads it")
+	quiet := f.Bool("quiet", false, "say nothing on standard error; the transcript has all")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	before, argv := split(f)
+	if len(before) > 0 || len(argv) == 0 {
+		return inv.wrong("tap wants the command of an extension behind --, as in 'octet-conform tap -- ./my-extension'")
+	}
+	o := tap.Options{Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr}
+	if *path != "" {
+		file, err := os.Create(*path)
+		if err != nil {
+			return inv.unable(err)
+		}
+		defer func() { _ = file.Close() }()
+		o.Transcript = file
+	}
+	if !*quiet {
+		o.Found = func(found tap.Finding) { fmt.Fprintln(inv.stderr, "octet-conform: "+finding(found)) }
+	}
+	code, err := tap.Run(o)
+	if err != nil {
+		return inv.unable(err)
+	}
+	return code
+}
+
+// finding is a finding on one line: who, which rule, what, and where.
+func finding(f tap.Finding) string {
+	rule := f.Rule
+	if rule == "" {
+		rule = "the models of the wire"
+	}
+	text := fmt.Sprintf("the %s breaks %s: %s", f.By, rule, strings.Join(strings.Fields(wire.Printable([]byte(f.Message), 400)), " "))
+	if f.Frame >= 0 {
+		text += fmt.Sprintf(" (frame %d)", f.Frame)
+	}
+	return text
+}
+
+// view shows a transcript and judges it again.
+func (inv *invocation) view() int {
+	f := inv.flags()
+	whole := f.Bool("whole", false, "show every frame, and every byte of it")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 1 {
+		return inv.wrong("view wants one transcript, and %d are given; octet-conform tap writes them", f.NArg())
+	}
+	header, frames, err := transcript.Read(f.Arg(0))
+	if err != nil {
+		return inv.unable(err)
+	}
+	found := rejudge(frames)
+	opts := wire.RenderOptions{Mark: -1}
+	if *whole {
+		opts.Frames, opts.Bytes = len(frames)+1, 1<<30
+	}
+	if len(found) > 0 {
+		opts.Mark = found[0].Frame
+	}
+	if err := inv.show(header, frames, found, opts); err != nil {
+		return inv.unable(err)
+	}
+	if len(found) > 0 {
+		return report.ExitFindings
+	}
+	return report.ExitClean
+}
+
+func rejudge(frames []wire.Frame) []tap.Finding {
+	var judge tap.Judge
+	var found []tap.Finding
+	for _, f := range frames {
+		found = append(found, judge.Observe(f)...)
+	}
+	return found
+}
+
+func (inv *invocation) show(h transcript.Header, frames []wire.Frame, found []tap.Finding, opts wire.RenderOptions) error {
+	api := "no API version that can be judged"
+	if h.API != "" {
+		api = "API " + h.API
+	}
+	if _, err := fmt.Fprintf(inv.stdout, "%s on %s, %d frames\n", strings.Join(h.Command, " "), api, len(frames)); err != nil {
+		return err
+	}
+	if err := wire.Render(inv.stdout, frames, opts); err != nil {
+		return err
+	}
+	for _, each := range found {
+		if _, err := io.WriteString(inv.stdout, finding(each)+"\n"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(inv.stdout, "%d findings\n", len(found))
+	return err
+}

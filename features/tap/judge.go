@@ -1,0 +1,87 @@
+package tap
+
+import (
+	"encoding/json"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/hostmonitor"
+	"github.com/octet-dev/octet/features/monitor"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Finding is a broken rule and who broke it.
+type Finding struct {
+	By wire.Lane // ToSubject: the host
+	verdict.Finding
+}
+
+// Judge judges both sides of a conversation that somebody else holds. It learns the API version from the
+// first frame of the host; frames in front of that are nobody's fault yet.
+type Judge struct {
+	api     string // empty until initialize was seen
+	host    *hostmonitor.Monitor
+	subject *monitor.Monitor
+	seen    [2]int // findings told so far, by lane
+}
+
+// API is the version of the conversation, empty while it is unknown or is none that can be judged.
+func (j *Judge) API() string { return j.api }
+
+// Observe takes the next frame and returns what it breaks.
+func (j *Judge) Observe(f wire.Frame) []Finding {
+	if j.host == nil && !j.begin(f) {
+		return nil
+	}
+	j.host.Observe(f)
+	j.subject.Observe(f)
+	return append(j.fresh(wire.ToSubject, j.host.Findings()), j.fresh(wire.FromSubject, j.subject.Findings())...)
+}
+
+func (j *Judge) fresh(by wire.Lane, all []verdict.Finding) []Finding {
+	var out []Finding
+	for _, f := range all[j.seen[by]:] {
+		out = append(out, Finding{By: by, Finding: f})
+	}
+	j.seen[by] = len(all)
+	return out
+}
+
+// InputEnded says that the host has closed the extension's input.
+func (j *Judge) InputEnded() {
+	if j.subject != nil {
+		j.subject.InputEnded()
+	}
+}
+
+// begin makes the monitors, once a frame says which version is spoken.
+func (j *Judge) begin(f wire.Frame) bool {
+	var first struct {
+		Params struct {
+			API       string `json:"api_version"`
+			Workspace string `json:"workspace"`
+			Extension struct {
+				Name         string `json:"name"`
+				Version      string `json:"version"`
+				ManifestPath string `json:"manifest_path"`
+			} `json:"extension"`
+			Capabilities dialect.Object `json:"capabilities"`
+			Contributes  dialect.Object `json:"contributes"`
+		} `json:"params"`
+	}
+	if f.Lane != wire.ToSubject || json.Unmarshal(f.Bytes, &first) != nil {
+		return false
+	}
+	d, err := dialect.For(first.Params.API)
+	if err != nil {
+		return false
+	}
+	j.api = d.API()
+	j.host = hostmonitor.New(d)
+	x := first.Params.Extension
+	j.subject = monitor.New(monitor.Setup{Dialect: d, Extension: dialect.Extension{
+		Name: x.Name, Version: x.Version, ManifestPath: x.ManifestPath, Workspace: first.Params.Workspace,
+		Capabilities: dialect.Grants(first.Params.Capabilities), Contributes: dialect.Contributions(first.Params.Contributes),
+	}})
+	return true
+}

@@ -1,0 +1,204 @@
+// Package tap sits between a host and an extension, passes every byte through as it comes, and judges both
+// sides while it does.
+package tap
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/octet-dev/octet/features/transcript"
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Options say what is tapped. All but Transcript and Found are required.
+type Options struct {
+	Command *exec.Cmd // not started; its three streams are ours to set
+	Stdin   io.Reader // of the host
+	Stdout  io.Writer // to the host
+	Stderr  *os.File
+	// Transcript takes the conversation as a file; nil: nobody wants it.
+	Transcript io.Writer
+	// Found is called for every finding, in order. It must not block for long: frames wait for it, bytes do
+	// not, until frames pile up.
+	Found func(Finding)
+}
+
+// pieceBytes is the most that is passed on at once.
+const pieceBytes = 64 << 10
+
+// waitingFrames bounds the frames that wait to be judged; behind that the bytes wait, too.
+const waitingFrames = 1024
+
+// Run starts the command and returns when it has ended and everything it wrote was passed on and judged.
+// code is its exit code. The error says that it could not be started, or the transcript not be written.
+func Run(o Options) (code int, err error) {
+	stdin, err := o.Command.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	stdout, err := o.Command.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	o.Command.Stderr = o.Stderr
+	if err := o.Command.Start(); err != nil {
+		return 0, fmt.Errorf("command %q: %w", o.Command.Path, err)
+	}
+	t := &tap{frames: make(chan wire.Frame, waitingFrames), recorder: wire.NewRecorder(nil)}
+	judged := make(chan error, 1)
+	go func() { judged <- t.judge(o) }()
+
+	// The host's end is not waited for: it may keep its pipe open long after the extension is gone, and a
+	// read of it cannot be taken back.
+	go func() {
+		(&lane{tap: t, side: wire.ToSubject, then: stdin}).pass(o.Stdin)
+		t.inputEnded.Store(true)
+		_ = stdin.Close()
+	}()
+	passed := make(chan struct{})
+	go func() {
+		defer close(passed)
+		(&lane{tap: t, side: wire.FromSubject, then: o.Stdout}).pass(stdout)
+	}()
+	state, waited := o.Command.Process.Wait()
+	select {
+	case <-passed:
+	case <-time.After(leftoverGrace):
+		// A descendant holds the pipe open. The host would see the end of the process, and so it does here.
+		_ = stdout.Close()
+		<-passed
+	}
+	t.close()
+	if err := <-judged; err != nil {
+		return 0, fmt.Errorf("transcript: %w", err)
+	}
+	if waited != nil {
+		return 0, waited
+	}
+	return state.ExitCode(), nil
+}
+
+// leftoverGrace is how long what an ended process has written may take to be passed on.
+const leftoverGrace = 250 * time.Millisecond
+
+// tap collects the frames of both lanes in the order in which they passed.
+type tap struct {
+	frames     chan wire.Frame
+	inputEnded atomic.Bool // the host has ended its stream
+
+	mu       sync.Mutex // guards the fields below, and the order of frames
+	recorder *wire.Recorder
+	closed   bool
+}
+
+// add records a frame and hands it to the judge. It is called before the last byte of the frame is passed
+// on, so that nothing which follows from the frame can be recorded in front of it.
+func (t *tap) add(side wire.Lane, payload []byte, ended bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.frames <- t.recorder.Add(side, payload, ended)
+	}
+}
+
+func (t *tap) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	close(t.frames)
+}
+
+// judge judges and writes what passes, until there is no more.
+func (t *tap) judge(o Options) error {
+	var judge Judge
+	var w *transcript.Writer
+	header := transcript.Header{Command: o.Command.Args}
+	for f := range t.frames {
+		if t.inputEnded.Load() {
+			judge.InputEnded()
+		}
+		found := judge.Observe(f)
+		if o.Found != nil {
+			for _, finding := range found {
+				o.Found(finding)
+			}
+		}
+		if o.Transcript == nil {
+			continue
+		}
+		if w == nil {
+			header.API = judge.API()
+			w = transcript.NewWriter(o.Transcript, header)
+		}
+		w.Add(f)
+	}
+	if w != nil {
+		return w.Err()
+	}
+	return nil
+}
+
+// lane passes one direction on and cuts it into frames on the side.
+type lane struct {
+	tap  *tap
+	side wire.Lane
+	then io.Writer
+	line []byte // of the frame that has not ended
+	over bool   // it grew over the bound, and its beginning was recorded
+}
+
+// pass copies until the source ends or nobody takes the bytes any more.
+func (l *lane) pass(from io.Reader) {
+	buffer := make([]byte, pieceBytes)
+	for {
+		n, err := from.Read(buffer)
+		l.cut(buffer[:n])
+		if n > 0 {
+			if _, failed := l.then.Write(buffer[:n]); failed != nil {
+				break
+			}
+		}
+		if err != nil {
+			break
+		}
+	}
+	if len(l.line) > 0 {
+		l.tap.add(l.side, l.line, false)
+	}
+}
+
+// maxLine bounds what is kept of one frame: somewhat over what any wire allows.
+const maxLine = 2 << 20
+
+func (l *lane) cut(piece []byte) {
+	for len(piece) > 0 {
+		at := bytes.IndexByte(piece, '\n')
+		if at < 0 {
+			l.keep(piece)
+			return
+		}
+		l.keep(piece[:at])
+		if !l.over {
+			l.tap.add(l.side, l.line, true)
+		}
+		l.line, l.over = nil, false
+		piece = piece[at+1:]
+	}
+}
+
+func (l *lane) keep(piece []byte) {
+	if l.over {
+		return
+	}
+	l.line = append(l.line, piece...)
+	if len(l.line) > maxLine {
+		l.tap.add(l.side, l.line, false)
+		l.line, l.over = nil, true
+	}
+}

@@ -1,0 +1,145 @@
+// Package transcript is a conversation as a file: one JSON object a line, a header and then the frames of
+// both lanes in the order in which they passed.
+package transcript
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+	"unicode/utf8"
+
+	"github.com/octet-dev/octet/features/wire"
+)
+
+// Format names the shape of the file.
+const Format = "octet.conform.transcript/v1"
+
+// Header is the first line.
+type Header struct {
+	Format  string   `json:"format"`
+	API     string   `json:"api,omitempty"` // empty: initialize did not say
+	Command []string `json:"command,omitempty"`
+}
+
+// line is every other line. Exactly one of text and base64 is present.
+type line struct {
+	Lane     string  `json:"lane"`
+	AtMS     float64 `json:"at_ms"`
+	Text     *string `json:"text,omitempty"`
+	Base64   []byte  `json:"base64,omitempty"`
+	LineFeed bool    `json:"line_feed"`
+}
+
+// Writer writes a transcript as it happens. Its methods may be called from one goroutine at a time.
+type Writer struct {
+	w   *json.Encoder
+	err error
+}
+
+// NewWriter writes the header.
+func NewWriter(w io.Writer, h Header) *Writer {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	h.Format = Format
+	return &Writer{w: enc, err: enc.Encode(h)}
+}
+
+// Add writes a frame. Errors are kept for Err.
+func (w *Writer) Add(f wire.Frame) {
+	if w.err != nil {
+		return
+	}
+	l := line{Lane: f.Lane.String(), AtMS: float64(f.At.Microseconds()) / 1000, LineFeed: f.Ended}
+	if utf8.Valid(f.Bytes) {
+		text := string(f.Bytes)
+		l.Text = &text
+	} else {
+		l.Base64 = f.Bytes
+	}
+	w.err = w.w.Encode(l)
+}
+
+// Err is the first error of writing.
+func (w *Writer) Err() error { return w.err }
+
+// Bounds of a file that is read.
+const (
+	maxFrames = 100_000
+	maxLine   = 8 << 20
+)
+
+// Read reads a transcript. The error names file and line.
+func Read(path string) (Header, []wire.Frame, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	defer func() { _ = file.Close() }()
+	var h Header
+	var frames []wire.Frame
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		if n == 1 {
+			err = header(lines.Bytes(), &h)
+		} else {
+			var f wire.Frame
+			if f, err = frame(lines.Bytes(), n-2); err == nil {
+				frames = append(frames, f)
+			}
+		}
+		if err == nil && len(frames) > maxFrames {
+			err = fmt.Errorf("there are more than %d frames", maxFrames)
+		}
+		if err != nil {
+			return h, nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+	}
+	switch err := lines.Err(); {
+	case err != nil:
+		return h, nil, fmt.Errorf("%s:%d: %w", path, n+1, err)
+	case n == 0:
+		return h, nil, fmt.Errorf("%s is empty; octet-conform tap writes transcripts", path)
+	}
+	return h, frames, nil
+}
+
+func header(text []byte, h *Header) error {
+	if err := json.Unmarshal(text, h); err != nil {
+		return fmt.Errorf("no header of a transcript: %w", err)
+	}
+	if h.Format != Format {
+		return fmt.Errorf("the format is %q, want %q", h.Format, Format)
+	}
+	return nil
+}
+
+func frame(text []byte, index int) (wire.Frame, error) {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return wire.Frame{}, err
+	}
+	f := wire.Frame{Index: index, At: time.Duration(l.AtMS * float64(time.Millisecond)), Bytes: l.Base64, Ended: l.LineFeed}
+	switch l.Lane {
+	case wire.ToSubject.String():
+		f.Lane = wire.ToSubject
+	case wire.FromSubject.String():
+		f.Lane = wire.FromSubject
+	default:
+		return f, fmt.Errorf("the lane is %q, want %q or %q", l.Lane, wire.ToSubject, wire.FromSubject)
+	}
+	if l.Text != nil {
+		if l.Base64 != nil {
+			return f, errors.New("a frame has text or base64, not both")
+		}
+		f.Bytes = []byte(*l.Text)
+	}
+	f.Size = len(f.Bytes)
+	return f, nil
+}
