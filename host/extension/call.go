@@ -67,7 +67,7 @@ func (x *Extension) Call(ctx context.Context, r Request) (*ToolResult, error) {
 	defer x.calls.Done()
 	// What the extension sent before its answer is delivered before Call returns.
 	defer x.events.flush()
-	a.Params = x.wire.call(x, tool.Name, &r)
+	a.Params = x.wire.call(x, tool.Name, r)
 	guarded := guards{extension: x, tool: tool, arguments: r.Arguments}
 	a.issued = guarded.dispatch
 	result, err := x.call(ctx, tool, a, &guarded)

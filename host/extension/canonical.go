@@ -105,7 +105,7 @@ func (w *canonicalWire) declaresSessionHooks() bool {
 }
 
 // call carries a context that is opaque on this wire; it says what the other wire would.
-func (w *canonicalWire) call(x *Extension, tool string, r *Request) peer.Value {
+func (w *canonicalWire) call(x *Extension, tool string, r Request) peer.Value {
 	return canonicalwire.ToolCallParams{Name: tool, Arguments: r.Arguments, Context: x.Context(r.Scope).AppendJSON(nil)}
 }
 

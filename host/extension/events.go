@@ -21,6 +21,7 @@ type events struct {
 	mu          sync.Mutex
 	changed     sync.Cond // queue or closed has changed; its lock is mu
 	queue       []func()
+	busy        bool // an event is being delivered
 	closed      bool
 	dropped     int
 	diagnostics int
@@ -48,13 +49,14 @@ func (e *events) run() {
 func (e *events) next() (event func(), more bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.busy = false
 	for len(e.queue) == 0 && !e.closed {
 		e.changed.Wait()
 	}
 	if len(e.queue) == 0 {
 		return nil, false
 	}
-	event = e.queue[0]
+	event, e.busy = e.queue[0], true
 	e.queue[0] = nil
 	e.queue = e.queue[1:]
 	return event, true
@@ -96,13 +98,14 @@ func (e *events) diagnostic(text string) {
 	}
 }
 
-// flush waits until everything queued so far has been delivered.
+// flush waits until everything queued so far has been delivered. It costs nothing where there is nothing.
 func (e *events) flush() {
-	delivered := make(chan struct{})
 	e.mu.Lock()
-	if e.closed {
-		close(delivered)
+	if e.closed || len(e.queue) == 0 && !e.busy && e.dropped == 0 {
+		e.mu.Unlock()
+		return
 	}
+	delivered := make(chan struct{})
 	if e.dropped > 0 && e.diagnose != nil {
 		text := fmt.Sprintf("%d events were dropped because too many waited", e.dropped)
 		e.addLocked(func() { e.diagnose(text) })

@@ -19,7 +19,7 @@ type wire interface {
 	// offers reports whether the offer holds what opens a method.
 	offers(m *wirejson.Method) bool
 	// call makes the params of a tool call.
-	call(x *Extension, tool string, r *Request) peer.Value
+	call(x *Extension, tool string, r Request) peer.Value
 	// result judges the answer to a tool call.
 	result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error)
 	// farewell judges the answer to shutdown.
