@@ -1,0 +1,96 @@
+package chaos
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/octet-dev/octet/generated/featurewire"
+)
+
+// relative is a process that belongs to a host of the campaign.
+type relative struct {
+	pid     int
+	scratch string // the entry of its environment that names the generation; empty for the host itself
+	command string
+}
+
+// relatives lists the living processes that carry a mark.
+func relatives(mark string) []relative {
+	var found []relative
+	for _, pid := range processIDs() {
+		environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
+		if err != nil || !alive(pid) {
+			continue
+		}
+		r, marked := relative{pid: pid}, false
+		for entry := range bytes.SplitSeq(environ, []byte{0}) {
+			marked = marked || string(entry) == markVariable+"="+mark
+			if strings.HasPrefix(string(entry), scratchVariable+"=") {
+				r.scratch = string(entry)
+			}
+		}
+		if marked {
+			r.command = command(pid)
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// sameProgram lists the living processes that run our own program, without ourselves: hosts, extensions,
+// what they left behind, and guards.
+func sameProgram() []relative {
+	self, err := os.Readlink("/proc/self/exe")
+	if err != nil {
+		return nil
+	}
+	var found []relative
+	for _, pid := range processIDs() {
+		if exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil && exe == self && pid != os.Getpid() && alive(pid) {
+			found = append(found, relative{pid: pid, command: command(pid)})
+		}
+	}
+	return found
+}
+
+// scratchVariable names the directory that every generation has for itself.
+var scratchVariable = func() string {
+	for _, row := range featurewire.TableWireEnvironment {
+		if strings.HasSuffix(row.Variable, "SCRATCH") {
+			return row.Variable
+		}
+	}
+	panic("the table of the environment names no scratch directory")
+}()
+
+func processIDs() []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var list []int
+	for _, entry := range entries {
+		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+func command(pid int) string {
+	line, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "cmdline"))
+	return strings.TrimSpace(strings.ReplaceAll(string(line), "\x00", " "))
+}
+
+// alive tells a process from one that has ended and was not waited for.
+func alive(pid int) bool {
+	data, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	if err != nil {
+		return false
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	return len(fields) > 0 && fields[0] != "Z" && fields[0] != "X"
+}
