@@ -54,6 +54,9 @@ func TestScripts(t *testing.T) {
 			// Stores of sessions, and what goes wrong with them.
 			"sessions": sessions,
 			"damage":   damage, "sessionid": sessionid, "hold": hold,
+			// Archives of bundles, sound and hostile.
+			"bundle":   bundleArchive,
+			"snapshot": snapshot,
 		},
 	})
 }

@@ -72,7 +72,9 @@ func root() *command {
 		name: "octet", help: helpRoot,
 		group: []*command{
 			{name: "tool", short: "Call the tools of an extension.", help: helpTool, group: []*command{toolCall()}},
-			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{extensionList(), extensionInspect(), extensionNew()}},
+			{name: "extension", short: "Look at extensions.", help: helpExtension, group: []*command{
+				extensionList(), extensionInspect(), extensionNew(), extensionInstall(), extensionUpdate(), extensionRemove(),
+			}},
 			sessions(),
 			configShow(),
 			doctorExamine(),

@@ -14,7 +14,8 @@ const helpRoot = `octet runs extensions: programs that give a coding host tools,
 
 Usage:
   octet tool call DIR TOOL [--arg name=value ...]   call one tool of an extension
-  octet extension list                              show which extensions there are, and which would start
+  octet extension list                              show which extensions and bundles there are, and which would start
+  octet extension install|update|remove             install a bundle from an archive or a release, replace it, remove it
   octet extension inspect DIR [--no-start]          show what an extension is and offers
   octet extension new NAME --lang LANGUAGE          write a new extension, in Go, Python or TypeScript
   octet sessions list|show|export|delete            look at stored conversations
@@ -53,10 +54,13 @@ Usage:
 See octet tool call --help.
 `
 
-const helpExtension = `octet extension looks at extensions.
+const helpExtension = `octet extension looks at extensions, writes new ones, and installs bundles of them.
 
 Usage:
-  octet extension list                       show which extensions there are, and which would start
+  octet extension list                       show which extensions and bundles there are, and which would start
+  octet extension install NAME|--path FILE   install a bundle
+  octet extension update NAME|--path FILE    replace a bundle by another version
+  octet extension remove NAME                remove a bundle
   octet extension inspect DIR [--no-start]   show what one extension is and offers
   octet extension new NAME --lang LANGUAGE   write a new one, in Go, Python or TypeScript
 
@@ -64,12 +68,14 @@ Each explains itself: octet extension list --help.
 `
 
 const helpExtensionList = `octet extension list shows the extensions of this machine: where each was discovered, whether it is enabled,
-what it is trusted on, and whether an ordinary start would start it or why not. It starts nothing itself.
+what it is trusted on, and whether an ordinary start would start it or why not. Behind them stands a table of the bundles
+that are installed, its columns separated by tabs. It starts nothing itself.
 
 Usage:
   octet extension list [options]
 
 Options:
+  --bundles                  print the table of bundles alone
 ` + helpGlobals + `  --json, --output json      print everything as JSON, diagnostics included
   -h, --help                 show this text
 

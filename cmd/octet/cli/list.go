@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/host/bundle"
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
@@ -17,6 +18,7 @@ import (
 type listCommand struct {
 	globals
 	format
+	bundles bool
 }
 
 func extensionList() *command {
@@ -26,6 +28,7 @@ func extensionList() *command {
 		flags: func(set *pflag.FlagSet) {
 			list.globals.register(set)
 			list.format.register(set)
+			set.BoolVar(&list.bundles, "bundles", false, "")
 		},
 		run: list.run,
 	}
@@ -42,24 +45,40 @@ func (l *listCommand) run(_ context.Context, c *console, args []string) (int, er
 	if err != nil {
 		return exitUsage, err
 	}
+	manager, err := bundles()
+	if err != nil {
+		return exitRefused, err
+	}
+	installed, told, err := manager.List()
+	if err != nil {
+		return exitRefused, err
+	}
+	if l.bundles && !l.json {
+		tell(c, told)
+		c.print(plain(bundleTable(installed)))
+		return exitOK, nil
+	}
 	// The list tells what an ordinary start would do; the command itself starts nothing.
 	s, err := selection.Resolve(machine(), invocation, policy.Session)
 	if err != nil {
 		return refused(c, err)
 	}
+	s.Diagnostics = append(s.Diagnostics, told...)
 	if l.json {
-		return exitOK, c.json(describeSelection(s))
+		description := describeSelection(s)
+		description.Bundles = describeBundles(installed)
+		return exitOK, c.json(description)
 	}
 	tell(c, s.Diagnostics)
-	c.print(plain(selectionText(s)))
+	c.print(plain(selectionText(s, installed) + "\n" + bundleTable(installed)))
 	for _, line := range s.Stopped() {
 		c.note("%s", line)
 	}
 	return exitOK, nil
 }
 
-// selectionText shows every extension with its states.
-func selectionText(s *selection.Selection) string {
+// selectionText shows every extension with its states, and where it comes from if it is a bundle.
+func selectionText(s *selection.Selection, installed []bundle.Installed) string {
 	if len(s.Extensions) == 0 {
 		return "no extensions discovered\n"
 	}
@@ -73,6 +92,7 @@ func selectionText(s *selection.Selection) string {
 			[2]string{"description", e.Manifest.Description},
 			[2]string{"API", e.Manifest.API},
 			[2]string{"source", fmt.Sprintf("%s, %s", e.Scope, e.ManifestPath)},
+			[2]string{"bundle", originText(e, installed)},
 			[2]string{"enabled", enabledText(e)},
 			[2]string{"trusted", trustText(e)},
 			[2]string{"would start", startText(e, s.Policy)},
@@ -80,6 +100,16 @@ func selectionText(s *selection.Selection) string {
 		blocks[i] = b.String()
 	}
 	return strings.Join(blocks, "\n")
+}
+
+// originText tells where the bundle of an extension comes from, "" if it is none.
+func originText(e *selection.Extension, installed []bundle.Installed) string {
+	for _, i := range installed {
+		if e.Scope == discovery.Global && i.ID == e.Name {
+			return bundleText(i)
+		}
+	}
+	return ""
 }
 
 func enabledText(e *selection.Extension) string {
@@ -120,6 +150,7 @@ type selectionDescription struct {
 	SafeMode         bool                    `json:"safe_mode"`
 	ProcessGate      bool                    `json:"process_gate_open"`
 	Extensions       []selectedDescription   `json:"extensions"`
+	Bundles          []bundleDescription     `json:"bundles"`
 	Stopped          []string                `json:"stopped"`
 	Diagnostics      []diagnosticDescription `json:"diagnostics"`
 }
