@@ -6236,7 +6236,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails the stream named by a well-formed stream_id when a provider/event breaks its model.",
 		Source:   "canonical op 13",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Method014,
@@ -6247,7 +6248,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may end the connection at a provider/event or providers/complete whose params break their model, and does so when no stream_id can be read.",
 		Source:   "canonical op 13",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Tool001,
@@ -7802,7 +7804,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/register declares a provider with its whole set of models in one step.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider006,
@@ -7813,7 +7816,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/update replaces an owned provider and its whole set of models in one step.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider007,
@@ -7824,7 +7828,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/unregister removes an owned provider with its models.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider008,
@@ -7835,7 +7840,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused catalog request leaves the registry as it was.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider009,
@@ -7846,7 +7852,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A provider belongs to the process generation that registered it.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider010,
@@ -7857,7 +7864,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host removes everything a process registered when that process ends.",
 		Source:   "canonical 5.11, 9.1",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider011,
@@ -7868,7 +7876,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host holds at most 32 providers and 256 models of all extensions together and answers a registration beyond that with resource_exhausted.",
 		Source:   "canonical 3, 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider012,
@@ -7879,7 +7888,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an empty provider or model id, one with a slash and a repeated model id with invalid_params.",
 		Source:   "canonical op 19",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider013,
@@ -7890,7 +7900,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers the registration of a provider id that exists with invalid_params.",
 		Source:   "canonical op 19",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider014,
@@ -7901,7 +7912,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an update or removal of another owner's provider with capability_mismatch and of an unknown one with invalid_params.",
 		Source:   "canonical 6; canonical op 19",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider015,
@@ -7912,7 +7924,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a context_window or max_output_tokens of 0 with invalid_params.",
 		Source:   "canonical op 20",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider016,
@@ -7923,7 +7936,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a catalog request with revision, provider_ids and model_ids, at most 32 and 256 of them.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider017,
@@ -7934,7 +7948,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The provider_ids and model_ids of a catalog result ascend, and a model id reads provider, slash, model.",
 		Source:   "canonical 5.11; canonical op 19",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider018,
@@ -7945,7 +7960,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes providers/complete for the end of the first batch, an empty one included, takes a repeated one for nothing new, and forbids nothing behind it.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider019,
@@ -7956,7 +7972,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host finds an unlisted member such as credential in an auth requirement and answers it with invalid_params.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Provider020,
@@ -7967,7 +7984,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A registration in the catalog promises no other service: a host calls the provider only under what it selected.",
 		Source:   "canonical 4.2; seed: Retained canonical API 0.3 wire",
-		Unproven: "needs a host with a provider registry",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth001,
@@ -7998,7 +8016,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an action that does not belong to the method with invalid_params.",
 		Source:   "canonical op 17",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth004,
@@ -8009,7 +8028,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an authorization with a status of ready, pending, denied, unavailable or revoked.",
 		Source:   "canonical 5.11",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth005,
@@ -8020,7 +8040,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends a lease only with the status ready.",
 		Source:   "canonical op 18",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth006,
@@ -8031,7 +8052,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A lease is opaque, issued by the host's policy, of at most 256 UTF-8 bytes, and no secret.",
 		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth007,
@@ -8042,7 +8064,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts no credential, token, URL, header or callback address into a message about authorization.",
 		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Auth008,
@@ -8053,7 +8076,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an authorization for a provider that the process does not own with capability_mismatch.",
 		Source:   "canonical 5.11, 6",
-		Unproven: "needs a host that authorizes providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream001,
@@ -8154,7 +8178,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends provider/stream with a stream_id it made, provider_id, model_id and a request that is not null, optionally with an authorization_lease of at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.11, 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream011,
@@ -8165,7 +8190,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes a provider/stream that is not accepted for over, whatever reason is given.",
 		Source:   "canonical 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream012,
@@ -8176,7 +8202,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps for each stream the next sequence it expects and whether its terminal event came.",
 		Source:   "canonical 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream013,
@@ -8187,7 +8214,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails a stream with an error when an event repeats or skips a sequence, comes behind the terminal one, or does not start at 0.",
 		Source:   "canonical op 15",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream014,
@@ -8198,7 +8226,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host drops events of unknown and of cancelled streams.",
 		Source:   "canonical op 15",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream015,
@@ -8209,7 +8238,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails a stream with more than 100000 events or an event payload of more than 65536 canonical bytes.",
 		Source:   "canonical 3, 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream016,
@@ -8220,7 +8250,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends provider/cancel as best effort, names the stream in it and expects no answer.",
 		Source:   "canonical 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream017,
@@ -8231,7 +8262,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host never replays a stream by itself when it is unclear whether the extension accepted it.",
 		Source:   "canonical 10.4; seed: Retained canonical API 0.3 wire",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream018,
@@ -8242,7 +8274,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds a stream by an idle timeout, an overall deadline and a bounded buffer of events.",
 		Source:   "canonical 10.4",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream019,
@@ -8253,7 +8286,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the open streams of a process that is gone.",
 		Source:   "canonical 9.1",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Stream020,
@@ -8264,7 +8298,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host treats request and event payloads as opaque JSON on this layer.",
 		Source:   "canonical op 16",
-		Unproven: "needs a host that streams from extension providers",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Theme001,
@@ -9171,7 +9206,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host that ends a stream removes the process from the bus with its topic_unavailable notices and drops its providers and open provider streams.",
 		Source:   "canonical 9.1",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/provider",
 	},
 	{
 		ID:       EXT03Reload005,
