@@ -18624,7 +18624,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet of an installed bundle is exactly = and the running octet version.",
 		Source:   "manifest 2.9; seed: Manifest",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANIdentity001,
@@ -18704,7 +18705,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A stored session that is opened again at its canonical path has the same opaque session_id as before.",
 		Source:   "manifest 9.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANDiscover001,
@@ -20417,7 +20419,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle is a gzip-compressed tar with one root directory whose name equals the extension's.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle002,
@@ -20428,7 +20431,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An archive has at most 512 MiB compressed, 4096 entries, 64 MiB a file and 256 MiB expanded by its declared sizes.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle003,
@@ -20439,7 +20443,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "extension.toml and install.json of a bundle have at most 64 KiB each, SHA256SUMS at most 1 MiB.",
 		Source:   "manifest 11.1; manifest op 11",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle004,
@@ -20450,7 +20455,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A path of a bundle is UTF-8, at most 4096 bytes and 64 plain components, without control characters, dot segments, an absolute or a drive part.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle005,
@@ -20461,7 +20467,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle holds only regular files and directories: a link, device or fifo is refused, and so is a directory with data.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle006,
@@ -20472,7 +20479,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle without entries, without its root entry or without ROOT/extension.toml is refused.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle007,
@@ -20483,7 +20491,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A second root, a root that is no directory and a path that comes twice are refused.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle008,
@@ -20494,7 +20503,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json or package.toml at the top of a bundle is refused.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle009,
@@ -20505,7 +20515,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A truncated entry is refused with how many of its bytes came.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle010,
@@ -20516,7 +20527,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's manifest is valid by itself, names its root directory, declares API 0.2, 0.3 or 0.4 and pins requires_octet exactly to the host.",
 		Source:   "manifest 11.1; manifest op 12; seed: Manifest",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle011,
@@ -20527,7 +20539,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The id octet-serve is refused as a bundle.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle012,
@@ -20538,7 +20551,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A catalog archive with another id than expected is refused.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle013,
@@ -20549,7 +20563,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's command is an absolute path, a bare name or a portable relative path; an absolute one and a missing bare one count as outside dependencies.",
 		Source:   "manifest 2.4, 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle014,
@@ -20560,7 +20575,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's entrypoint of several components exists, is a regular file and is executable.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANBundle015,
@@ -20571,7 +20587,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Extracted directories have mode 0755, files 0755 when any execute bit was set and 0644 otherwise.",
 		Source:   "manifest 11.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall001,
@@ -20582,7 +20599,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Installation runs nothing, enables nothing, grants nothing and starts nothing.",
 		Source:   "manifest 11.2; seed: Manifest",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall002,
@@ -20593,7 +20611,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An archive is opened without following links, hashed with SHA-256 within its bound, and hashed again before it is used; a change in between is refused.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall003,
@@ -20604,7 +20623,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "One exclusive, non-blocking lock on ~/.octet/extensions/.package.lock covers each install, update and removal; a busy one is refused.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall004,
@@ -20615,7 +20635,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle is extracted into a private staging directory of the extensions root and published by one atomic rename.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall005,
@@ -20626,7 +20647,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A destination that is a symbolic link or no directory is refused.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall006,
@@ -20637,7 +20659,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An install over an installed id and an update of a missing one are refused with the command that fits.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall007,
@@ -20648,7 +20671,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A local update carries the id of the managed package it replaces.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall008,
@@ -20659,7 +20683,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A directory without a valid install.json is never replaced.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall009,
@@ -20670,7 +20695,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An update exchanges directories in one step where the system can, and moves aside with a rollback otherwise; when it fails the earlier installation stays.",
 		Source:   "manifest 11.2; manifest op 13",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall010,
@@ -20681,7 +20707,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An official bundle comes over HTTPS from the release of the running version, and its digest matches the SHA256SUMS of that release.",
 		Source:   "manifest 11.2; manifest op 21",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall011,
@@ -20692,7 +20719,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A download is tried 3 times, 250 ms to 1 s apart, with 10 s to connect and 30 s to read.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall012,
@@ -20703,7 +20731,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The catalog of 0.8.0 is octet-browse, octet-mcp, octet-subagents and octet-web-search; another name is refused with the advice to install an archive.",
 		Source:   "manifest 11.2",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall013,
@@ -20714,7 +20743,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json is strict JSON with schema_version 1, id, version, api_version, requires_octet, source_kind, source, archive_sha256 and installed_by_octet, and no other key.",
 		Source:   "manifest 11.3",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall014,
@@ -20725,7 +20755,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json is refused when its schema, its id, its API or its pin, exactly = and installed_by_octet, does not fit.",
 		Source:   "manifest 11.3",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall015,
@@ -20736,7 +20767,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle stays managed behind an upgrade of the host, while its manifest fails its pin and its packaged skills are ignored.",
 		Source:   "manifest 11.3",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall016,
@@ -20747,7 +20779,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "skills/*/SKILL.md of a managed and compatible bundle are inactive candidates, and an unmanaged directory contributes none.",
 		Source:   "manifest 11.4",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall017,
@@ -20758,7 +20791,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Skills count from low to high: ~/.agents/skills, ~/.pi/agent/skills, bundles, ~/.octet/skills, project roots, --skill-dir.",
 		Source:   "manifest 11.4",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall018,
@@ -20769,7 +20803,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Removal renames a managed bundle to a hidden sibling, deletes it and leaves configuration and other data alone; an unmanaged one is refused.",
 		Source:   "manifest 12.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "host/bundle",
 	},
 	{
 		ID:       MANInstall019,
@@ -20780,7 +20815,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet extension list prints a header and one tab-separated row for each bundle, sorted by id, and a sentence when there is none.",
 		Source:   "manifest 12.1; manifest op 20",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
 		ID:       MANInstall020,
@@ -20791,7 +20827,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install and update take either a name or --path, and a name without an official source is refused with the advice to use --path.",
 		Source:   "manifest 12.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
 		ID:       MANInstall021,
@@ -20802,7 +20839,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Without a home no command on extensions runs.",
 		Source:   "manifest 12.1",
-		Unproven: "needs a host that installs bundles",
+		NoPeer:   "settled before a process exists",
+		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
 		ID:       MANInstall022,
@@ -20956,7 +20994,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension gets an opaque session_id and never the path, the transcript object or the prompt of a session by it.",
 		Source:   "manifest 13; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore002,
@@ -20967,7 +21006,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A session stores nothing about enablement, trust or resource paths.",
 		Source:   "manifest 13",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore003,
@@ -20978,7 +21018,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Exports leave private metadata of extensions out.",
 		Source:   "manifest 13",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore004,
@@ -21000,7 +21041,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Costs of a child session become one usage record of kind delegated_agent for each child, written before the owning checkpoint.",
 		Source:   "manifest 13",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore006,
@@ -21011,7 +21053,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Stored records are strict UTF-8 JSON lines of type entry, head, checkpoint or usage, and only a torn last line is repaired.",
 		Source:   "manifest 13",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore007,
@@ -21022,7 +21065,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "usage_uncertainty is an additive record that leaves the schema version as it is.",
 		Source:   "manifest 13; seed: Provider-retry observations and advice",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "no extension sees how a session is stored",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       MANStore008,

@@ -1,5 +1,19 @@
 package bundle
 
+import (
+	"net/http"
+	"time"
+)
+
+// ConnectTimeouts are those of an ordinary client.
+func ConnectTimeouts() (connect, handshake time.Duration) {
+	transport, ok := Release{}.client().Transport.(*http.Transport)
+	if !ok {
+		return 0, 0
+	}
+	return dialer().Timeout, transport.TLSHandshakeTimeout
+}
+
 // Swap exchanges two directories as an update does.
 var Swap = swap
 

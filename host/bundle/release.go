@@ -212,7 +212,10 @@ func (r Release) attempt(ctx context.Context, address string, limit int64, to io
 	}
 	response, err := r.client().Do(request)
 	if err != nil {
-		return errors.Join(context.Cause(ctx), err)
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return err
 	}
 	defer func() { _ = response.Body.Close() }()
 	switch code := response.StatusCode; {
@@ -266,10 +269,12 @@ func (r Release) client() *http.Client {
 		return &http.Client{CheckRedirect: stayEncrypted}
 	}
 	transport = transport.Clone()
-	transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	transport.DialContext = dialer().DialContext
 	transport.TLSHandshakeTimeout = connectTimeout
 	return &http.Client{Transport: transport, CheckRedirect: stayEncrypted}
 }
+
+func dialer() *net.Dialer { return &net.Dialer{Timeout: connectTimeout} }
 
 func stayEncrypted(request *http.Request, via []*http.Request) error {
 	const most = 10

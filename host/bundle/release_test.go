@@ -247,3 +247,30 @@ func TestDownload_pausesBetweenAttempts(t *testing.T) {
 		}
 	})
 }
+
+// silent is a network on which nothing ever comes.
+type silent struct{ count int }
+
+func (s *silent) RoundTrip(request *http.Request) (*http.Response, error) {
+	s.count++
+	<-request.Context().Done()
+	return nil, request.Context().Err()
+}
+
+func TestDownload_waitsThirtySecondsAndConnectsInTen(t *testing.T) {
+	// MAN-INSTALL-011.
+	if connect, handshake := bundle.ConnectTimeouts(); connect != 10*time.Second || handshake != 10*time.Second {
+		t.Errorf("connects within %s, and %s for TLS, want 10s", connect, handshake)
+	}
+	root := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		network := &silent{}
+		m := bundle.Manager{Root: root, Release: bundle.Release{Client: &http.Client{Transport: network}}}
+		start := time.Now()
+		_, err := m.Install(t.Context(), bundle.Source{Name: "octet-mcp"})
+		refused(t, err, "MAN-INSTALL-011", "nothing came for 30s")
+		if waited := time.Since(start); waited != 90*time.Second+750*time.Millisecond || network.count != 3 {
+			t.Errorf("tried %d times within %s", network.count, waited)
+		}
+	})
+}

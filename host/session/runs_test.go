@@ -218,7 +218,7 @@ func TestCompose_atEachBoundAndOneOver(t *testing.T) {
 }
 
 func TestExport_hasThePublicProjectionAlone(t *testing.T) {
-	// MAN-STORE-003, MAN-STORE-002, MAN-STORE-006.
+	// MAN-STORE-003.
 	store := open(t)
 	s := begin(t, store)
 	var m session.Metadata
