@@ -33,6 +33,7 @@ func commands() []command {
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
 		{name: "tap", usage: "-- CMD ARGS...", brief: "pass a live conversation through and judge both sides of it", run: (*invocation).tap},
 		{name: "view", usage: "TRANSCRIPT", brief: "show a transcript of tap and judge it again", run: (*invocation).view},
+		{name: "replay", usage: "TRANSCRIPT DIR | TRANSCRIPT -- CMD ARGS...", brief: "play the host of a transcript to an extension", run: (*invocation).replay},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
 		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
@@ -87,7 +88,7 @@ func help(w io.Writer) {
 	fmt.Fprint(w, "octet-conform judges programs that speak an octet wire.\n\nUsage: octet-conform COMMAND ...\n\n")
 	for _, c := range commands() {
 		if !c.hidden {
-			fmt.Fprintf(w, "  %-10s %-36s %s\n", c.name, c.usage, c.brief)
+			fmt.Fprintf(w, "  %-10s %-42s %s\n", c.name, c.usage, c.brief)
 		}
 	}
 	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command.\n")

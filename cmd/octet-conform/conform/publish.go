@@ -14,6 +14,7 @@ import (
 // reportFiles are the files that a run writes beside its text.
 type reportFiles struct {
 	junit, json, html, sarif, markdown, badge string
+	transcripts                               string // a directory
 }
 
 func (r *reportFiles) register(f *pflag.FlagSet) {
@@ -22,6 +23,7 @@ func (r *reportFiles) register(f *pflag.FlagSet) {
 	f.StringVar(&r.html, "report-html", "", "write one page with verdicts and wire timelines to this file")
 	f.StringVar(&r.sarif, "report-sarif", "", "write SARIF 2.1.0 to this file")
 	f.StringVar(&r.markdown, "report-markdown", "", "append a Markdown summary to this file, as GITHUB_STEP_SUMMARY wants it")
+	f.StringVar(&r.transcripts, "transcripts", "", "write the frames of every red scenario into this directory, for octet-conform replay")
 	f.StringVar(&r.badge, "report-badge", "", "write the JSON of an endpoint badge to this file")
 }
 
@@ -42,6 +44,9 @@ func (r *reportFiles) write(rep *report.Report) error {
 // publish writes the report wherever it was asked for.
 func (inv *invocation) publish(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) error {
 	if err := flags.files.write(rep); err != nil {
+		return err
+	}
+	if err := inv.keepTranscripts(flags.files.transcripts, rep.Subject, scenarios); err != nil {
 		return err
 	}
 	switch flags.output {
