@@ -199,6 +199,13 @@ func TestBoard_windows(t *testing.T) {
 		if b.text() != "demo 67 " {
 			t.Errorf("shown: %s", b.text())
 		}
+		time.Sleep(window)
+		send(featurewire.MaxPresentationUpdates)
+		time.Sleep(window) // to the instant at which the next second opens
+		send(1)
+		if b.text() != "demo 100 " {
+			t.Errorf("shown: %s", b.text())
+		}
 		rig.X.Close()
 		told := 0
 		for _, text := range rig.Diagnostics() {
@@ -235,6 +242,20 @@ func TestBoard_clears(t *testing.T) {
 		if got := b.text(); got != "demo 0 ; process 1 " {
 			t.Errorf("shown: %s", got)
 		}
+		// What waits for the next second goes with its session.
+		next.During(front, func(parent int64) {
+			for revision := range 40 {
+				update(next, revision+1, fmt.Sprintf(`"parent_request_id":%d,`, parent))
+			}
+		})
+		b.Clear("session-2")
+		time.Sleep(2 * window)
+		synctest.Wait()
+		if got := b.text(); got != "process 1 " {
+			t.Errorf("a snapshot of the session before came up: %s", got)
+		}
+		update(next, 50, "")
+		next.Flush()
 		// What waits for the next second goes with its generation, and so does a crash.
 		for revision := range 40 {
 			update(process, revision+2, "")
@@ -244,12 +265,12 @@ func TestBoard_clears(t *testing.T) {
 		process.Exit(1)
 		<-process.X.Done()
 		process.X.Close()
-		if got := b.text(); got != "demo 0 " || !slices.Equal(changes.take(), []string{"process"}) {
+		if got := b.text(); got != "demo 50 " || !slices.Equal(changes.take(), []string{"process"}) {
 			t.Errorf("shown: %s", got)
 		}
 		time.Sleep(2 * window)
 		synctest.Wait()
-		if got := b.text(); got != "demo 0 " || changes.take() != nil {
+		if got := b.text(); got != "demo 50 " || changes.take() != nil {
 			t.Errorf("a late snapshot came up: %s", got)
 		}
 	})

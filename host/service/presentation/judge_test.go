@@ -60,6 +60,7 @@ func TestJudge(t *testing.T) {
 		{"a circle", fmt.Sprintf(collection, "tree", node("a", `,"parent_id":"b"`)+","+node("b", `,"parent_id":"a"`), ""), "in a circle"},
 		{"its own parent", fmt.Sprintf(collection, "tree", node("a", `,"parent_id":"a"`), ""), "in a circle"},
 		{"no parent", fmt.Sprintf(collection, "tree", node("a", `,"parent_id":"b"`), ""), `node "a" is below "b", which is no node`},
+		{"no parent of an empty id", fmt.Sprintf(collection, "tree", node("a", `,"parent_id":""`), ""), `node "a" is below "", which is no node`},
 		{"an empty id", fmt.Sprintf(collection, "tree", node("", "")+","+node("a", `,"parent_id":""`), ""), ""},
 		{"a list", fmt.Sprintf(collection, "list", node("a", `,"parent_id":null`)+","+node("b", ""), ""), ""},
 		{"a list with a parent", fmt.Sprintf(collection, "list", node("a", "")+","+node("b", `,"parent_id":"a"`), ""), `node "b" of a list has a parent`},

@@ -89,6 +89,25 @@ func TestSink_mergesSmallOutput(t *testing.T) {
 	})
 }
 
+// Whoever puts output in keeps its buffer.
+func TestSink_keepsNoBuffer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, seen, release := blocked(t)
+		buffer := []byte("one|two")
+		s.Put(tool.Progress{Stream: "stdout", Data: buffer[:3]})
+		s.Put(tool.Progress{Stream: "stdout", Data: []byte("!")})
+		if string(buffer) != "one|two" {
+			t.Errorf("the buffer was written to: %q", buffer)
+		}
+		copy(buffer, "xxxxxxx")
+		release()
+		s.Close()
+		if string((*seen)[1].Data) != "one!" {
+			t.Errorf("the person saw %q", (*seen)[1].Data)
+		}
+	})
+}
+
 // A decoration takes the place of the one before it and leaves a state alone.
 //
 // EXT04-PROG-014.

@@ -69,6 +69,9 @@ func TestPool(t *testing.T) {
 	contribute(ant, "stays", "x")
 	ant.Flush()
 	zoo.X.Close()
+	if p.bytes != len("stays")+len("x") {
+		t.Errorf("%d bytes wait", p.bytes)
+	}
 	if got := labels(p.Take()); got != "ant/stays" {
 		t.Errorf("taken: %s", got)
 	}

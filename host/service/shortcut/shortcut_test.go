@@ -107,6 +107,9 @@ func TestBook_refusals(t *testing.T) {
 		ask("over", "over").Refused(t, featurewire.CodeInvalidParams, "bounds_exceeded an extension has at most 64")
 	})
 	rig.Ask(featurewire.MethodShortcutRegister, registering(parent, "late", "f9")).Refused(t, featurewire.CodeInvalidParams, "invalid_request")
+	if err := b.admit(rig.X, Shortcut{Extension: "demo", ID: "later", Key: "f9"}); err == nil {
+		t.Error("the book takes a late registration")
+	}
 	if known, _ := b.Press(t.Context(), "f9"); known {
 		t.Error("a late registration counts")
 	}
