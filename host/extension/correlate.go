@@ -152,11 +152,8 @@ func (x *Extension) needSettled(t tie, stands standing) error {
 
 // admitOwner refuses an owner that this generation was not told of, and any while it drains.
 func (x *Extension) admitOwner(t tie) error {
-	x.mu.Lock()
-	closing := x.closing
-	x.mu.Unlock()
 	switch {
-	case closing:
+	case x.Draining():
 		return RefuseOwner("the extension is draining")
 	case !t.hasOwner:
 		return RefuseOwner("resource_owner is missing")

@@ -98,7 +98,7 @@ const (
 
 // A request that needs an active parent takes over its owner, whatever it names itself.
 //
-// EXT04-NEG-030.
+// EXT04-NEG-030, EXT04-PARENT-007, EXT04-PARENT-008, EXT04-PARENT-009, EXT04-OWNER-011, EXT04-OWNER-012.
 func TestCorrelate_requiredParent(t *testing.T) {
 	s := &seen{}
 	r := s.rig(t, "0.4", "")
@@ -123,6 +123,8 @@ func TestCorrelate_requiredParent(t *testing.T) {
 }
 
 // The table of owners: a live parent, a settled one with its owner, and everything that is refused.
+//
+// EXT04-OWNER-012, EXT04-OWNER-013, EXT04-OWNER-014, EXT04-OWNER-017, EXT04-OWNER-018.
 func TestCorrelate_retainedParent(t *testing.T) {
 	for _, api := range []string{"0.2", "0.4"} {
 		t.Run(api, func(t *testing.T) {
@@ -202,6 +204,8 @@ func TestCorrelate_toolCallAsParent(t *testing.T) {
 }
 
 // Child agents fall back to an owner only with their lifetime feature, and then it must fit a live parent.
+//
+// EXT04-OWNER-012.
 func TestCorrelate_agents(t *testing.T) {
 	s := &seen{}
 	for _, api := range []string{"0.2", "0.4"} {
@@ -231,6 +235,8 @@ func TestCorrelate_agents(t *testing.T) {
 }
 
 // A cancelled parent admits nothing while it is remembered, not even together with its owner.
+//
+// EXT04-OWNER-015, EXT04-OWNER-016.
 func TestCorrelate_cancelledParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seen{}
@@ -265,6 +271,8 @@ func TestCorrelate_cancelledParent(t *testing.T) {
 }
 
 // A child ends with its parent: its handler's context does, the extension is told, and no answer follows.
+//
+// EXT04-PARENT-005, EXT04-PARENT-006.
 func TestFollow_childEndsWithItsParent(t *testing.T) {
 	s := &seen{}
 	started, ended := make(chan struct{}), make(chan error, 1)
@@ -305,7 +313,7 @@ func TestFollow_cancelledChild(t *testing.T) {
 	})
 }
 
-// Eight requests are worked on, the ninth waits, and one that waits for others gives its worker back.
+// MAN-SUPER-005: eight requests are worked on, the ninth waits, and one that waits for others gives its worker back.
 func TestWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seen{}

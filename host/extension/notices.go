@@ -35,8 +35,32 @@ func (e *UnopenedError) Error() string {
 	return fmt.Sprintf("extension `%s` has not negotiated `%s`; it is not sent", e.Extension, e.Method)
 }
 
+// DrainingError says that an extension is shutting down and no longer told of beginnings.
+type DrainingError struct{ Extension, Method string }
+
+// Error names both.
+func (e *DrainingError) Error() string {
+	return fmt.Sprintf("extension `%s` is draining; `%s` is not sent", e.Extension, e.Method)
+}
+
+// due reports whether a notification ends what was begun: such are sent while an extension drains.
+//
+// Source: sheet 14.1; EXT04-ORDER-014.
+func due(method string) bool {
+	switch method {
+	case featurewire.MethodSessionSettled, featurewire.MethodTurnSettled, featurewire.MethodToolSettled,
+		featurewire.MethodMessageUpdated, featurewire.MethodMessageSettled, featurewire.MethodCompactionSettled,
+		featurewire.MethodCompactionFailed, featurewire.MethodDialogSettled, featurewire.MethodTerminalGrantLost, featurewire.MethodUIClosed:
+		return true
+	}
+	return false
+}
+
 func (x *Extension) mayNotify(method string) error {
 	if x.opens(method) {
+		if x.Draining() && !due(method) && x.source.Manifest.API != canonicalVersion {
+			return &DrainingError{x.source.Manifest.Name, method}
+		}
 		return nil
 	}
 	err := &UnopenedError{x.source.Manifest.Name, method}

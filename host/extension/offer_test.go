@@ -64,6 +64,7 @@ func TestOfferedFeatures_unbound(t *testing.T) {
 	}
 }
 
+// EXT04-HOOK-082, EXT04-HOOK-083.
 func TestOfferedFeatures_versionsHooksAndNeeds(t *testing.T) {
 	strategy, warming := featurewire.FeatureCompactionStrategy, featurewire.FeatureCacheWarmingDecision
 	got := offeredFeatures(named("demo", featurewire.Version02), everything())

@@ -443,7 +443,7 @@ func TestBinding_startedAndEnded(t *testing.T) {
 	}
 }
 
-// EXT04-NEG-023, EXT04-NEG-024, EXT04-NEG-025, EXT04-AGENT-011 and dynamic catalogs.
+// EXT04-NEG-023, EXT04-NEG-024, EXT04-NEG-025, EXT04-AGENT-011, EXT04-HOOK-093 and dynamic catalogs.
 func TestAccept_matrix(t *testing.T) {
 	hook := func(name string) string { return "tools = [\"work\"]\nhooks = [\"" + name + "\"]" }
 	for _, c := range []struct {
@@ -482,7 +482,7 @@ func TestAccept_matrix(t *testing.T) {
 	}
 }
 
-// EXT04-TOOL-012, and what else a definition may hold only with its feature.
+// EXT04-TOOL-012, EXT04-RES-006, and what else a definition may hold only with its feature.
 func TestAccept_definitions(t *testing.T) {
 	operations := featurewire.FeatureOperationDescriptorsV1
 	for _, c := range []struct {
@@ -518,6 +518,7 @@ func defined(t *testing.T, member, value string, bound []string) error {
 	return err
 }
 
+// EXT04-RES-005.
 func TestOffer_terms(t *testing.T) {
 	b := extension.Binding{
 		Features: []string{featurewire.FeatureResourceRefsV1, featurewire.FeatureBulkObjectsV1},

@@ -54,12 +54,10 @@ func (s *Set) PostMutation(ctx context.Context, a agent.Scope, m agent.Mutation)
 	if len(list) == 0 || !fresh {
 		return nil
 	}
+	named := normalized(m.Resources)
 	payload := featurewire.PostMutationPayload{
 		MutationID: m.ID, Kind: featurewire.MutationKind(m.Kind), State: featurewire.MutationState(m.State),
-		AffectedResources: m.Resources, Generation: generation,
-	}
-	if payload.AffectedResources == nil {
-		payload.AffectedResources = []string{}
+		AffectedResources: named, Generation: generation,
 	}
 	answers := make([][]string, len(list))
 	together(list, func(n int, x *extension.Extension) {
@@ -70,7 +68,7 @@ func (s *Set) PostMutation(ctx context.Context, a agent.Scope, m agent.Mutation)
 		x.Tell(r.Notifications.Or(nil))
 		if wish, ok := r.PostMutation.Get(); ok {
 			if rescan, ok := wish.(featurewire.PostMutationRequestRescan); ok {
-				answers[n] = s.disclosed(x, rescan.ResourceIDs, m.Resources)
+				answers[n] = s.disclosed(x, rescan.ResourceIDs, named)
 			}
 		}
 	})
@@ -100,6 +98,12 @@ func coalesce(answers [][]string) []string {
 	for _, ids := range answers[:min(len(answers), featurewire.MaxPendingRescans)] {
 		all = append(all, ids...)
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return normalized(all)
+}
+
+// normalized is a list in ascending order, each once; never nil.
+func normalized(ids []string) []string {
+	ids = append([]string{}, ids...)
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }

@@ -17,7 +17,7 @@ func rescan(ids string) answer {
 }
 
 func mutation(n int) agent.Mutation {
-	return agent.Mutation{ID: fmt.Sprint("m", n), Kind: "configuration", State: "committed", Resources: []string{"resource:mcp", "resource:settings"}}
+	return agent.Mutation{ID: fmt.Sprint("m", n), Kind: "configuration", State: "committed", Resources: []string{"resource:settings", "resource:mcp", "resource:settings"}}
 }
 
 // EXT04-HOOK-049, EXT04-HOOK-050, EXT04-HOOK-055, EXT04-HOOK-056, EXT04-HOOK-058.
@@ -43,16 +43,33 @@ func TestPostMutation(t *testing.T) {
 	}
 }
 
+func resources(n int) []string {
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprint("r", i)
+	}
+	return list
+}
+
 // Nothing that is no payload is sent.
 func TestPostMutation_badPayload(t *testing.T) {
 	for n, m := range []agent.Mutation{
 		{ID: "A B", Kind: "resource", State: "committed"}, {ID: "a", Kind: "other", State: "committed"}, {ID: "b", Kind: "resource", State: "begun"},
-		{ID: "c", Kind: "resource", State: "committed", Resources: slices.Repeat([]string{"r"}, featurewire.MaxAffectedResources+1)},
+		{ID: "c", Kind: "resource", State: "committed", Resources: resources(featurewire.MaxAffectedResources + 1)},
 	} {
 		c := assemble(t, featurewire.HookPostMutation, options{}, rescan(`"r"`))
-		if got := c.PostMutation(t.Context(), scope, m); got != nil || c.order() != "" || !c.diagnosed("a", "was not sent") {
+		if got := c.PostMutation(t.Context(), scope, m); len(got) > 0 || c.order() != "" || !c.diagnosed("a", "was not sent") {
 			t.Errorf("case %d: %q, diagnostics %q", n, got, c.told)
 		}
+	}
+}
+
+// EXT04-HOOK-050: as many resources as fit.
+func TestPostMutation_resources(t *testing.T) {
+	c := assemble(t, featurewire.HookPostMutation, options{}, rescan(`"r0"`))
+	m := agent.Mutation{ID: "m", Kind: "resource", State: "rolled_back", Resources: resources(featurewire.MaxAffectedResources)}
+	if got := c.PostMutation(t.Context(), scope, m); len(got) != 1 {
+		t.Errorf("%q, diagnostics %q", got, c.told)
 	}
 }
 
@@ -106,7 +123,7 @@ func TestPostMutation_ownerChanges(t *testing.T) {
 		c.OwnerChanged()
 		return rescan(`"resource:mcp"`)(p)
 	})
-	if got := c.PostMutation(t.Context(), scope, mutation(1)); got != nil {
+	if got := c.PostMutation(t.Context(), scope, mutation(1)); len(got) > 0 {
 		t.Errorf("rescans %q", got)
 	}
 }

@@ -93,8 +93,7 @@ var done = hooks.End{Outcome: canonicalwire.SessionOutcomeCompleted, Reason: can
 
 // One start and one end, whatever is asked for how often.
 //
-// EXT03-HOOK-004, EXT03-HOOK-005, EXT03-HOOK-006, EXT03-HOOK-007, EXT03-HOOK-009, EXT03-HOOK-010, EXT03-HOOK-012,
-// EXT03-HOOK-013.
+// EXT03-HOOK-004, EXT03-HOOK-005, EXT03-HOOK-006, EXT03-HOOK-007, EXT03-HOOK-009, EXT03-HOOK-010, EXT03-HOOK-012.
 func TestPairs_once(t *testing.T) {
 	s := newStage()
 	r := s.enter(t, 1, nil)

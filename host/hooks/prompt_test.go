@@ -27,7 +27,7 @@ func deny(t *testing.T) string {
 
 // Order, the first denial, and context of everybody who was asked.
 //
-// EXT04-HOOK-024, EXT04-HOOK-025, EXT04-HOOK-026, EXT04-HOOK-027, EXT04-HOOK-017, EXT04-HOOK-019,
+// EXT04-HOOK-024, EXT04-HOOK-025, EXT04-HOOK-017, EXT04-HOOK-019,
 // EXT04-HOOK-020.
 func TestOpinion_orderAndFirstDenial(t *testing.T) {
 	for _, api := range []string{"0.1", "0.2", "0.4"} {

@@ -50,7 +50,7 @@ func TestProviderRetry_merge(t *testing.T) {
 	}
 }
 
-// EXT04-HOOK-033, EXT04-HOOK-034, EXT04-HOOK-035.
+// EXT04-HOOK-032, EXT04-HOOK-033, EXT04-HOOK-034, EXT04-HOOK-035.
 func TestProviderRetry_payload(t *testing.T) {
 	var payload string
 	c := assemble(t, featurewire.HookProviderRetry, options{api: "0.2"}, func(p json.RawMessage) (any, error) {

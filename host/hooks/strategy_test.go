@@ -34,7 +34,7 @@ func draws(images ...[]byte) answer {
 	return func(json.RawMessage) (any, error) { return map[string]any{"compaction_frames": texts}, nil }
 }
 
-// EXT04-HOOK-084: batches of at most 2,048 scalar values, every one of them in its place.
+// EXT04-HOOK-084, EXT04-HOOK-091: batches of at most 2,048 scalar values, every one of them in its place.
 func TestCompactionStrategy_batches(t *testing.T) {
 	small := picture(t, 1, 1)
 	var texts []string
@@ -75,7 +75,7 @@ func TestCompactionStrategy_batches(t *testing.T) {
 	}
 }
 
-// EXT04-HOOK-088, EXT04-HOOK-089: one bad image, or a batch without any, and there is no compaction.
+// EXT04-HOOK-088: one bad image, or a batch without any, and there is no compaction.
 func TestCompactionStrategy_badImages(t *testing.T) {
 	good := picture(t, 3, 3)
 	damaged := slices.Clone(good)

@@ -58,7 +58,7 @@ var awaited = []string{
 	featurewire.HookModelTurnStart, featurewire.HookModelTurnEnd, featurewire.HookSessionBeforeCompact, featurewire.HookSessionCompact,
 }
 
-// EXT04-HOOK-067, EXT04-HOOK-069, EXT04-HOOK-073, EXT04-HOOK-074, EXT04-HOOK-075: in order, and the first
+// EXT04-HOOK-067, EXT04-HOOK-073: in order, and the first
 // failure is the end.
 func TestAwait_orderAndFailure(t *testing.T) {
 	for _, hook := range awaited {

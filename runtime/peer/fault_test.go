@@ -254,8 +254,31 @@ func TestShutdown_hostIgnoresWhatFollows(t *testing.T) {
 	}
 }
 
-// The core has no request from an extension to a host on the feature wire, so this one opens another.
+// EXT03-LIMIT-007: the bounds of the profiles, and what they do, with lower ones in their place.
 func TestServe_hostBoundsWhatOneExtensionAsks(t *testing.T) {
+	for _, version := range []string{"0.1", "0.2", "0.3", "0.4"} {
+		if p := profile(t, frame.Host, version); p.MaxServed != 128 || p.MaxIDs != 65536 {
+			t.Errorf("API %s: %d requests at once and %d ids, want 128 and 65536", version, p.MaxServed, p.MaxIDs)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, frame.Host, "0.3", Options{Handle: func(context.Context, *Request) (Value, error) { return Raw(`{}`), nil }})
+		p := *r.conn.profile
+		p.MaxIDs = 2
+		r.conn.Install(Session{Profile: &p, Open: []string{"theme/select"}})
+		ask := func(id string) { r.send(`{"id":"` + id + `","jsonrpc":"2.0","method":"theme/select","params":{}}`) }
+		ask("a")
+		r.want(`{"id":"a","jsonrpc":"2.0","result":{}}`)
+		ask("a")
+		r.want(`{"error":{"code":-32600,"message":"invalid request"},"id":"a","jsonrpc":"2.0"}`)
+		r.noted("EXT03-ENV-025")
+		ask("b")
+		r.want(`{"id":"b","jsonrpc":"2.0","result":{}}`)
+		ask("c")
+		if f, err := r.in.Next(); err != nil || !strings.Contains(string(f), "resource exhausted") {
+			t.Errorf("a third id: %s, %v", f, err)
+		}
+	})
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		r := newOpeningRig(t, frame.Host, "0.4", Options{Handle: func(context.Context, *Request) (Value, error) {

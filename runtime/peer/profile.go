@@ -79,7 +79,13 @@ func methodsOf(all []wirejson.Method, version string) map[string]*wirejson.Metho
 
 // CanonicalProfile returns the profile of API 0.3.
 func CanonicalProfile(side frame.Side) *Profile {
+	served, ids := 0, 0
+	if side == frame.Host { // which bounds an extension alike on both wires
+		served, ids = featurewire.MaxChildRequests, featurewire.MaxChildIDs
+	}
 	return &Profile{
+		MaxServed:     served,
+		MaxIDs:        ids,
 		MaxCalls:      mostCalls(side),
 		Wire:          frame.Canonical,
 		Side:          side,

@@ -279,7 +279,7 @@ func (p *Profile) reuseRule() string {
 	case p.canonical() && !p.host():
 		return rules.EXT03Env022
 	case p.canonical():
-		return ""
+		return rules.EXT03Env025
 	case p.host():
 		return rules.EXT04Env010
 	}
