@@ -6213,7 +6213,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request of a selected method whose params break their model with an error, and the stream lives.",
 		Source:   "canonical 9.1",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Method012,
@@ -6576,7 +6577,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends no answer to a $/cancelRequest of an extension.",
 		Source:   "canonical 4.2, 5.4, 10.3",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Cancel015,
@@ -6587,7 +6589,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request that its extension cancelled once: with request_cancelled unless another outcome was decided first.",
 		Source:   "canonical 10.3",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Cancel016,
@@ -6598,7 +6601,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ignores a $/cancelRequest that names no request of that extension, or one that is answered or cancelled already.",
 		Source:   "canonical 10.3; S31",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Cancel017,
@@ -6900,7 +6904,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers each request of an extension exactly once, under its id as received.",
 		Source:   "canonical 10.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Proc001,
@@ -7141,7 +7146,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host admits at most 128 unanswered requests of one process, and 65536 distinct ids in its life.",
 		Source:   "manifest 9.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/peer",
 	},
 	{
 		ID:       EXT03Model001,
@@ -7303,7 +7309,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends hook/run only to an extension whose manifest declares the session hooks and that selected lifecycle_events and hook/run.",
 		Source:   "canonical 10.7; S05",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook005,
@@ -7314,7 +7321,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends one hook/run with session_start when its durable session owner becomes active, and one with session_end when that binding settles.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook006,
@@ -7325,7 +7333,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Start and end of one pair carry the same binding.",
 		Source:   "canonical 10.7",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook007,
@@ -7336,7 +7345,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host's binding holds session_id, extension_instance_id and process_generation and nothing else.",
 		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook008,
@@ -7358,7 +7368,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session_end carries an outcome of completed, failed, cancelled, interrupted, frontend_disconnected, shutdown or limit_reached, a reason of shutdown, reload, crash or cancelled, and duration_ms.",
 		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook010,
@@ -7369,7 +7380,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session hook's payload holds no session path, mutable session state, prompt or content.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook011,
@@ -7380,7 +7392,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host records the ownership of a binding before it sends session_start.",
 		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook012,
@@ -7391,7 +7404,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends no session_end without a start it owns, and no two ends of one binding.",
 		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook013,
@@ -7413,7 +7427,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host waits at most 250 ms for each session hook.",
 		Source:   "canonical op 7; S01; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook015,
@@ -7424,7 +7439,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host turns a malformed result, a timeout and an error of a session hook each into one bounded diagnostic.",
 		Source:   "canonical op 7; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook016,
@@ -7435,7 +7451,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "No answer to a session hook, and no failure of it, holds up or vetoes what the session does.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook017,
@@ -7446,7 +7463,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host records a valid deny or defer of a session hook.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook018,
@@ -7468,7 +7486,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Session hooks stay out of prompts and tool calls, and no session/started or session/settled observation is sent on API 0.3.",
 		Source:   "seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Session001,
@@ -9172,7 +9191,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "On an accepted reload the old generation receives its session_end with interrupted and reload before the replacement receives its session_start.",
 		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Reload002,
@@ -9183,7 +9203,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Behind a detected crash the replacement receives the old session_end with interrupted and crash, carrying the old binding with the old process generation, and only then its own session_start.",
 		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Reload003,
@@ -9636,7 +9657,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A numeric id of an extension request that equals the id of a live host request is refused.",
 		Source:   "feature op 26",
-		Unproven: "needs a host that tells the two id spaces apart",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Init001,
@@ -10145,7 +10167,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A selection without `cache_warming_decision` or `resource_paths_v1` is rejected when the manifest declares the hook `cache_warming_decision` or `resources_discover`.",
 		Source:   "feature 6",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg024,
@@ -10156,7 +10179,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A selection without `compaction_strategy` or `session_entries` is rejected when the manifest declares the hook `compaction_strategy`, `model_turn_start`, `model_turn_end`, `session_before_compact` or `session_compact`.",
 		Source:   "feature 6, feature op 12",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg025,
@@ -10167,7 +10191,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Initialization fails when the manifest declares a hook whose feature the host cannot offer.",
 		Source:   "feature op 12",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Neg026,
@@ -10225,7 +10250,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selected feature grants nothing by itself: each request is still held to its parent, its owner and the service behind it.",
 		Source:   "feature 1",
-		Unproven: "needs a host that offers a service with an owner",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Tool001,
@@ -11149,7 +11175,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`progress_decoration` is offered whenever `request_progress` is.",
 		Source:   "feature op 10",
-		Unproven: "needs a host that offers progress decoration",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Prog014,
@@ -11260,7 +11287,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Notifications and context contributions inside a result are dropped with a diagnostic while the manifest does not declare them.",
 		Source:   "S17",
-		Unproven: "needs a host that runs commands and hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Order001,
@@ -11387,7 +11415,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "No `ui/terminal-input` is ever sent.",
 		Source:   "feature op 11",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Order013,
@@ -11410,7 +11439,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While it drains, the host sends only cancellations, the lifecycle endings still due and answers to the extension's requests.",
 		Source:   "feature 14.1",
-		Unproven: "needs a host that sends lifecycle events",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Order015,
@@ -11421,7 +11451,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While it drains, the host admits no request of the extension that rests on an owner alone.",
 		Source:   "feature 14.1",
-		Unproven: "needs a host that offers a service with an owner",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Err001,
@@ -11927,7 +11958,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`command/execute` carries `name`, `arguments` as an array of strings and `context`, and names only a command of the catalog.",
 		Source:   "feature 8.2",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Cmd005,
@@ -11938,7 +11970,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Absent `notifications` and `context` of a command result count as empty.",
 		Source:   "feature 8.2",
-		Unproven: "needs a host that runs commands",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Cmd006,
@@ -12105,7 +12138,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Only hooks of `contributes.hooks` are run, each on the API versions and with the features that know it.",
 		Source:   "S18, feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT01Hook001,
@@ -12116,7 +12150,8 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "On 0.1 no hook is run but `before_prompt`, `after_response`, `before_tool_call` and `after_tool_call`.",
 		Source:   "feature 16, feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook014,
@@ -12127,7 +12162,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`session_start` and `session_end` are never run on this wire.",
 		Source:   "S06, feature 9, feature op 19",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Hook015,
@@ -12138,7 +12174,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`hook/run` carries the name in `hook`, an object `payload` of that hook's form and `context`.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Hook016,
@@ -12160,7 +12197,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An absent `disposition` counts as `continue`, and absent `context` and `notifications` count as empty.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook018,
@@ -12171,7 +12209,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A hook result that is malformed or holds the member of another hook counts as a failure of that hook.",
 		Source:   "feature 9, feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook019,
@@ -12182,7 +12221,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_prompt` carries the string `prompt` and `after_response` the string `response`.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook020,
@@ -12193,7 +12233,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_tool_call` carries `name` and an object `arguments`; `after_tool_call` carries these, a string `output` and a boolean `is_error`.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook021,
@@ -12204,7 +12245,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 5 s for `before_prompt`.",
 		Source:   "S01",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook022,
@@ -12215,7 +12257,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 2 s for `after_response`.",
 		Source:   "S01",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook023,
@@ -12226,7 +12269,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits the ordinary 30 s for `before_tool_call` and `after_tool_call`.",
 		Source:   "S01, feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook024,
@@ -12237,7 +12281,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_prompt` and `before_tool_call` are run in the order of registration, and the first denial ends the round.",
 		Source:   "feature op 20",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook025,
@@ -12248,7 +12293,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The context of all extensions that were asked is joined in the order of registration.",
 		Source:   "feature op 20",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook026,
@@ -12281,7 +12327,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial in the result of `after_response` or `after_tool_call` is ignored.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook029,
@@ -12292,7 +12339,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A `before_prompt` or `before_tool_call` hook that fails, is malformed or runs out of time counts as no opinion, with a diagnostic.",
 		Source:   "feature op 20",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook030,
@@ -12303,7 +12351,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`after_response` and `after_tool_call` of several extensions are independent of each other, and a failure of one is a diagnostic.",
 		Source:   "feature op 20",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook031,
@@ -12325,7 +12374,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `kind` of a `provider_retry` payload is `before_generation`, `stream_start`, `interrupted_inference` or `waiting_for_network`.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook033,
@@ -12336,7 +12386,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`max_attempts` of a `provider_retry` payload is an integer, or null during a sustained wait before sending, and never an invented limit.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook034,
@@ -12347,7 +12398,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`operation` of a `provider_retry` payload is an explicit null for main sampling, and else `local_compaction`, `native_compaction` or `terminal_gate`, a manual native compaction included.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook035,
@@ -12358,7 +12410,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `provider_retry` payload may hold `attempt`, `delay_ms` and `model` besides.",
 		Source:   "feature op 21",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook036,
@@ -12369,7 +12422,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`stop` from any extension declines the proposed retry.",
 		Source:   "feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook037,
@@ -12380,7 +12434,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The delays of several extensions add up, and their sum is cut to 5 s.",
 		Source:   "feature 9.1, feature 2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook038,
@@ -12413,7 +12468,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The wait for retry advice is at most the delay of the planned retry, and a failure leaves the host's plan as it is.",
 		Source:   "feature op 21",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook041,
@@ -12424,7 +12480,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `before_persistence` payload holds `run_id`, `model`, `protocol`, `stop_reason`, `text_bytes`, `tool_call_count`, `reasoning_part_count` and `media_part_count`, and no text of the conversation.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook042,
@@ -12435,7 +12492,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "All `before_persistence` hooks of one entry together get 200 ms; what is not there by then is left out.",
 		Source:   "S01, feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook043,
@@ -12446,7 +12504,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Metadata of an extension is stored in the namespace that the host derives from its manifest name, with the process generation as provenance.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook044,
@@ -12468,7 +12527,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "One entry holds at most 32 namespaces, 16,384 bytes a value and 131,072 bytes of metadata in all.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook046,
@@ -12479,7 +12539,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `persistence_metadata` that breaks a bound is dropped whole, not cut.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook047,
@@ -12490,7 +12551,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Nothing that `before_persistence` answers keeps an entry from being stored.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook048,
@@ -12512,7 +12574,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `post_mutation` payload has a `kind` of `configuration`, `resource` or `migration_ingestion`, a `state` of `committed` or `rolled_back`, a `generation` from 1, and ids that are opaque lower-case ASCII of at most 128 bytes.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook050,
@@ -12523,7 +12586,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`affected_resources` of a `post_mutation` payload holds at most 32 ids, normalized, sorted and each once.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook051,
@@ -12556,7 +12620,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`post_mutation` is run in all processes at once, with 250 ms for each.",
 		Source:   "S01, feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook054,
@@ -12567,7 +12632,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `mutation_id` among the last 256 is not delivered again.",
 		Source:   "feature 9.2, feature 2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook055,
@@ -12578,7 +12644,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "All valid rescans are kept, at most 256, and coalesced.",
 		Source:   "feature 9.1, feature 2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook056,
@@ -12589,7 +12656,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A rescan of an id that the payload did not disclose is ignored and never read as a path.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook057,
@@ -12600,7 +12668,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change of owner clears the rescans that wait.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook058,
@@ -12611,7 +12680,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `post_mutation` that fails, is late or answers for an older generation is ignored and vetoes nothing.",
 		Source:   "feature 9.1, feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook059,
@@ -12622,7 +12692,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A `model_turn_start` payload holds `kind` with the hook's name, `run_id` as `run:` and the durable id of the user entry that began the run, a `turn_index` that counts the assistant responses of the run from zero, and `timestamp_ms` of the host's clock.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook060,
@@ -12633,7 +12704,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_end` adds `assistant_entry` and `tool_result_entries`, the latter in the order of their commits.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook061,
@@ -12688,7 +12760,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An entry in a payload has `id`, `parent`, `timestamp_unix_ms`, `value` and optionally `metadata`, and shows no private metadata of another extension.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook066,
@@ -12699,7 +12772,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn payload that exceeds the frame bound fails; it is not cut.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook067,
@@ -12710,7 +12784,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Model-turn hooks are run in the order of registration within one deadline and one cancellation for all.",
 		Source:   "feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook068,
@@ -12721,7 +12796,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn result that cancels, replaces a compaction, denies, adds context or has another effect is invalid.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook069,
@@ -12754,7 +12830,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The private grant of a session-operation hook ends with its invocation.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook072,
@@ -12776,7 +12853,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The absence of `session_operation` counts as `continue`.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook074,
@@ -12809,7 +12887,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`replace_compaction` is not offered, and a result that holds it is refused.",
 		Source:   "feature op 17",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook077,
@@ -12820,7 +12899,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The `cache_warming_decision` payload holds `model` and a `decision` with `phase` (`streaming` or `idle`), `warm_cost_microdollars`, `miss_cost_microdollars`, `continuation_probability`, `expected_savings_microdollars`, which may be negative, `economics_available`, and `action` (`warm` or `stop`), the decision so far.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook078,
@@ -12831,7 +12911,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` is run before every refresh that is due, in the order of registration; the last action returned wins.",
 		Source:   "feature 9.1, feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook079,
@@ -12842,7 +12923,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` gets 200 ms in each process, and all processes together no more than the deadline of the refresh leaves.",
 		Source:   "S01, feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook080,
@@ -12853,7 +12935,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A `cache_warming_decision` that fails, is late or has no opinion leaves the decision so far.",
 		Source:   "feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook081,
@@ -12864,7 +12947,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Cache-warming advice changes no eligibility, budget, cancellation or replay safety, and the generic members of its result do not influence the refresh.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook082,
@@ -12875,7 +12959,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` is offered only to a manifest that declares the hook.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Hook083,
@@ -12886,7 +12971,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`compaction_strategy` is offered on 0.4 alone and only to a manifest that declares the hook.",
 		Source:   "feature 5, seed: Bounded authoring path",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Hook084,
@@ -12897,7 +12983,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`compaction_strategy` gets `model_id` and `text` in batches of at most 2,048 Unicode scalar values.",
 		Source:   "feature 9.2, S27, seed: Bounded authoring path",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook085,
@@ -12930,7 +13017,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One compaction takes at most 256 PNG images, 8,388,608 bytes of images and 262,144 bytes of source.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook088,
@@ -12941,7 +13029,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A rendering that is malformed, partial, oversized or over budget, or does not cover every character of the source, is refused before anything is committed.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook089,
@@ -12974,7 +13063,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Of several extensions that declare `compaction_strategy` the first in the order of registration is used, and each other one is a diagnostic.",
 		Source:   "feature op 18",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook092,
@@ -12996,7 +13086,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource_paths_v1` is offered only where the runtime option is set and a real loader stands behind it.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Hook094,
@@ -13114,7 +13205,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`context/collect` is sent only while `contributes.context` is true, with `prompt`, a string or null, and `context`.",
 		Source:   "feature 8.3, feature 7.1",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Ctx005,
@@ -13125,7 +13217,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 5 s for `context/collect`.",
 		Source:   "S01",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Ctx006,
@@ -13180,7 +13273,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`status/collect` names a `surface` of `contributes.ui` and carries `context`.",
 		Source:   "feature 8.4, feature 7.1",
-		Unproven: "needs a host with status surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Status004,
@@ -14690,7 +14784,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`octet-subagents` is rejected, with a diagnostic that asks for its reinstallation, when it was offered `agent_sessions` and does not select `delegation_telemetry_v1`.",
 		Source:   "feature 6, feature 5",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Agent012,
@@ -15993,7 +16088,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Where `resource_refs_v1` is offered, `protocol.limits.resource_refs_v1` of the offer holds `max_records` 256 and `max_registrations_per_parent` 32.",
 		Source:   "feature 3.1, feature 2",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Res006,
@@ -16004,7 +16100,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `operation` that names resources is refused unless `operation_descriptors_v1` and `resource_refs_v1` are both selected.",
 		Source:   "feature 6",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Res007,
@@ -16829,7 +16926,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "When a host request settles or is cancelled, the host cancels every request of the extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.",
 		Source:   "feature 13.2, feature 8.8",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Parent006,
@@ -16840,7 +16938,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A request that ends because its parent settled gets no reply.",
 		Source:   "feature op 35",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Parent007,
@@ -16851,7 +16950,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing or malformed `parent_request_id` is refused with `-32602`.",
 		Source:   "feature 14.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Parent008,
@@ -16862,7 +16962,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A parent that is settled or foreign where a live one is needed is refused with `-32002`.",
 		Source:   "feature 14.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Parent009,
@@ -16873,7 +16974,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`parent_request_id` is the numeric id of a request of this very connection.",
 		Source:   "feature 13.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner001,
@@ -16928,7 +17030,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `context` holds `resource_owner` where a session owns the request.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner005,
@@ -16939,7 +17042,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`resource_owner` is a string `session_id`, a string `extension_instance_id` and an unsigned `process_generation`.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner006,
@@ -16973,7 +17077,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Tool calls of the model and the tool hooks carry an owner, and so do commands, `before_prompt`, `after_response`, `context/collect` and `menu/collect` of a session.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner009,
@@ -17006,7 +17111,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The presence of an owner in a context authorizes no request by itself.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner012,
@@ -17017,7 +17123,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a live parent the parent's owner is used and an explicit one ignored, except in `agent/*` requests, where it must match.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner013,
@@ -17028,7 +17135,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a settled parent an explicit owner is admitted when its generation is the current one, its instance id was issued to this process and its session id was issued before; the request is then answered for itself.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner014,
@@ -17039,7 +17147,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a settled parent an owner that is absent, foreign, stale or of another generation is refused with `-32002` and `not_foreground_owner`.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner015,
@@ -17050,7 +17159,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A parent whose cancellation is still remembered is refused in session control, compaction and agent requests, whatever owner comes along.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner016,
@@ -17061,7 +17171,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A parent whose cancellation is still remembered is refused in composer, entry, injection and active-tool requests as well.",
 		Source:   "feature op 27",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner017,
@@ -17072,7 +17183,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Composer, session-entry, injection, active-tool, terminal, session-control, compaction and remote UI requests need the owner of the foreground session.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner018,
@@ -17083,7 +17195,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An invalid owner is never turned into a valid one.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT04Owner019,
@@ -19947,7 +20060,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "At most 8 requests of one extension are worked on at once.",
 		Source:   "manifest 9.2",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANSuper006,
