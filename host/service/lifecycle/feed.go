@@ -93,9 +93,6 @@ func (f *feed) deliver(ctx context.Context, o observation) bool {
 	due := o.born.Add(patience)
 	ctx, cancel := context.WithDeadline(ctx, due)
 	defer cancel()
-	if ctx.Err() != nil {
-		return false
-	}
 	return f.to.Deliver(ctx, o.method, o.params, func() bool { return time.Now().Before(due) }) == nil
 }
 

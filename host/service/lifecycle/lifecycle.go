@@ -176,9 +176,6 @@ func (s *Service) startLocked(p *span) {
 }
 
 func (s *Service) settleLocked(p *span, e End) {
-	if p.over {
-		return
-	}
 	p.over = true
 	for _, a := range s.feeds {
 		a.settle(p, e)

@@ -107,7 +107,7 @@ func TestBook_refusals(t *testing.T) {
 		ask("over", "over").Refused(t, featurewire.CodeInvalidParams, "bounds_exceeded an extension has at most 64")
 	})
 	rig.Ask(featurewire.MethodShortcutRegister, registering(parent, "late", "f9")).Refused(t, featurewire.CodeInvalidParams, "invalid_request")
-	if err := b.admit(rig.X, Shortcut{Extension: "demo", ID: "later", Key: "f9"}); err == nil {
+	if err := b.admit(other.X, Shortcut{Extension: "other", ID: "later", Key: "f9"}); err == nil {
 		t.Error("the book takes a late registration")
 	}
 	if known, _ := b.Press(t.Context(), "f9"); known {
@@ -147,10 +147,16 @@ func TestBook_generations(t *testing.T) {
 		t.Errorf("behind a failed candidate: %s, %d pages", got, len(b.pages))
 	}
 	second := start(t, b, extensiontest.Setup{Options: extension.Options{Instance: "i", Generation: 3}}, registers("f1"))
-	if _, err := b.Press(t.Context(), "f1"); err != nil {
-		t.Error(err)
+	for range 20 {
+		if _, err := b.Press(t.Context(), "f1"); err != nil {
+			t.Error(err)
+		}
 	}
-	second.WaitTold(featurewire.MethodShortcutTrigger, 1)
+	first.Flush()
+	second.Flush()
+	if got := second.Told(featurewire.MethodShortcutTrigger); len(got) != 20 {
+		t.Errorf("the newer generation was told %d times", len(got))
+	}
 	if got := first.Told(featurewire.MethodShortcutTrigger); got != nil {
 		t.Errorf("the older generation was told %s", got)
 	}
