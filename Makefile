@@ -23,7 +23,7 @@ PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
 .PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts test-browser vectors selftest selftest-repeat fuzz bench cross clean check
+        test-go test-py test-ts test-browser vectors selftest selftest-repeat fuzz bench chaos cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -123,6 +123,12 @@ test-browser: ## Click through the HTML report in Chromium (needs chromium and c
 
 selftest-repeat: build ## The same, with every example judged twenty times.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat 20 $(foreach dir,$(EXAMPLES),--example $(dir))
+
+FAULTS ?= 2000
+SEED   ?= 0
+chaos: ## Break hosts FAULTS times (default 2000) and look at what is left; SEED repeats a campaign. Linux.
+	@$(GO) test -race -c -o $(BIN)/chaos ./host/chaos
+	@$(BIN)/chaos -test.run '^TestCampaign$$' -test.v -test.timeout 0 --faults $(FAULTS) --seed $(SEED)
 
 TIME ?= 10s
 fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).

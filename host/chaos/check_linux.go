@@ -36,7 +36,7 @@ func (p *player) settle() error {
 			return fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
 		case <-time.After(patience):
 			p.total.Unsettled.Add(1)
-			return fmt.Errorf("%s is not settled after %s", c.what, patience)
+			return fmt.Errorf("%s is not settled after %s: %s", c.what, patience, p.dump())
 		}
 	}
 	settled, err := p.ask(order{Op: opSettle})

@@ -135,13 +135,14 @@ func (p *player) start() error {
 		return err
 	}
 	p.input, p.read = input, make(chan struct{})
-	p.open, p.answers = map[int]*call{}, map[int]chan answer{helloID: make(chan answer, 1)}
+	p.open, p.answers = map[int]*call{}, map[int]chan answer{}
+	waiting := p.expect(helloID)
 	if err := p.process.Start(); err != nil {
 		return err
 	}
 	p.total.Hosts.Add(1)
 	go p.listen(output)
-	hello, err := p.wait(helloID)
+	hello, err := p.wait(waiting)
 	if err == nil && len(hello.Leaders) != len(apis) {
 		err = fmt.Errorf("only %v started", hello.Leaders)
 	}
@@ -243,11 +244,17 @@ func (p *player) owe(o order, slow bool) {
 
 func (p *player) cancel(id int) { p.send(order{Op: opCancel, ID: id}) }
 
-// wait waits for an answer that is no outcome of a call.
-func (p *player) wait(id int) (answer, error) {
+// expect makes room for an answer that is no outcome of a call.
+func (p *player) expect(id int) <-chan answer {
+	waiting := make(chan answer, 1)
 	p.mu.Lock()
-	waiting := p.answers[id]
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	p.answers[id] = waiting
+	return waiting
+}
+
+// wait waits for such an answer.
+func (p *player) wait(waiting <-chan answer) (answer, error) {
 	select {
 	case a := <-waiting:
 		if a.Error != "" {
@@ -262,17 +269,25 @@ func (p *player) wait(id int) (answer, error) {
 			return answer{}, fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
 		}
 	case <-time.After(patience):
-		return answer{}, fmt.Errorf("no answer within %s", patience)
+		return answer{}, fmt.Errorf("no answer within %s: %s", patience, p.dump())
 	}
+}
+
+// dump makes a host that hangs say where, which ends it.
+func (p *player) dump() string {
+	_ = p.process.Process.Signal(syscall.SIGQUIT)
+	select {
+	case <-p.read:
+	case <-time.After(patience / 6):
+	}
+	return p.stderr.String()
 }
 
 func (p *player) ask(o order) (answer, error) {
 	o.ID = p.id()
-	p.mu.Lock()
-	p.answers[o.ID] = make(chan answer, 1)
-	p.mu.Unlock()
+	waiting := p.expect(o.ID)
 	p.send(o)
-	return p.wait(o.ID)
+	return p.wait(waiting)
 }
 
 // lastLines are the end of a text, short enough for a report.

@@ -248,6 +248,14 @@ func TestProduct_share(t *testing.T) {
 	if other := (Product{Workspace: "/w", Partition: "serve"}).Member(entry); other.Share == first.Share {
 		t.Error("another partition")
 	}
+	text, err := os.ReadFile(entry.ManifestPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.write(t, "extension.toml", string(text)+"# a remark\n")
+	if other := product.Member(x.find(t)); other.Share == first.Share {
+		t.Error("another manifest")
+	}
 	x.write(t, "run", "#!/bin/sh\n")
 	if other := product.Member(entry); other.Share == first.Share {
 		t.Error("another program")
