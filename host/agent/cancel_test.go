@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,6 +70,9 @@ func TestCancel_tools(t *testing.T) {
 		go func() { <-reached; cancel() }()
 		d.wantStatus(d.run(ctx, "go"), Cancelled, CodeCancelled)
 		d.wantSaid("user: go", "assistant: quick#c1 | slow#c2 | never#c3", "tool: c1=in time", "tool: c2!"+wasStopped, "tool: c3!"+neverRan)
+		if got := d.types(); strings.Contains(got, "turn_finished") {
+			t.Errorf("a cancelled turn is told as finished: %s", got)
+		}
 		status := map[string]ToolStatus{}
 		for _, f := range find[ToolFinished](d) {
 			status[f.CallID] = f.Status
@@ -210,6 +214,24 @@ func TestSteering(t *testing.T) {
 			t.Errorf("following nobody: %v", err)
 		}
 	})
+}
+
+// Nothing is taken any more once the run is ending: what is said then belongs to the next one.
+func TestSteering_tooLate(t *testing.T) {
+	d := sit(t, says("done"))
+	asked := false
+	d.watch = func(e Event) {
+		if _, ok := e.(Notified); ok {
+			asked = true
+			if err := d.agent.Steer("late"); !errors.Is(err, ErrIdle) {
+				t.Errorf("steering a run that is ending: %v", err)
+			}
+		}
+	}
+	d.options.Hooks = &recorder{}
+	if o := d.run(context.Background(), "go"); !asked || o.Undelivered != nil {
+		t.Errorf("asked: %v, %+v", asked, o)
+	}
 }
 
 func TestSteering_undelivered(t *testing.T) {

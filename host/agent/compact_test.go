@@ -186,6 +186,13 @@ func TestCompact_frames(t *testing.T) {
 	if m := d.provider.requests[4].Messages[0]; len(m.Parts) != 2 || !bytes.Equal(m.Parts[1].Data, png) {
 		t.Errorf("%+v", m)
 	}
+	// EXT04-HOOK-087: more text than may be drawn is summed up.
+	for size, want := range map[int]bool{featurewire.MaxCompactionSourceBytes: true, featurewire.MaxCompactionSourceBytes + 1: false} {
+		drawn, err := d.agent.begin(context.Background()).draw(&session.Compaction{}, strings.Repeat("x", size))
+		if err != nil || drawn != want {
+			t.Errorf("%d bytes are drawn: %v %v", size, drawn, err)
+		}
+	}
 	// EXT04-HOOK-086: a model that sees nothing gets a summary.
 	d = talked(t, says("sum"))
 	d.agent.options.Hooks, d.agent.options.Model.Input = h, []string{"text"}

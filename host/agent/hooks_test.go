@@ -408,7 +408,10 @@ func (never) Judge(r permission.Request) permission.Ruling {
 func TestProgress_endsWithTheCall(t *testing.T) {
 	var late func(tool.Progress)
 	n := int64(3)
-	d := sit(t, calls("talk", `{}`), says("done")).tools(gadgetOf("talk", tool.None, true, func(_ context.Context, c tool.Call) (tool.Result, error) {
+	d := sit(t, calls("talk", `{}`, "after", `{}`), says("done")).tools(gadgetOf("after", tool.None, false, func(context.Context, tool.Call) (tool.Result, error) {
+		late(tool.Progress{Message: "late"})
+		return tool.Said("x"), nil
+	}), gadgetOf("talk", tool.None, true, func(_ context.Context, c tool.Call) (tool.Result, error) {
 		c.Progress(tool.Progress{Message: "working", Current: &n, Unit: "files"})
 		c.Progress(tool.Progress{Stream: "stdout", Data: []byte("a\xff")})
 		late = c.Progress

@@ -88,10 +88,8 @@ func (b *batch) loop() {
 		case e := <-b.news:
 			b.Emit(e)
 		case f := <-b.finished:
-			if !f.work.done { // else it was given up
-				b.running--
-				f.work.done, f.work.result = true, f.result
-			}
+			b.running--
+			f.work.done, f.work.result = true, f.result
 		case <-over:
 			over, abandon = nil, b.Clock.After(abandonAfter)
 			b.skip(neverRan, ToolCancelled)
