@@ -34,11 +34,12 @@ type Binding struct {
 	Notices map[string]func(*Incoming)
 
 	// Started is called once initialize was accepted, before any request of the extension is served or made
-	// but those that belong to initialize itself; it must not block. May be nil. It is called for every
+	// but those that belong to initialize itself, and before another byte of it is read. It may notify, and
+	// must not block otherwise. May be nil. It is called for every
 	// extension that Offer lets through: what it selected is in Extension.Has.
 	Started func(*Extension)
-	// Ended is called once the generation is gone, after the last handler was told so: everything kept for
-	// it is to be forgotten. Also called where initialize failed. May be nil.
+	// Ended is called once the generation is gone and its last handler has returned, by whoever closes it:
+	// everything kept for it is to be forgotten. See Extension.Done for the end of the connection itself. Also called where initialize failed. May be nil.
 	Ended func(*Extension)
 
 	// Media yields what a media part of a result refers to. At most one binding has it. The error says why

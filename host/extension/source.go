@@ -1,10 +1,18 @@
-// Package extension runs one extension: from its directory to a live process that takes tool calls, and
-// down again in stages.
+// Package extension runs one extension: from its directory to a live process, the whole conversation with
+// it, and down again in stages. A broken extension costs its caller an error and nothing else: no request
+// waits without a bound, and nothing is left running.
 //
-// Load reads and judges the manifest. Start launches the process, negotiates the wire that the manifest
-// selects and checks the catalog. Call sends one tool call. Close asks for an orderly end and takes the
-// whole process tree down if that is not honoured. A broken extension costs its caller an error and
-// nothing else: no call waits without a bound, and nothing is left running.
+// Load reads and judges the manifest. Start launches the process, offers what the bindings stand behind,
+// and holds the answer to the offer and the manifest. Close asks for an orderly end and takes the whole
+// process tree down if that is not honoured.
+//
+// A request of the host: Call, Execute, RunHook and their like build the params of the version and judge
+// the result; Do makes any other one. Beneath, ask sends it under a deadline, known by its id as a HostCall
+// until it is settled. Notify refuses what was not negotiated or subscribed.
+//
+// A request of the extension: the connection judges id, number and openness; correlate finds the live
+// request of the host, or the owner, that it belongs to, by the class that the spec gives its method; a
+// worker is waited for; then the Handler of the binding answers. It ends together with what it belongs to.
 package extension
 
 import (

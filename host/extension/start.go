@@ -194,8 +194,8 @@ func (x *Extension) initialize(ctx context.Context) error {
 			}
 			if refused == nil {
 				x.open = setOf(session.Open)
-				x.started()
 				x.conn.Install(*session)
+				x.started()
 			}
 			return refused
 		},
