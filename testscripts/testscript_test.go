@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 		"octet-gen": func() {
 			os.Exit(command.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
-		"fixture": func() { fixture.Main(nil, os.Args[1:]) },
+		"fixture":   func() { fixture.Main(nil, os.Args[1:]) },
+		"companion": companion,
 	})
 }
 

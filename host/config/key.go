@@ -77,6 +77,9 @@ const (
 	AllowShell         = "allow_shell"
 	AllowExternalPaths = "allow_external_paths"
 	StrictConfig       = "strict_config"
+	Model              = "model"
+	Reasoning          = "reasoning"
+	ToolInterface      = "tool_interface"
 )
 
 // Keys lists every key.
@@ -108,6 +111,18 @@ var Keys = []Key{
 	{
 		Name: StrictConfig, Default: Value{Kind: Bool}, project: tightUp,
 		Rule: "MAN-ENABLE-011", Help: "whether an unknown key is an error",
+	},
+	{
+		Name: Model, Variable: "OCTET_MODEL", Default: Value{Kind: Word},
+		Help: "who answers where --model does not say: PROVIDER:MODEL",
+	},
+	{
+		Name: Reasoning, Variable: "OCTET_REASONING", Default: Value{Kind: Word},
+		Help: "how much the model reasons, a label of the model",
+	},
+	{
+		Name: ToolInterface, Variable: "OCTET_TOOL_INTERFACE", Default: Value{Kind: Word, Word: "direct"}, Words: []string{"direct", "fixed"},
+		Help: "how tools are shown to models: every one of them, or a list that never changes",
 	},
 }
 

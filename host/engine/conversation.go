@@ -23,11 +23,14 @@ type Conversation struct {
 	end  context.CancelCauseFunc
 	runs sync.WaitGroup
 
+	arguments map[string][]byte // of running calls, by id; the emitting goroutine has it
+
 	mu        sync.Mutex
 	name      string
 	provider  string
 	model     model.Info
 	reasoning string
+	active    []string // the tools that the model may use; nil: all
 	closed    bool
 
 	closeOnce sync.Once
@@ -85,6 +88,18 @@ func (e *Engine) reference(used string) (string, error) {
 // ErrNoModel says that nobody named a model and there is no default.
 var ErrNoModel = errors.New("no model is chosen: use --model, or set the key of a provider; octet doctor tells which are set")
 
+// ModelError says that a model cannot be had.
+type ModelError struct {
+	Reference string
+	Err       error
+}
+
+// Error names the model and says why.
+func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %v", e.Reference, e.Err) }
+
+// Unwrap returns the cause.
+func (e *ModelError) Unwrap() error { return e.Err }
+
 // converse opens a session and puts it in front.
 func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*Conversation, error) {
 	if err := e.Ready(ctx); err != nil {
@@ -99,7 +114,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	}
 	provider, described, err := e.config.Models.Open(ctx, reference)
 	if err != nil {
-		return nil, err
+		return nil, &ModelError{reference, err}
 	}
 	held, err := e.config.Store.Begin(ctx, info.ID)
 	if err != nil {
@@ -107,7 +122,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	}
 	c := &Conversation{
 		engine: e, session: held, fresh: fresh, name: info.Name,
-		provider: provider.Name(), model: described, reasoning: e.config.Reasoning,
+		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
 	}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.agent, err = agent.New(c.options(provider))
@@ -140,7 +155,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
 		Tools: toolSource{c}, Interface: e.config.Interface, Session: c.session, Permission: e.gate(),
-		Hooks: e.services.hooks(c), Emit: c.emit, System: system(e.Workspace()),
+		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
 
@@ -155,6 +170,15 @@ func system(workspace string) string {
 func (c *Conversation) emit(event agent.Event) {
 	c.engine.services.observe(c, event)
 	c.engine.config.Frontend.Show(event)
+	switch e := event.(type) {
+	case agent.ToolStarted:
+		c.arguments[e.CallID] = e.Arguments
+	case agent.ToolFinished:
+		if drawn, ok := c.engine.services.rendered(c, e, c.arguments[e.CallID]); ok {
+			c.engine.config.Frontend.Show(drawn)
+		}
+		delete(c.arguments, e.CallID)
+	}
 }
 
 // ID is the id of the session.
@@ -186,15 +210,13 @@ func (c *Conversation) scope() extension.Scope {
 	}
 }
 
-// Prompt takes what the person says to its end. Ending the context cancels the run. What extensions have
-// contributed beforehand goes along.
+// Prompt takes what the person says to its end. Ending the context cancels the run.
 func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcome, error) {
 	ctx, done, err := c.admit(ctx)
 	if err != nil {
 		return agent.Outcome{}, err
 	}
 	defer done()
-	p.Context = append(p.Context, c.engine.services.contributed()...)
 	return c.agent.Run(ctx, p)
 }
 
@@ -232,7 +254,7 @@ func (c *Conversation) Compact(ctx context.Context, instructions string) (agent.
 func (c *Conversation) SetModel(ctx context.Context, reference, reasoning string) error {
 	provider, info, err := c.engine.config.Models.Open(ctx, reference)
 	if err != nil {
-		return err
+		return &ModelError{reference, err}
 	}
 	if err := c.agent.SetModel(ctx, provider, info, reasoning); err != nil {
 		return err

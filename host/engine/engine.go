@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +20,7 @@ import (
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/supervise"
-	"github.com/octet-dev/octet/host/tool"
+	"github.com/octet-dev/octet/host/tool/builtin"
 )
 
 // Models finds models by what people write for them.
@@ -50,8 +49,6 @@ type Config struct {
 	Interface agent.ToolInterface
 	// Require are names of tools without which no conversation begins.
 	Require []string
-	// ShutdownCap bounds Close; 0: supervise.ProductCap.
-	ShutdownCap time.Duration
 }
 
 // Engine is one workspace at work. Its methods may be called from any goroutine.
@@ -59,7 +56,7 @@ type Engine struct {
 	config   Config
 	services *services
 	fleet    *supervise.Fleet
-	builtin  []tool.Tool
+	builtin  *builtin.Tools
 	log      diagnostic.Log
 
 	started chan struct{} // closed once every extension has started or is parked
@@ -90,7 +87,7 @@ func Open(ctx context.Context, config Config) (*Engine, error) {
 	e := &Engine{
 		config: config, selection: selected, started: make(chan struct{}), open: map[*Conversation]bool{},
 	}
-	if e.builtin, err = e.tools(selected); err != nil {
+	if err := e.openTools(selected); err != nil {
 		return nil, err
 	}
 	if err := e.serve(); err != nil {
@@ -141,13 +138,10 @@ func (e *Engine) Models() Models { return e.config.Models }
 func (e *Engine) Diagnostics() ([]diagnostic.Diagnostic, int) { return e.log.Entries() }
 
 // Close settles every run as ended by the shutdown, gives the sessions back, and takes the extensions down,
-// all within the cap. It returns when nothing is left.
-func (e *Engine) Close() []supervise.Ending {
+// all within the limit: supervise.ProductCap, or supervise.SignalCap behind a signal. It returns when nothing
+// is left.
+func (e *Engine) Close(limit time.Duration) []supervise.Ending {
 	e.closeOnce.Do(func() {
-		limit := e.config.ShutdownCap
-		if limit == 0 {
-			limit = supervise.ProductCap
-		}
 		begun := time.Now()
 		e.mu.Lock()
 		e.closed = true
@@ -169,7 +163,7 @@ func (e *Engine) Close() []supervise.Ending {
 		e.ending = e.fleet.Close(max(limit-time.Since(begun), limit/4))
 		<-settled
 		<-e.started
-		e.services.close()
+		_ = e.builtin.Close() // it was read or written to the end
 	})
 	return e.ending
 }
@@ -192,7 +186,7 @@ func (e *Engine) members(s *selection.Selection) []supervise.Member {
 // reserved are the tool names that no extension gets.
 func (e *Engine) reserved() []string {
 	names := []string{"discover_tools", "run_tool"}
-	for _, t := range e.builtin {
+	for _, t := range e.builtin.Tools() {
 		names = append(names, t.Definition().Name)
 	}
 	return names
@@ -240,7 +234,7 @@ func (e *Engine) missing() error {
 	catalog := e.fleet.Catalog()
 	for _, name := range e.config.Require {
 		_, found := catalog.Find(name)
-		if found == nil && !slices.ContainsFunc(e.builtin, func(t tool.Tool) bool { return t.Definition().Name == name }) {
+		if found == nil && e.builtin.Find(name) == nil {
 			lacking = append(lacking, fmt.Sprintf("%q", name))
 		}
 	}

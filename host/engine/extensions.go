@@ -100,15 +100,7 @@ func (c *Conversation) execute(ctx context.Context, name string, x extension.Exe
 		return "", err
 	}
 	defer done()
-	supervisor := c.engine.fleet.Get(name)
-	if supervisor == nil {
-		return "", &supervise.UnknownError{Name: name}
-	}
-	err = supervisor.Use(ctx, func(ctx context.Context, on supervise.Running) error {
-		running := on.Extension()
-		if running == nil {
-			return errNoProcess
-		}
+	err = c.engine.use(ctx, name, func(ctx context.Context, running *extension.Extension) error {
 		answer, err := running.Execute(ctx, x)
 		if err != nil {
 			return err

@@ -56,3 +56,13 @@ func (ExtensionChanged) Type() string { return "extension_changed" }
 func (StatusShown) Type() string      { return "status" }
 func (Presented) Type() string        { return "presentation_changed" }
 func (SessionOpened) Type() string    { return "session_opened" }
+
+// Rendered: an extension has drawn the result of a tool, in place of what the result says itself.
+type Rendered struct {
+	CallID    string `json:"call_id"`
+	Extension string `json:"extension"`
+	Text      string `json:"text"`
+}
+
+// Type names the event.
+func (Rendered) Type() string { return "tool_rendered" }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/hooks"
 	"github.com/octet-dev/octet/host/service/lifecycle"
 )
 
@@ -21,13 +23,15 @@ type observation struct {
 }
 
 // opened tells extensions of a conversation.
-func (s *services) opened(_ context.Context, c *Conversation) {
+func (s *services) opened(ctx context.Context, c *Conversation) {
 	owner := c.session.Owner()
 	o := &observation{session: s.lifecycle.Start(owner, nil), tools: map[string]*lifecycle.Tool{}}
 	s.mu.Lock()
 	s.observed[c] = o
 	s.mu.Unlock()
 	s.board.Clear(owner)
+	s.hooks.OwnerChanged()
+	s.pairs.Activate(ctx, owner, s.engine.ready()...)
 }
 
 func (s *services) observation(c *Conversation) *observation {
@@ -43,9 +47,11 @@ func (s *services) settled(c *Conversation, reason error) {
 		return
 	}
 	end := lifecycle.End{Outcome: featurewire.SettlementOutcomeCompleted}
+	pair := hooks.End{Outcome: canonicalwire.SessionOutcomeCompleted, Reason: canonicalwire.SessionEndReasonShutdown}
 	if errors.Is(reason, agent.ErrShutdown) {
 		end = lifecycle.End{Outcome: featurewire.SettlementOutcomeShutdown, Reason: reason.Error()}
 	}
+	s.pairs.Settle(context.Background(), c.session.Owner(), pair)
 	o.session.Settle(end)
 	s.mu.Lock()
 	delete(s.observed, c)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"sync"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/hooks"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/service/artifact"
@@ -19,8 +22,6 @@ import (
 	"github.com/octet-dev/octet/host/service/status"
 	"github.com/octet-dev/octet/host/service/tools"
 	"github.com/octet-dev/octet/host/supervise"
-
-	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // services are what extensions get from this engine, and what it knows of them.
@@ -32,9 +33,12 @@ type services struct {
 	board     *presentation.Board
 	pool      promptcontext.Pool
 	lifecycle *lifecycle.Service
+	hooks     *hooks.Set
+	pairs     hooks.Pairs
 
 	mu       sync.Mutex
 	running  map[generation]*extension.Extension
+	last     map[string]*extension.Extension // the process of each name that was admitted last
 	observed map[*Conversation]*observation
 }
 
@@ -48,13 +52,14 @@ type generation struct {
 func (e *Engine) serve() error {
 	s := &services{
 		engine: e, lifecycle: lifecycle.New(),
-		running: map[generation]*extension.Extension{}, observed: map[*Conversation]*observation{},
+		running: map[generation]*extension.Extension{}, last: map[string]*extension.Extension{}, observed: map[*Conversation]*observation{},
 	}
 	s.tools = tools.New(tools.Options{Names: tools.NewNames(e.reserved()...), Published: s.published})
 	s.board = &presentation.Board{
 		Foreground: e.foreground,
 		Changed:    func(name string) { e.config.Frontend.Show(Presented{Extension: name}) },
 	}
+	s.hooks = hooks.New(hooks.Options{Ready: e.ready, State: e.state, Pool: &s.pool})
 	intents := policyintent.New(policyintent.Options{Settings: func() policy.Settings { return e.Selection().Policy }})
 	s.bindings = append(s.bindings,
 		extension.Binding{Started: s.started, Ended: s.ended},
@@ -64,6 +69,8 @@ func (e *Engine) serve() error {
 		s.pool.Binding(),
 		s.lifecycle.Binding(),
 		migration.Binding(),
+		s.hooks.Binding(),
+		tools.Active(s),
 		status.Binding(func(c status.Contribution) {
 			e.config.Frontend.Show(StatusShown{Extension: c.Extension, Surface: string(c.Surface), Text: c.Text})
 		}),
@@ -131,36 +138,48 @@ func (s *services) published(x *extension.Extension, c *tools.Catalog) {
 }
 
 // handover tells generations of what runs when they come and go.
+//
+// Rules: EXT03-RELOAD-001, EXT03-RELOAD-002.
 func (s *services) handover() supervise.Handover {
-	return supervise.Handover{
-		Admit: func(_ context.Context, fresh supervise.Running, _ *supervise.Previous) {
-			if x := fresh.Extension(); x != nil {
-				s.lifecycle.Admit(x)
-			}
-		},
-		Retire: func(ctx context.Context, old supervise.Running, reason supervise.Reason) {
-			if x := old.Extension(); x != nil {
-				s.lifecycle.Retire(ctx, x, lifecycle.End{Outcome: featurewire.SettlementOutcomeInterrupted, Reason: string(reason)})
-			}
-		},
+	return supervise.Handover{Admit: s.admit, Retire: s.retire}
+}
+
+func (s *services) admit(ctx context.Context, fresh supervise.Running, previous *supervise.Previous) {
+	x := fresh.Extension()
+	if x == nil {
+		return
+	}
+	s.lifecycle.Admit(x)
+	if previous != nil && previous.Reason == canonicalwire.SessionEndReasonCrash {
+		s.mu.Lock()
+		old := s.last[x.Name()]
+		s.mu.Unlock()
+		if old != nil {
+			s.pairs.Crash(ctx, old, x)
+		}
+	}
+	s.mu.Lock()
+	s.last[x.Name()] = x
+	s.mu.Unlock()
+	if owner := s.engine.foreground(); owner != "" {
+		s.pairs.Activate(ctx, owner, x)
 	}
 }
 
-// contribute keeps context for the next prompt; contributed takes what was kept.
+func (s *services) retire(ctx context.Context, old supervise.Running, reason supervise.Reason) {
+	x := old.Extension()
+	if x == nil {
+		return
+	}
+	outcome, ended := featurewire.SettlementOutcomeInterrupted, canonicalwire.SessionOutcomeInterrupted
+	if reason == canonicalwire.SessionEndReasonShutdown {
+		outcome = featurewire.SettlementOutcomeShutdown
+	}
+	s.pairs.Retire(ctx, x, hooks.End{Outcome: ended, Reason: reason})
+	s.lifecycle.Retire(ctx, x, lifecycle.End{Outcome: outcome, Reason: string(reason)})
+}
+
+// contribute keeps context for the next prompt.
 func (s *services) contribute(x *extension.Extension, list []featurewire.ContextContribution) {
 	s.pool.Put(x, list)
 }
-
-func (s *services) contributed() []agent.Context {
-	var list []agent.Context
-	for _, c := range s.pool.Take() {
-		list = append(list, agent.Context{Source: c.Extension, Label: c.Label, Content: c.Content, Placement: agent.Placement(c.Placement)})
-	}
-	return list
-}
-
-// hooks are those of the extensions for a conversation.
-func (s *services) hooks(*Conversation) agent.Hooks { return agent.NoHooks{} }
-
-// close ends what has no owner.
-func (s *services) close() {}

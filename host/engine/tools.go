@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,10 +16,19 @@ import (
 // toolSource offers the tools of the host and of all extensions in service.
 type toolSource struct{ c *Conversation }
 
-// Snapshot is what there is now. Names are unique: the fleet leaves tools out whose names are taken.
+// Snapshot is what the model may use now.
 func (s toolSource) Snapshot(context.Context) (tool.Snapshot, error) {
+	all, err := s.all()
+	if err != nil {
+		return nil, err
+	}
+	return tool.Of(slices.DeleteFunc(slices.Clone(all.Tools()), func(t tool.Tool) bool { return !s.c.offers(t.Definition().Name) })...)
+}
+
+// all is what there is. Names are unique: the fleet leaves tools out whose names are taken.
+func (s toolSource) all() (tool.Snapshot, error) {
 	e := s.c.engine
-	list := slices.Clone(e.builtin)
+	list := slices.Clone(e.builtin.Tools())
 	catalog := e.fleet.Catalog()
 	for i := range catalog.Entries {
 		entry := &catalog.Entries[i]
@@ -29,23 +37,7 @@ func (s toolSource) Snapshot(context.Context) (tool.Snapshot, error) {
 			list = append(list, &extensionTool{c: s.c, extension: entry.Name, tool: t, revision: epoch})
 		}
 	}
-	slices.SortFunc(list, func(a, b tool.Tool) int { return cmp.Compare(a.Definition().Name, b.Definition().Name) })
-	return snapshot(list), nil
-}
-
-// snapshot is a list of tools by name.
-type snapshot []tool.Tool
-
-// Tools are all of them.
-func (s snapshot) Tools() []tool.Tool { return s }
-
-// Find looks one up.
-func (s snapshot) Find(name string) tool.Tool {
-	i, found := slices.BinarySearchFunc(s, name, func(t tool.Tool, name string) int { return cmp.Compare(t.Definition().Name, name) })
-	if !found {
-		return nil
-	}
-	return s[i]
+	return tool.Of(list...)
 }
 
 // extensionTool is a tool of an extension, as it was in one catalog.

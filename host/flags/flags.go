@@ -198,6 +198,18 @@ func (s *Set) supplied(m *manifest.Manifest) ([]string, error) {
 	return words, nil
 }
 
+// Words are what the command line gave to the flags of one extension, as name=value or the name of a boolean
+// or its inverse alone; nil if it has no flags here. Validate has been called.
+func (s *Set) Words(extension string) []string {
+	for _, m := range s.extensions {
+		if m.Name == extension {
+			words, _ := s.supplied(m)
+			return words
+		}
+	}
+	return nil
+}
+
 // Validate resolves the flags of every extension and returns what is wrong with the first one.
 func (s *Set) Validate() error {
 	for _, m := range s.extensions {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
@@ -55,6 +56,7 @@ type command struct {
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	c := newConsole(stdout, stderr)
 	c.in = bufio.NewReader(stdin)
+	c.stdin, _ = stdin.(*os.File)
 	code, err := dispatch(ctx, c, root(), nil, args)
 	if err == nil {
 		return code
@@ -90,7 +92,7 @@ func dispatch(ctx context.Context, c *console, cmd *command, path, args []string
 		return cmd.execute(ctx, c, path, args)
 	}
 	if len(path) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-")) {
-		return start(c, cmd, args)
+		return start(ctx, c, cmd, args)
 	}
 	if len(args) == 0 {
 		return exitUsage, usagef("%s needs a command: %s; see %s --help", strings.Join(path, " "), list(cmd.group), strings.Join(path, " "))

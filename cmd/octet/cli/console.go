@@ -16,6 +16,7 @@ import (
 // error. Both may be called from several goroutines.
 type console struct {
 	in           *bufio.Reader // what a person answers; nil: nobody is there
+	stdin        *os.File      // the same where it is one
 	out, err     io.Writer
 	outTerminal  bool
 	errTerminal  bool

@@ -114,8 +114,3 @@ func describeTerminal() doctor.Terminal {
 	t.Width, t.Height, _ = term.GetSize(int(os.Stdout.Fd()))
 	return t
 }
-
-// providerKeys are the variables in which providers of models look for their keys.
-func providerKeys() []doctor.Key {
-	return []doctor.Key{{Provider: "anthropic", Variable: "ANTHROPIC_API_KEY"}, {Provider: "openai", Variable: "OPENAI_API_KEY"}}
-}

@@ -2,17 +2,21 @@ package cli
 
 const exitCodes = `Exit codes:
   0    done
-  1    the tool reports an error, the extension refuses the call, or the manifest has errors
+  1    what was asked for was not done: the model or a tool failed, a hook or a limit stopped it, the manifest has
+       errors, or sessions cannot be read or written
   2    the command line is wrong: unknown command, flag, tool or argument; or the configuration is
   3    the extension could not be started, or broke the protocol
   4    the extension did not answer in time
-  130  interrupted
+  130  interrupted; 128 and its number after another signal
+  141  nobody reads standard output any more
 `
 
 // helpRoot is followed by the options, by the flags of extensions and by the exit codes.
-const helpRoot = `octet runs extensions: programs that give a coding host tools, over standard input and output.
+const helpRoot = `octet is a coding agent: you say what you want done, a model does it with tools, and extensions bring more tools.
 
 Usage:
+  octet                                             hold a conversation here, line by line
+  octet -p PROMPT                                   take one prompt to its end and print the answer
   octet tool call DIR TOOL [--arg name=value ...]   call one tool of an extension
   octet extension list                              show which extensions and bundles there are, and which would start
   octet extension install|update|remove             install a bundle from an archive or a release, replace it, remove it
@@ -25,10 +29,13 @@ Usage:
   octet --version                                   show the release and the octet version it implements
 
 Examples:
-  octet extension inspect --no-start ./word-count   is the manifest right?
-  octet extension inspect ./word-count              which tools are there, and what do they take?
+  octet --model anthropic:claude-sonnet-4-5         talk about the code in this directory; /help explains
+  octet --continue                                  go on where you left off here
+  octet -p 'which tests fail, and why?'             one answer, for a script
+  octet -p - --output stream-json < prompt.txt      everything that happens, one JSON object a line
+  octet --effect-policy controlled                  be asked before anything is written or run
+  octet --enable-extension word-count               with the tools of an extension
   octet tool call ./word-count count --arg text="one two three"
-  octet extension list --workspace-trusted          why does this extension not start?
 
 Every command explains itself: octet tool call --help.
 `

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 // ordinary is a start of octet without a command. Only it takes the flags of extensions.
 type ordinary struct {
 	globals
+	talk          talk
 	help, version bool
 	// unknown says why no extension has flags here; nil if that is known.
 	unknown error
@@ -28,10 +30,11 @@ func (o *ordinary) options(set *pflag.FlagSet) {
 	set.BoolVarP(&o.help, "help", "h", false, "")
 	set.BoolVar(&o.version, "version", false, "")
 	o.globals.register(set)
+	o.talk.register(set)
 }
 
 // start reads the command line of an ordinary start.
-func start(c *console, root *command, args []string) (int, error) {
+func start(ctx context.Context, c *console, root *command, args []string) (int, error) {
 	var o ordinary
 	set, err := o.extensionFlags(root, args)
 	if err != nil {
@@ -73,25 +76,20 @@ func start(c *console, root *command, args []string) (int, error) {
 	case len(rest) > 0:
 		return exitUsage, usagef("unknown command %q of octet; %s", rest[0], suggestion(rest[0], root.group))
 	}
-	if code, err := o.settle(c, set); code != exitOK {
-		return code, err
+	if err := o.talk.check(); err != nil {
+		return exitUsage, err
 	}
-	return exitUsage, usagef("octet needs a command: %s; see octet --help", list(root.group))
-}
-
-// settle judges the options and flags together.
-func (o *ordinary) settle(c *console, set *flags.Set) (int, error) {
 	invocation, err := o.invocation()
 	if err != nil {
 		return exitUsage, err
 	}
-	if _, err := selection.Configure(machine(), invocation); err != nil {
-		return refused(c, err)
-	}
 	if err := set.Validate(); err != nil {
+		if _, err := selection.Configure(machine(), invocation); err != nil {
+			return refused(c, err) // it comes first
+		}
 		return exitUsage, &usageError{err.Error()}
 	}
-	return exitOK, nil
+	return o.converse(ctx, c, set, invocation)
 }
 
 var errUnreadable = errors.New("the options cannot be read")
@@ -145,7 +143,7 @@ func wantsHelp(args []string) bool {
 // help is the help of octet with the flags of extensions.
 func help(lines []flags.Line) string {
 	var b strings.Builder
-	b.WriteString(helpRoot + "\nOptions that decide which extensions there are:\n" + helpGlobals)
+	b.WriteString(helpRoot + "\nOptions of a conversation:\n" + helpTalk + "\nOptions that decide which extensions there are:\n" + helpGlobals)
 	extension := ""
 	for _, line := range lines {
 		if line.Extension != extension {

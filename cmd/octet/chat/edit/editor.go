@@ -96,19 +96,25 @@ func OfTerminal(in, out *os.File, h *History, complete Completer) *Editor {
 	return New(o)
 }
 
+// SetComplete changes who completes. Nothing may be read.
+func (e *Editor) SetComplete(c Completer) { e.options.Complete = c }
+
 // Close ends reading. The goroutine that waits for input ends with the next of it.
 func (e *Editor) Close() { close(e.stop) }
 
 // Ask says how a line is read.
 type Ask struct {
 	Prompt string
+	// Text is what stands there at the beginning.
+	Text string
 	// Secret: what is typed is neither shown nor kept.
 	Secret bool
 	// Keep puts the line into the history.
 	Keep bool
 }
 
-// Read reads one line, without its end. It returns ErrInterrupted, io.EOF, or the cause of the context.
+// Read reads one line, without its end. It returns ErrInterrupted, io.EOF, or the cause of the context; with
+// the last of them also what stood there.
 func (e *Editor) Read(ctx context.Context, a Ask) (string, error) {
 	if e.options.Terminal {
 		return e.readTerminal(ctx, a)
@@ -164,7 +170,7 @@ func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
 	e.start.Do(func() { go pump(e.options.In, e.keys, e.stop) })
 	e.mu.Lock()
 	e.active, e.prompt, e.secret, e.cursor = true, a.Prompt, a.Secret, place{}
-	e.line.set("")
+	e.line.set(a.Text)
 	e.columns = e.options.Size()
 	e.write("\x1b[?2004h") // what is pasted comes marked
 	e.drawLocked()
@@ -195,7 +201,9 @@ func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
 		select {
 		case k = <-e.keys:
 		case <-ctx.Done():
-			return "", context.Cause(ctx)
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			return string(e.line.text), context.Cause(ctx)
 		}
 		e.mu.Lock()
 		e.columns = e.options.Size()
@@ -236,7 +244,9 @@ func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
 				walk.typed()
 			}
 		}
-		e.drawLocked()
+		if len(e.keys) == 0 { // what is typed faster than shown is shown at once
+			e.drawLocked()
+		}
 		e.mu.Unlock()
 	}
 }
@@ -289,6 +299,16 @@ func (e *Editor) Print(text string) {
 	e.write(b.String())
 	e.cursor = place{}
 	e.drawLocked()
+}
+
+// Status shows a line that is no part of what was printed, and is rewritten by the next one; an empty one
+// takes it away. It must not be wider than the screen. While a line is edited nothing is shown.
+func (e *Editor) Status(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.active {
+		e.write("\r\x1b[K" + text)
+	}
 }
 
 // completeLocked completes the word in front of the cursor: as far as all candidates agree, and shows them
