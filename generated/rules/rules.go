@@ -10388,7 +10388,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A host that builds prompts offers `tool_prompt_metadata_v1` to every 0.4 extension.",
 		Source:   "feature 5",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool012,
@@ -10411,7 +10412,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Prompt metadata with more than 16 guidelines, a string over 1,024 bytes or a control character other than LF and TAB is refused, at initialize and in `tools/register` alike.",
 		Source:   "feature 4.2, feature 2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool014,
@@ -10422,7 +10424,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The bytes of prompt metadata count toward the schema budget of the whole catalog.",
 		Source:   "feature 2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool015,
@@ -10433,7 +10436,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Guidelines are accepted without a snippet.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool016,
@@ -10488,7 +10492,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Prompt metadata changes no schema, handler, effect or authorization.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Tool021,
@@ -10499,7 +10504,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `constrained_sampling` of a tool is passed through unread.",
 		Source:   "feature op 9",
-		Unproven: "needs a host that calls a model provider",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/tools",
 	},
 	{
 		ID:       EXT04Call001,

@@ -38,6 +38,9 @@ type Options struct {
 	Names *Names
 	// Allow says whether policy lets a tool in. Nil lets every tool in.
 	Allow func(extension string, t *extension.Tool) bool
+	// Prompts says that the snippets and guidelines of tools get into the prompt: see Definition. Without it
+	// they are not offered.
+	Prompts bool
 	// Published is told of every catalog that counts from now on, and of nil once a generation has none any
 	// more. It must not block. Nil: nobody listens.
 	Published func(x *extension.Extension, c *Catalog)
@@ -67,7 +70,7 @@ func New(o Options) *Service {
 
 // Bindings offer dynamic tools and commands of the process's own choice to every extension.
 func (s *Service) Bindings() []extension.Binding {
-	return []extension.Binding{
+	bindings := []extension.Binding{
 		{
 			Features: []string{featurewire.FeatureDynamicTools},
 			Requests: map[string]extension.Handler{
@@ -80,6 +83,10 @@ func (s *Service) Bindings() []extension.Binding {
 		// Nothing is asked for commands: initialize settles them for the generation.
 		{Features: []string{featurewire.FeatureRuntimeCommands}},
 	}
+	if s.options.Prompts {
+		bindings = append(bindings, extension.Binding{Features: []string{featurewire.FeatureToolPromptMetadataV1}})
+	}
+	return bindings
 }
 
 // Catalog is what counts for a generation now, nil if it has none.
@@ -188,6 +195,9 @@ func (s *Service) changed(ctx context.Context, r *extension.Incoming, next func(
 	}
 	if len(after) > featurewire.MaxTools {
 		return nil, extension.RefuseMalformed(fmt.Sprintf("the catalog would have %d tools, more than %d", len(after), featurewire.MaxTools))
+	}
+	if n := size(after); n > maxCatalogBytes {
+		return nil, extension.RefuseMalformed(fmt.Sprintf("the catalog would have %d bytes, more than %d; describe less", n, maxCatalogBytes))
 	}
 	reserved, err := s.options.Names.reserve(x, names(after))
 	if err != nil {

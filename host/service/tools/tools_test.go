@@ -31,6 +31,12 @@ func start(t *testing.T, s *Service, setup extensiontest.Setup) *extensiontest.R
 	return extensiontest.Start(t, setup)
 }
 
+// jsonText is JSON as it stands.
+type jsonText = json.RawMessage
+
+// bound are options with the services alone.
+func bound(s *Service) extension.Options { return extension.Options{Bindings: s.Bindings()} }
+
 func (c *Catalog) text() string { return fmt.Sprint(c.Revision, " ", strings.Join(c.names(), ",")) }
 
 // Definitions are added or replaced whole, names that are not there are ignored, and every accepted change
