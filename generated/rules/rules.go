@@ -12522,7 +12522,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A namespace is dot-separated lower-case ASCII identifiers of at most 64 bytes each and 128 bytes in all.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "the bound holds inside the host",
+		ProvenBy: "host/session",
 	},
 	{
 		ID:       EXT04Hook045,

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"io"
 	"net/http"
 	"time"
 )
@@ -62,3 +63,17 @@ func (m Manager) MoveAside(path, id string, between func(staged string)) error {
 
 // ParseRecord is parseRecord.
 var ParseRecord = parseRecord
+
+// Read reads and judges an archive that is no file.
+func Read(archive io.Reader) (id string, err error) {
+	var found contents
+	_, root, err := read(archive, found.visit)
+	if err != nil {
+		return "", err
+	}
+	m, err := found.judge(root, Manager{}.octet())
+	if err != nil {
+		return "", err
+	}
+	return m.Name, nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/host/session"
 )
 
+// EXT04-HOOK-044.
 func TestMetadata_atEachBoundAndOneOver(t *testing.T) {
 	text := func(length int) string { return `"` + strings.Repeat("v", length-2) + `"` }
 	nested := func(depth int) string { return strings.Repeat("[", depth) + strings.Repeat("]", depth) }
