@@ -175,19 +175,29 @@ func (r *Registry) openDeclared(d Declaration, wanted string) (model.Provider, m
 			}
 		}
 	}
-	var provider model.Provider
+	info := d.info(wanted)
+	return Fit(r.connect(d, base, key, source), info), info, nil
+}
+
+// connect makes the provider of a declaration.
+func (r *Registry) connect(d Declaration, base, key, source string) model.Provider {
 	if d.Protocol == anthropic.Messages {
-		provider = anthropic.New(anthropic.Options{
+		return anthropic.New(anthropic.Options{
 			Name: d.Name, BaseURL: base, Key: key, KeySource: source, Headers: d.Headers, Catalog: d.Models, Transport: r.options.Transport,
 		})
-	} else {
-		provider = openai.New(openai.Options{
-			Name: d.Name, Protocol: d.Protocol, BaseURL: base, Key: key, KeySource: source, Headers: d.Headers, Catalog: d.Models,
-			Transport: r.options.Transport,
-		})
 	}
-	info := d.info(wanted)
-	return Fit(provider, info), info, nil
+	return openai.New(openai.Options{
+		Name: d.Name, Protocol: d.Protocol, BaseURL: base, Key: key, KeySource: source, Headers: d.Headers, Catalog: d.Models,
+		Transport: r.options.Transport,
+	})
+}
+
+// Inline returns who serves a model at a server that whoever asks names completely: nothing of the
+// environment and of the file of the user goes there, keys least of all.
+func (r *Registry) Inline(d Declaration, info model.Info) model.Provider {
+	info.Provider = d.Name
+	d.Models = []model.Info{info}
+	return Fit(r.connect(d, d.BaseURL, d.Key, ""), info)
 }
 
 // served finds a model of a provider that lists all it has.
