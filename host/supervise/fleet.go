@@ -141,7 +141,7 @@ func (f *Fleet) Status() []Status {
 // Rebuild replaces the members: what a full reload of the product comes to, and the change of a session.
 // Members whose Share is not empty and equal to that of a running one of the same name go on, with their
 // generation; all others are shut down within the product's bound, and what is new starts with a new
-// instance id and no history. It reports as Start does.
+// instance id and no history. It reports as Start does. A fleet that was closed stays as it is.
 //
 // Rules: MAN-RESTART-010, MAN-RELOADING-001, EXT04-RELOAD-015.
 func (f *Fleet) Rebuild(ctx context.Context, members []Member) []Report {
@@ -157,6 +157,10 @@ func (f *Fleet) Rebuild(ctx context.Context, members []Member) []Report {
 	}
 	closeAll(leaving, ProductCap)
 	f.mu.Lock()
+	if f.closed {
+		f.mu.Unlock()
+		return nil
+	}
 	f.members = nil
 	for _, m := range members {
 		s := kept[m.Name]
@@ -177,6 +181,9 @@ func (f *Fleet) Rebuild(ctx context.Context, members []Member) []Report {
 //
 // Rules: MAN-SUPER-011, MAN-SUPER-012, EXT04-SHUT-010, EXT04-SHUT-011.
 func (f *Fleet) Close(limit time.Duration) []Ending {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	endings := closeAll(f.list(), limit)
 	f.steps.stop()
 	return endings

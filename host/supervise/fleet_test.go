@@ -339,6 +339,11 @@ func TestFleet_rebuild(t *testing.T) {
 		if entry, _ := f.Catalog().Find("l"); entry != nil {
 			t.Error("its tools are there")
 		}
+		f.Close(ProductCap)
+		late, latePlan := named("late", "", "t")
+		if reports := f.Rebuild(t.Context(), []Member{late}); reports != nil || latePlan.count() != 0 {
+			t.Errorf("behind the end: %+v", reports)
+		}
 	})
 }
 
