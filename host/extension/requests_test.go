@@ -163,10 +163,15 @@ func TestCollectContext(t *testing.T) {
 	}
 }
 
+// bubble runs a test with a clock of its own.
+func bubble(f func(t *testing.T)) func(t *testing.T) {
+	return func(t *testing.T) { synctest.Test(t, f) }
+}
+
 // EXT04-STATUS-003, EXT04-MENU-003, EXT04-RENDER-002: what is declared is asked for, and nothing else.
 func TestCollectStatusMenuAndRender(t *testing.T) {
 	for _, api := range features {
-		t.Run(api, func(t *testing.T) {
+		t.Run(api, bubble(func(t *testing.T) {
 			var undeclared *extension.UndeclaredError
 			r, params := recorded(t, api, everything, featurewire.MethodStatusCollect, `{"surface":"status","text":"ok"}`)
 			status, err := r.X.CollectStatus(t.Context(), whole, featurewire.UiSurfaceStatus)
@@ -204,7 +209,7 @@ func TestCollectStatusMenuAndRender(t *testing.T) {
 				t.Errorf("menu %+v, %v, params %v", menu, err, params())
 			}
 			wantContext(t, api, r, params())
-		})
+		}))
 	}
 }
 

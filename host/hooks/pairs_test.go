@@ -95,70 +95,78 @@ var done = hooks.End{Outcome: canonicalwire.SessionOutcomeCompleted, Reason: can
 //
 // EXT03-HOOK-004, EXT03-HOOK-005, EXT03-HOOK-006, EXT03-HOOK-007, EXT03-HOOK-009, EXT03-HOOK-010, EXT03-HOOK-012.
 func TestPairs_once(t *testing.T) {
-	s := newStage()
-	r := s.enter(t, 1, nil)
-	bare := extensiontest.Start(t, extensiontest.Setup{API: "0.3"})
-	s.Settle(t.Context(), "s1", done) // never started
-	s.want(t)
-	s.Activate(t.Context(), "s1", r.X, bare.X)
-	s.Activate(t.Context(), "s1", r.X)
-	s.Activate(t.Context(), "", r.X)
-	s.want(t, "1: session_start s1/1")
-	s.Settle(t.Context(), "s1", done)
-	s.Settle(t.Context(), "s1", done)
-	s.Retire(t.Context(), r.X, done)
-	s.want(t, "1: session_end s1/1 completed/shutdown")
-	s.Activate(t.Context(), "s1", r.X)
-	s.Activate(t.Context(), "s2", r.X)
-	s.want(t, "1: session_start s1/1", "1: session_start s2/1")
-	s.Retire(t.Context(), r.X, hooks.End{Outcome: canonicalwire.SessionOutcomeFrontendDisconnected, Reason: canonicalwire.SessionEndReasonCancelled})
-	s.want(t, "1: session_end s1/1 frontend_disconnected/cancelled", "1: session_end s2/1 frontend_disconnected/cancelled")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		r := s.enter(t, 1, nil)
+		bare := extensiontest.Start(t, extensiontest.Setup{API: "0.3"})
+		s.Settle(t.Context(), "s1", done) // never started
+		s.want(t)
+		s.Activate(t.Context(), "s1", r.X, bare.X)
+		s.Activate(t.Context(), "s1", r.X)
+		s.Activate(t.Context(), "", r.X)
+		s.want(t, "1: session_start s1/1")
+		s.Settle(t.Context(), "s1", done)
+		s.Settle(t.Context(), "s1", done)
+		s.Retire(t.Context(), r.X, done)
+		s.want(t, "1: session_end s1/1 completed/shutdown")
+		s.Activate(t.Context(), "s1", r.X)
+		s.Activate(t.Context(), "s2", r.X)
+		s.want(t, "1: session_start s1/1", "1: session_start s2/1")
+		s.Retire(t.Context(), r.X, hooks.End{Outcome: canonicalwire.SessionOutcomeFrontendDisconnected, Reason: canonicalwire.SessionEndReasonCancelled})
+		s.want(t, "1: session_end s1/1 frontend_disconnected/cancelled", "1: session_end s2/1 frontend_disconnected/cancelled")
+	})
 }
 
 // EXT03-HOOK-011: who owns a binding is known in front of its start, so that two at once make one.
 func TestPairs_concurrently(t *testing.T) {
-	s := newStage()
-	r := s.enter(t, 1, nil)
-	var group sync.WaitGroup
-	for range 20 {
-		group.Go(func() { s.Activate(t.Context(), "s1", r.X) })
-	}
-	group.Wait()
-	for range 20 {
-		group.Go(func() { s.Settle(t.Context(), "s1", done) })
-	}
-	group.Wait()
-	s.want(t, "1: session_start s1/1", "1: session_end s1/1 completed/shutdown")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		r := s.enter(t, 1, nil)
+		var group sync.WaitGroup
+		for range 20 {
+			group.Go(func() { s.Activate(t.Context(), "s1", r.X) })
+		}
+		group.Wait()
+		for range 20 {
+			group.Go(func() { s.Settle(t.Context(), "s1", done) })
+		}
+		group.Wait()
+		s.want(t, "1: session_start s1/1", "1: session_end s1/1 completed/shutdown")
+	})
 }
 
 // EXT03-RELOAD-001: the old generation hears the end before the new one hears the start.
 func TestPairs_reload(t *testing.T) {
-	s := newStage()
-	old, replacement := s.enter(t, 1, nil), s.enter(t, 2, nil)
-	s.Activate(t.Context(), "s1", old.X)
-	s.Activate(t.Context(), "s2", old.X)
-	s.want(t, "1: session_start s1/1", "1: session_start s2/1")
-	s.Reload(t.Context(), old.X, replacement.X)
-	s.want(t, "1: session_end s1/1 interrupted/reload", "1: session_end s2/1 interrupted/reload",
-		"2: session_start s1/2", "2: session_start s2/2")
-	s.Settle(t.Context(), "s1", done)
-	s.want(t, "2: session_end s1/2 completed/shutdown")
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		old, replacement := s.enter(t, 1, nil), s.enter(t, 2, nil)
+		s.Activate(t.Context(), "s1", old.X)
+		s.Activate(t.Context(), "s2", old.X)
+		s.want(t, "1: session_start s1/1", "1: session_start s2/1")
+		s.Reload(t.Context(), old.X, replacement.X)
+		s.want(t, "1: session_end s1/1 interrupted/reload", "1: session_end s2/1 interrupted/reload",
+			"2: session_start s1/2", "2: session_start s2/2")
+		s.Settle(t.Context(), "s1", done)
+		s.want(t, "2: session_end s1/2 completed/shutdown")
+	})
 }
 
 // EXT03-RELOAD-002: the new generation hears the end of the old binding, and then its own start.
 func TestPairs_crash(t *testing.T) {
-	s := newStage()
-	old, replacement := s.enter(t, 1, nil), s.enter(t, 2, nil)
-	s.Activate(t.Context(), "s1", old.X)
-	s.Activate(t.Context(), "s2", old.X)
-	old.Exit(3)
-	<-old.X.Done()
-	s.want(t, "1: session_start s1/1", "1: session_start s2/1")
-	s.Crash(t.Context(), old.X, replacement.X)
-	s.want(t, "2: session_end s1/1 interrupted/crash", "2: session_end s2/1 interrupted/crash",
-		"2: session_start s1/2", "2: session_start s2/2")
-	s.Crash(t.Context(), old.X, replacement.X)
-	s.want(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage()
+		old, replacement := s.enter(t, 1, nil), s.enter(t, 2, nil)
+		s.Activate(t.Context(), "s1", old.X)
+		s.Activate(t.Context(), "s2", old.X)
+		old.Exit(3)
+		<-old.X.Done()
+		s.want(t, "1: session_start s1/1", "1: session_start s2/1")
+		s.Crash(t.Context(), old.X, replacement.X)
+		s.want(t, "2: session_end s1/1 interrupted/crash", "2: session_end s2/1 interrupted/crash",
+			"2: session_start s1/2", "2: session_start s2/2")
+		s.Crash(t.Context(), old.X, replacement.X)
+		s.want(t)
+	})
 }
 
 // EXT03-HOOK-014, EXT03-HOOK-015, EXT03-HOOK-016: 250 ms each, and one diagnostic.
@@ -186,25 +194,27 @@ func TestPairs_wait(t *testing.T) {
 
 // EXT03-HOOK-015, EXT03-HOOK-017: what is answered is on record, bounded, and has no effect.
 func TestPairs_answers(t *testing.T) {
-	for text, words := range map[string]string{
-		`{"disposition":{"kind":"deny","reason":"no room"}}`: "deny: no room",
-		`{"disposition":{"kind":"defer"}}`:                   "defer: no reason given",
-		`{"disposition":{"kind":"maybe"}}`:                   "refused",
-		`{}`:                                                 "refused",
-		`{"disposition":{"kind":"deny","reason":"` + strings.Repeat("x", 4096) + `"}}`: "xxx…",
-	} {
-		s := newStage()
-		r := s.enter(t, 1, says(text))
-		s.Activate(t.Context(), "s1", r.X)
-		if len(s.told) != 1 || !strings.Contains(s.told[0], words) || len(s.told[0]) > 1100 {
-			t.Errorf("%.60s: diagnostics %.300q", text, s.told)
+	synctest.Test(t, func(t *testing.T) {
+		for text, words := range map[string]string{
+			`{"disposition":{"kind":"deny","reason":"no room"}}`: "deny: no room",
+			`{"disposition":{"kind":"defer"}}`:                   "defer: no reason given",
+			`{"disposition":{"kind":"maybe"}}`:                   "refused",
+			`{}`:                                                 "refused",
+			`{"disposition":{"kind":"deny","reason":"` + strings.Repeat("x", 4096) + `"}}`: "xxx…",
+		} {
+			s := newStage()
+			r := s.enter(t, 1, says(text))
+			s.Activate(t.Context(), "s1", r.X)
+			if len(s.told) != 1 || !strings.Contains(s.told[0], words) || len(s.told[0]) > 1100 {
+				t.Errorf("%.60s: diagnostics %.300q", text, s.told)
+			}
+			s.Settle(t.Context(), "s1", done)
+			s.want(t, "1: session_start s1/1", "1: session_end s1/1 completed/shutdown")
 		}
-		s.Settle(t.Context(), "s1", done)
-		s.want(t, "1: session_start s1/1", "1: session_end s1/1 completed/shutdown")
-	}
-	s := newStage()
-	s.Activate(t.Context(), "s1", s.enter(t, 1, fails).X)
-	if len(s.told) != 1 {
-		t.Errorf("diagnostics %q", s.told)
-	}
+		s := newStage()
+		s.Activate(t.Context(), "s1", s.enter(t, 1, fails).X)
+		if len(s.told) != 1 {
+			t.Errorf("diagnostics %q", s.told)
+		}
+	})
 }

@@ -87,13 +87,15 @@ func TestOpinion_undeclared(t *testing.T) {
 
 // EXT04-HOOK-018, EXT04-HOOK-029: malformed is no opinion, and so is the member of another hook.
 func TestOpinion_malformed(t *testing.T) {
-	for _, bad := range []string{`[]`, `{"disposition":"deny"}`, `{"disposition":{}}`, `{"provider_retry":"stop"}`, `{"context":{}}`} {
-		c := assemble(t, featurewire.HookBeforePrompt, options{}, says(bad), noting("b"))
-		got := c.BeforePrompt(t.Context(), scope, "hello")
-		if got.Deny != nil || len(got.Context) != 1 || c.order() != "ab" || !c.diagnosed("a", "is refused") {
-			t.Errorf("%s: %+v, diagnostics %q", bad, got, c.told)
+	synctest.Test(t, func(t *testing.T) {
+		for _, bad := range []string{`[]`, `{"disposition":"deny"}`, `{"disposition":{}}`, `{"provider_retry":"stop"}`, `{"context":{}}`} {
+			c := assemble(t, featurewire.HookBeforePrompt, options{}, says(bad), noting("b"))
+			got := c.BeforePrompt(t.Context(), scope, "hello")
+			if got.Deny != nil || len(got.Context) != 1 || c.order() != "ab" || !c.diagnosed("a", "is refused") {
+				t.Errorf("%s: %+v, diagnostics %q", bad, got, c.told)
+			}
 		}
-	}
+	})
 }
 
 // EXT04-HOOK-021, EXT04-HOOK-022, EXT04-HOOK-023, EXT04-HOOK-029: to the moment, and the round goes on.
@@ -159,43 +161,47 @@ func TestObserve(t *testing.T) {
 
 // EXT04-HOOK-013, EXT01-HOOK-001: nobody is asked who does not declare the hook.
 func TestSet_undeclaredHook(t *testing.T) {
-	c := assemble(t, featurewire.HookBeforePrompt, options{api: "0.1"}, says(`{}`))
-	c.AfterResponse(t.Context(), scope, "x")
-	c.ProviderRetry(t.Context(), scope, agent.RetryPlan{Kind: "stream_start", Delay: time.Second})
-	c.PostMutation(t.Context(), scope, agent.Mutation{ID: "m", Kind: "resource", State: "committed"})
-	if order := c.order(); order != "" {
-		t.Errorf("asked %q", order)
-	}
-	if c.BeforePrompt(t.Context(), scope, "x"); c.order() != "a" {
-		t.Error("the declared hook is not run")
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c := assemble(t, featurewire.HookBeforePrompt, options{api: "0.1"}, says(`{}`))
+		c.AfterResponse(t.Context(), scope, "x")
+		c.ProviderRetry(t.Context(), scope, agent.RetryPlan{Kind: "stream_start", Delay: time.Second})
+		c.PostMutation(t.Context(), scope, agent.Mutation{ID: "m", Kind: "resource", State: "committed"})
+		if order := c.order(); order != "" {
+			t.Errorf("asked %q", order)
+		}
+		if c.BeforePrompt(t.Context(), scope, "x"); c.order() != "a" {
+			t.Error("the declared hook is not run")
+		}
+	})
 }
 
 // Context waits in the pool, and is asked for, within the bounds of a turn.
 func TestCollectContext(t *testing.T) {
-	pool := &promptcontext.Pool{}
-	c := assemble(t, featurewire.HookBeforePrompt, options{more: poolOf(pool)}, says(`{}`), says(`{}`), says(`{}`))
-	big := strings.Repeat("x", featurewire.MaxContextBytes-2)
-	answers := []answer{
-		says(`[{"label":"l","content":"` + big[:len(big)-2] + `"}]`),
-		fails,
-		says(`[{"label":"l","content":"1"},{"label":"l","content":"23"},{"label":"l","content":"4"}]`),
-	}
-	for n, r := range c.rigs {
-		r.Serve(featurewire.MethodContextCollect, func(_ int64, params json.RawMessage) (any, error) {
-			if !strings.Contains(string(params), `"prompt":"hi"`) {
-				t.Errorf("params %s", params)
-			}
-			return answers[n](params)
-		})
-	}
-	got, _ := c.CollectContext(t.Context(), scope, "hi")
-	if len(got) != 2 || got[0].Source != "a" || got[1].Content != "1" || !c.diagnosed("c", "2 contributions are dropped") || !c.diagnosed("b", "no idea") {
-		t.Errorf("%d contributions, diagnostics %q", len(got), c.told)
-	}
-	pool.Put(c.rigs[1].X, []featurewire.ContextContribution{{Label: "w", Content: "waited"}})
-	got, _ = c.CollectContext(t.Context(), scope, "hi")
-	if len(got) == 0 || got[0].Content != "waited" {
-		t.Errorf("the pool is not asked first: %d contributions", len(got))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		pool := &promptcontext.Pool{}
+		c := assemble(t, featurewire.HookBeforePrompt, options{more: poolOf(pool)}, says(`{}`), says(`{}`), says(`{}`))
+		big := strings.Repeat("x", featurewire.MaxContextBytes-2)
+		answers := []answer{
+			says(`[{"label":"l","content":"` + big[:len(big)-2] + `"}]`),
+			fails,
+			says(`[{"label":"l","content":"1"},{"label":"l","content":"23"},{"label":"l","content":"4"}]`),
+		}
+		for n, r := range c.rigs {
+			r.Serve(featurewire.MethodContextCollect, func(_ int64, params json.RawMessage) (any, error) {
+				if !strings.Contains(string(params), `"prompt":"hi"`) {
+					t.Errorf("params %s", params)
+				}
+				return answers[n](params)
+			})
+		}
+		got, _ := c.CollectContext(t.Context(), scope, "hi")
+		if len(got) != 2 || got[0].Source != "a" || got[1].Content != "1" || !c.diagnosed("c", "2 contributions are dropped") || !c.diagnosed("b", "no idea") {
+			t.Errorf("%d contributions, diagnostics %q", len(got), c.told)
+		}
+		pool.Put(c.rigs[1].X, []featurewire.ContextContribution{{Label: "w", Content: "waited"}})
+		got, _ = c.CollectContext(t.Context(), scope, "hi")
+		if len(got) == 0 || got[0].Content != "waited" {
+			t.Errorf("the pool is not asked first: %d contributions", len(got))
+		}
+	})
 }

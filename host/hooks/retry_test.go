@@ -91,53 +91,57 @@ func TestProviderRetry_wait(t *testing.T) {
 
 // EXT04-HOOK-041, EXT04-HOOK-043, EXT04-HOOK-045, EXT04-HOOK-046, EXT04-HOOK-047.
 func TestBeforePersistence(t *testing.T) {
-	var payload string
-	value := func(text string) answer { return says(`{"persistence_metadata":{"value":` + text + `}}`) }
-	large := func(bytes int) string { return `"` + strings.Repeat("x", bytes-2) + `"` }
-	c := assemble(t, featurewire.HookBeforePersistence, options{},
-		func(p json.RawMessage) (any, error) {
-			payload = string(p)
-			return json.RawMessage(`{"persistence_metadata":{"value":{"k":1},"public":true}}`), nil
-		},
-		value(`null`), fails, value(large(featurewire.MaxPersistenceValueBytes)), value(large(featurewire.MaxPersistenceValueBytes+1)),
-		says(`{"persistence_metadata":7}`), says(`{}`), says(strings.Split(deny(t), `,"context"`)[0]+"}"),
-	)
-	got := c.BeforePersistence(t.Context(), scope, agent.Persistence{
-		Protocol: "p", StopReason: "end", TextBytes: 1, ToolCalls: 2, Reasonings: 3, Media: 4,
-	})
-	want := `{"media_part_count":4,"model":"m/x","protocol":"p","reasoning_part_count":3,"run_id":"run:e1","stop_reason":"end","text_bytes":1,"tool_call_count":2}`
-	if payload != want {
-		t.Errorf("payload %s, want %s", payload, want)
-	}
-	var names []string
-	for name, v := range got.All() {
-		names = append(names, name)
-		if v.Generation != 5 || v.Public != (name == "a") {
-			t.Errorf("%s: generation %d, public %v", name, v.Generation, v.Public)
+	synctest.Test(t, func(t *testing.T) {
+		var payload string
+		value := func(text string) answer { return says(`{"persistence_metadata":{"value":` + text + `}}`) }
+		large := func(bytes int) string { return `"` + strings.Repeat("x", bytes-2) + `"` }
+		c := assemble(t, featurewire.HookBeforePersistence, options{},
+			func(p json.RawMessage) (any, error) {
+				payload = string(p)
+				return json.RawMessage(`{"persistence_metadata":{"value":{"k":1},"public":true}}`), nil
+			},
+			value(`null`), fails, value(large(featurewire.MaxPersistenceValueBytes)), value(large(featurewire.MaxPersistenceValueBytes+1)),
+			says(`{"persistence_metadata":7}`), says(`{}`), says(strings.Split(deny(t), `,"context"`)[0]+"}"),
+		)
+		got := c.BeforePersistence(t.Context(), scope, agent.Persistence{
+			Protocol: "p", StopReason: "end", TextBytes: 1, ToolCalls: 2, Reasonings: 3, Media: 4,
+		})
+		want := `{"media_part_count":4,"model":"m/x","protocol":"p","reasoning_part_count":3,"run_id":"run:e1","stop_reason":"end","text_bytes":1,"tool_call_count":2}`
+		if payload != want {
+			t.Errorf("payload %s, want %s", payload, want)
 		}
-	}
-	slices.Sort(names)
-	if fmt.Sprint(names) != "[a b d]" || !c.diagnosed("e", "at most max_persistence_value_bytes (16384)") || !c.diagnosed("c", "no idea") || !c.diagnosed("f", "refused") {
-		t.Errorf("namespaces %q, diagnostics %q", names, c.told)
-	}
+		var names []string
+		for name, v := range got.All() {
+			names = append(names, name)
+			if v.Generation != 5 || v.Public != (name == "a") {
+				t.Errorf("%s: generation %d, public %v", name, v.Generation, v.Public)
+			}
+		}
+		slices.Sort(names)
+		if fmt.Sprint(names) != "[a b d]" || !c.diagnosed("e", "at most max_persistence_value_bytes (16384)") || !c.diagnosed("c", "no idea") || !c.diagnosed("f", "refused") {
+			t.Errorf("namespaces %q, diagnostics %q", names, c.told)
+		}
+	})
 }
 
 // EXT04-HOOK-045: 32 namespaces and 131072 bytes, at the limit and one over.
 func TestBeforePersistence_bounds(t *testing.T) {
-	value := func(bytes int) answer {
-		return says(`{"persistence_metadata":{"value":"` + strings.Repeat("x", bytes-2) + `"}}`)
-	}
-	each := featurewire.MaxPersistenceTotalBytes / 8
-	full := slices.Repeat([]answer{value(each)}, 8)
-	c := assemble(t, featurewire.HookBeforePersistence, options{}, append(full, value(3))...)
-	if got := c.BeforePersistence(t.Context(), scope, agent.Persistence{}); got.Len() != 8 || !c.diagnosed("i", "dropped") {
-		t.Errorf("%d values, diagnostics %q", got.Len(), c.told)
-	}
-	most := featurewire.MaxPersistenceNamespaces
-	c = assemble(t, featurewire.HookBeforePersistence, options{}, slices.Repeat([]answer{value(3)}, most+1)...)
-	if got := c.BeforePersistence(t.Context(), scope, agent.Persistence{}); got.Len() != most || !c.diagnosed(c.rigs[most].X.Name(), "dropped") {
-		t.Errorf("%d values, diagnostics %q", got.Len(), c.told)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		value := func(bytes int) answer {
+			return says(`{"persistence_metadata":{"value":"` + strings.Repeat("x", bytes-2) + `"}}`)
+		}
+		each := featurewire.MaxPersistenceTotalBytes / 8
+		full := slices.Repeat([]answer{value(each)}, 8)
+		c := assemble(t, featurewire.HookBeforePersistence, options{}, append(full, value(3))...)
+		if got := c.BeforePersistence(t.Context(), scope, agent.Persistence{}); got.Len() != 8 || !c.diagnosed("i", "dropped") {
+			t.Errorf("%d values, diagnostics %q", got.Len(), c.told)
+		}
+		most := featurewire.MaxPersistenceNamespaces
+		c = assemble(t, featurewire.HookBeforePersistence, options{}, slices.Repeat([]answer{value(3)}, most+1)...)
+		if got := c.BeforePersistence(t.Context(), scope, agent.Persistence{}); got.Len() != most || !c.diagnosed(c.rigs[most].X.Name(), "dropped") {
+			t.Errorf("%d values, diagnostics %q", got.Len(), c.told)
+		}
+	})
 }
 
 // EXT04-HOOK-042: 200 ms for all together; what came before is kept.
@@ -160,33 +164,35 @@ func TestBeforePersistence_wait(t *testing.T) {
 
 // EXT04-HOOK-077, EXT04-HOOK-078, EXT04-HOOK-080, EXT04-HOOK-081.
 func TestCacheWarming(t *testing.T) {
-	var seen []string
-	heed := func(a answer) answer {
-		return func(p json.RawMessage) (any, error) {
-			seen = append(seen, string(p))
-			return a(p)
+	synctest.Test(t, func(t *testing.T) {
+		var seen []string
+		heed := func(a answer) answer {
+			return func(p json.RawMessage) (any, error) {
+				seen = append(seen, string(p))
+				return a(p)
+			}
 		}
-	}
-	c := assemble(t, featurewire.HookCacheWarmingDecision, options{},
-		heed(says(`{"cache_warming_decision":"stop"}`)), heed(says(`{"cache_warming_decision":null}`)), heed(fails),
-		heed(says(`{"cache_warming_decision":"sometimes"}`)), heed(says(strings.Split(deny(t), `,"context"`)[0]+"}")))
-	d := agent.CacheDecision{
-		Phase: "idle", WarmCost: 1, MissCost: 2, Continuation: 0.25, ExpectedSavings: -3, Economics: true, Action: agent.WarmCache,
-	}
-	if got := c.CacheWarming(t.Context(), scope, d); got != agent.StopCache {
-		t.Errorf("action %q, want stop", got)
-	}
-	form := `{"decision":{"action":"%s","continuation_probability":0.25,"economics_available":true,"expected_savings_microdollars":-3,` +
-		`"miss_cost_microdollars":2,"phase":"idle","warm_cost_microdollars":1},"model":"m/x"}`
-	for n, action := range []string{"warm", "stop", "stop", "stop", "stop"} {
-		if want := fmt.Sprintf(form, action); n >= len(seen) || seen[n] != want {
-			t.Errorf("the extension %d saw %q, want %s", n, seen, want)
+		c := assemble(t, featurewire.HookCacheWarmingDecision, options{},
+			heed(says(`{"cache_warming_decision":"stop"}`)), heed(says(`{"cache_warming_decision":null}`)), heed(fails),
+			heed(says(`{"cache_warming_decision":"sometimes"}`)), heed(says(strings.Split(deny(t), `,"context"`)[0]+"}")))
+		d := agent.CacheDecision{
+			Phase: "idle", WarmCost: 1, MissCost: 2, Continuation: 0.25, ExpectedSavings: -3, Economics: true, Action: agent.WarmCache,
 		}
-	}
-	last := assemble(t, featurewire.HookCacheWarmingDecision, options{}, says(`{"cache_warming_decision":"stop"}`), says(`{"cache_warming_decision":"warm"}`))
-	if got := last.CacheWarming(t.Context(), scope, d); got != agent.WarmCache {
-		t.Errorf("action %q, want the last one", got)
-	}
+		if got := c.CacheWarming(t.Context(), scope, d); got != agent.StopCache {
+			t.Errorf("action %q, want stop", got)
+		}
+		form := `{"decision":{"action":"%s","continuation_probability":0.25,"economics_available":true,"expected_savings_microdollars":-3,` +
+			`"miss_cost_microdollars":2,"phase":"idle","warm_cost_microdollars":1},"model":"m/x"}`
+		for n, action := range []string{"warm", "stop", "stop", "stop", "stop"} {
+			if want := fmt.Sprintf(form, action); n >= len(seen) || seen[n] != want {
+				t.Errorf("the extension %d saw %q, want %s", n, seen, want)
+			}
+		}
+		last := assemble(t, featurewire.HookCacheWarmingDecision, options{}, says(`{"cache_warming_decision":"stop"}`), says(`{"cache_warming_decision":"warm"}`))
+		if got := last.CacheWarming(t.Context(), scope, d); got != agent.WarmCache {
+			t.Errorf("action %q, want the last one", got)
+		}
+	})
 }
 
 // EXT04-HOOK-079: 200 ms each, and together no longer than the refresh leaves.
