@@ -17307,7 +17307,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress, requests of the extension, confirmations, approvals, secret look-ups, artifacts, snapshots, catalog epochs, resources, tickets, leases and shortcuts never pass from one generation to the next.",
 		Source:   "feature 14.6, feature 13.4",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service",
 	},
 	{
 		ID:       EXT04Reload009,

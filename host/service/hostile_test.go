@@ -55,7 +55,7 @@ var values = []string{
 
 // samples are params that are served, by method; %d is the parent.
 var samples = map[string]string{
-	featurewire.MethodArtifactPublish:     `{"parent_request_id":%d,"mime_type":"image/gif","size":6,"sha256":"57cef70f8b0da4a47d3f7ab1d5ba2b23a4fbe8ba9d1ea4dc6d7ea04e2f4db2ae","data":{"encoding":"base64","data":"R0lGODlh"}}`,
+	featurewire.MethodArtifactPublish:     `{"parent_request_id":%d,"mime_type":"image/gif","size":6,"sha256":"610f5ae4d76e332636a17bd357fd6ce99029316a99d320280d4d77a746bf29e8","data":{"encoding":"base64","data":"R0lGODlh"}}`,
 	featurewire.MethodConfirmationRequest: `{"parent_request_id":%d,"prompt":"x","detail":"x","destructive":true,"default":true}`,
 	featurewire.MethodInputRequest:        `{"parent_request_id":%d,"prompt":"x","secret":true}`,
 	featurewire.MethodPolicyEvaluate:      `{"parent_request_id":%d,"intent":{"kind":"x","operation":"x","target":{},"data_classes":["x"],"adapter_hints":{"read_only":true,"destructive":null}},"approval_token":"` + strings.Repeat("a", 64) + `"}`,
