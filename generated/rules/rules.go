@@ -8511,7 +8511,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host has one bus for each host session.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus011,
@@ -8522,7 +8523,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host without a bus leaves event_bus and every bus method out of its offer and answers bus requests with unknown_method.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus012,
@@ -8533,7 +8535,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives no bus to a process that a workspace shares or that speaks another API.",
 		Source:   "canonical 7.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus013,
@@ -8592,7 +8595,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host attaches a process that selected event_bus behind the installed contract and before it reads another byte of it, and queues the first binding notice then.",
 		Source:   "canonical 7.1, 10.1",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT03Bus018,
@@ -14758,7 +14762,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent_sessions` is offered only where a child-agent service is bound; a coding host binds it to the trusted and enabled first-party `octet-subagents`.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent009,
@@ -14769,7 +14774,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent_model_selection_v1` and `delegation_telemetry_v1` are offered whenever `agent_sessions` is.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent010,
@@ -14780,7 +14786,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent_session_events_v1` and `agent_session_lifetime_v1` are offered only where `agent_sessions` is.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent011,
@@ -14803,7 +14810,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`delegation_telemetry_v1` adds no message to the wire.",
 		Source:   "feature 5",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent013,
@@ -14814,7 +14822,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The owner of an agent request is derived from its parent, which is a live `tool/call` of the model or a `command/execute` of a declared command and never a prompt or context handler.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent014,
@@ -14825,7 +14834,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A tree of agents belongs to the manifest name, the SHA-256 digest of the manifest's identity and the durable session owner, and outlives a restart or reload of the process.",
 		Source:   "feature 12.1, feature 14.6",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent015,
@@ -14836,7 +14846,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed agent request is answered with `-32602`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent016,
@@ -14847,7 +14858,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing service or owner, foreign ownership, a reached limit, failed persistence and an invalid operation are answered with `-32002`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent017,
@@ -14858,7 +14870,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "One owner has at most 8 active and 32 retained agents at depth 1; beyond that `agent/spawn` is answered with `-32002`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent018,
@@ -14869,7 +14882,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An agent text over 131,072 bytes is answered with `-32602`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent019,
@@ -14880,7 +14894,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A null ceiling of the policy takes over the parent's, which may be none.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent020,
@@ -14891,7 +14906,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A member of `model_selection` that is absent means `inherit`, an unknown member or a `provider` without a `model` is rejected, and so is a selection that is not null without its feature.",
 		Source:   "feature 12.1, feature 6",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent021,
@@ -14902,7 +14918,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/spawn` is answered with `agent_id`, `agent_path`, `task_name`, `profile` and `fingerprint` where given, `idempotency_key`, `status`, the policy in effect, `created_at_ms`, `started_at_ms`, `completed_at_ms`, `deadline_at_ms`, `principal` and `resource_owner`, the latter a string.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent022,
@@ -14913,7 +14930,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While model selection is negotiated, the answer to `agent/spawn` holds `resolved_model` with `provider`, `model` and `reasoning`, the latter an object such as `{\"type\":\"off\"}`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent023,
@@ -14924,7 +14942,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The same idempotency key with identical task, profile, fingerprint, message and policy gives the same result as long as its record is retained; with another input it is answered with `-32002`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent024,
@@ -14935,7 +14954,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Idempotency keys belong to principal and owner, and stale ones are pruned by the owner's next run.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent025,
@@ -14946,7 +14966,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A child agent starts with a fresh context and a frozen set of tools without the agent tools.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent026,
@@ -14957,7 +14978,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host enforces the limits of a child agent and its wall-clock time, even while the extension is idle or restarts.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent027,
@@ -14968,7 +14990,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`status` is an object with the tag `state`: `pending`, `running`, `completed` with `output`, `interrupted`, `timed_out`, `failed` with `error`, or `shutdown`.",
 		Source:   "feature 12.1, feature op 28",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent028,
@@ -14979,7 +15002,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` looks for `query` in model, provider and display name without regard to case, lists at most `limit` models, 50 by default, and says in `truncated` whether there are more.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent029,
@@ -14990,7 +15014,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` tells of each model `model`, `provider`, `display_name`, which may be null, at most 32 labels in `reasoning`, `context_window` and `max_output_tokens`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent030,
@@ -15001,7 +15026,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` is served to the root owner alone.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent031,
@@ -15012,7 +15038,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/message` is answered with `delivered_to` and a `delivery` of `steering` or `queued`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent032,
@@ -15023,7 +15050,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/follow_up` is answered with `agent_id`, `agent_path` and a `delivery` of `follow_up` or `new_run`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent033,
@@ -15034,7 +15062,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/follow_up` is refused for a target that is shut down, has an interruption in flight or a full queue.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent034,
@@ -15045,7 +15074,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A run that `agent/follow_up` resumes counts an elapsed deadline anew from the requested timeout, keeps one that lies ahead, and stays unlimited without a timeout.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent035,
@@ -15056,7 +15086,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/list` is answered with `principal`, `resource_owner`, a `persistence_error` that is null or a string, and `agents`.",
 		Source:   "feature 12.1, feature op 32",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent036,
@@ -15067,7 +15098,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An agent in the list shows its place, task, policy, state, times, counters, an opaque `phase`, its last 6 tools with at most 160 bytes of arguments on one line, `usage` in disjoint buckets and, where known, its cost.",
 		Source:   "feature 12.1, feature op 32",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent037,
@@ -15078,7 +15110,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The session of a listed agent is the opaque reference in `session`, which starts with `agent-session:`.",
 		Source:   "feature 12.1, feature op 28",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent038,
@@ -15089,7 +15122,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/wait` is answered with `timed_out` and a `snapshot` like an `agent/list` result, at once when nothing is pending or running.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent039,
@@ -15100,7 +15134,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`timeout_ms` of `agent/wait` is 30,000 by default and is cut to the range from 1 to 60,000.",
 		Source:   "feature 2, feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent040,
@@ -15111,7 +15146,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/wait` ends with its parent.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent041,
@@ -15122,7 +15158,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/interrupt` cancels the target with all below it and is answered with `agent_id`, `agent_path`, `previous_status` and a boolean `interrupt_requested`.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent042,
@@ -15133,7 +15170,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "After the owning root is inactive, `agent/list` and `agent/wait` are still served, and `agent/spawn`, `agent/message`, `agent/follow_up` and `agent/interrupt` fail.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent043,
@@ -15144,7 +15182,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before a root is settled the host stops its children, waits for them briefly and books what they used.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent044,
@@ -15155,7 +15194,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The shutdown of the process asks its agent trees to shut down.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent045,
@@ -15166,7 +15206,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With `agent_session_lifetime_v1` an explicit owner beside a live parent must match that parent's owner.",
 		Source:   "feature 12.1, feature 13.3",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent046,
@@ -15177,7 +15218,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With `agent_session_lifetime_v1` an owner that is still issued admits a request without an active parent; a parent whose cancellation is still remembered does not.",
 		Source:   "feature 12.1, feature 13.3",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent047,
@@ -15188,7 +15230,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When an owner retires, its later agent requests are invalid, its waits return, and only its own trees are asked to shut down.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent048,
@@ -15199,7 +15242,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/stop` is answered with `agent_id` and `shutdown_requested` true, which does not say that the agent has settled.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent049,
@@ -15210,7 +15254,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/events` is answered with `agent_id`, `session_id` or null, `events` of `sequence` and an opaque `event`, `next_sequence`, `has_more` and `status`.",
 		Source:   "feature 12.1, feature op 28",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent050,
@@ -15221,7 +15266,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/events` takes nothing away: the same cursor gives the same events again, in order.",
 		Source:   "feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent051,
@@ -15232,7 +15278,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `after_sequence` that lies ahead or has expired is an error.",
 		Source:   "feature 12.1, feature 2",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent052,
@@ -15243,7 +15290,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`timeout_ms` of `agent/events` is 0 by default, and one over 25,000 is refused instead of cut.",
 		Source:   "feature 2, feature 12.1",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Agent053,
@@ -15254,7 +15302,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One answer of `agent/events` holds at most 256 records and 524,288 bytes; the log keeps 4,096 records and 2,097,152 bytes, and an event over 262,144 bytes becomes `observation_error`.",
 		Source:   "feature 2",
-		Unproven: "needs a host that runs child agents",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       EXT04Composer001,
@@ -15687,7 +15736,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The holder of a grant is sent no `ui/resize`.",
 		Source:   "feature 12.6",
-		Unproven: "needs a host that owns a terminal",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Term007,
@@ -15900,7 +15950,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A tool whose `composition` has an unknown member, or is there without the feature, is refused.",
 		Source:   "feature 6, feature 4.2",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Nest007,
@@ -16119,7 +16170,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/register` and `resource/release` are served for a live `tool/call` alone.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res008,
@@ -16130,7 +16182,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/register` is answered with a provisional reference; beyond 256 records, or 32 registrations of one parent, it is refused.",
 		Source:   "feature 12.9, feature 2",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res009,
@@ -16141,7 +16194,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/release` is answered with `retired` true and `cleanup` `pending`, or with the retained `completed`, `failed` or `unknown`.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res010,
@@ -16152,7 +16206,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The resources that a call exports become active in one step with the admission of its successful result; failure, invalid output and an earlier cancellation retire its provisional references.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res011,
@@ -16163,7 +16218,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A resource that a call takes in is pinned for it alone from dispatch to settlement, and a cancellation does not unpin it.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res012,
@@ -16174,7 +16230,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The release of a pinned resource is refused with `-32002` and the token `resource_busy`.",
 		Source:   "feature 12.9, feature op 24",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res013,
@@ -16185,7 +16242,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A resource or bulk request that is malformed is refused with `-32602`, one without authority with `-32002`, and one that fails in execution with `-32603`.",
 		Source:   "feature op 24",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res014,
@@ -16196,7 +16254,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/dispose` carries `resources` and the `reason` `retired`.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res015,
@@ -16207,7 +16266,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When it stays unknown whether a resource was cleaned up, the generation is ended within a bound.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Res016,
@@ -16218,7 +16278,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A change of owner, an accepted reload and a restart invalidate resources; a candidate that fails does not.",
 		Source:   "feature 12.9, feature 14.6",
-		Unproven: "needs a host that offers native resources",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/resource",
 	},
 	{
 		ID:       EXT04Bulk001,
@@ -16249,7 +16310,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Where `bulk_objects_v1` is offered, the offer holds it in `protocol` with the `profile` `local-file.v1`, an absolute `transfer_directory` and `limits`.",
 		Source:   "feature 3.1",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk004,
@@ -16260,7 +16322,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk_objects_v1` is offered only where bulk storage is configured.",
 		Source:   "feature 5",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk005,
@@ -16271,7 +16334,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The limits of bulk objects are `object_bytes`, 268,435,456 by default, `owner_bytes`, 536,870,912, `write_tickets_per_generation`, 8, `read_leases_per_generation`, 32, and `blobs_per_owner`, 256; past them a request is refused.",
 		Source:   "feature 12.9, feature 2",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk006,
@@ -16282,7 +16346,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Bulk requests are served for a live `tool/call` alone.",
 		Source:   "feature 12.9, feature 13.2",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk007,
@@ -16293,7 +16358,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/write` is answered with `ticket`, `profile`, `locator` and `capacity`, and `bulk/read` with `lease`, `profile`, `locator` and `bytes`.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk008,
@@ -16304,7 +16370,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A locator is a flat file name in the transfer directory, good only with its ticket or lease; the host follows no link and no other path.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk009,
@@ -16315,7 +16382,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/commit` uses its ticket up and is answered with a provisional reference, which is published with the admission of the successful parent.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk010,
@@ -16326,7 +16394,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/release` is answered with `released` true.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Bulk011,
@@ -16337,7 +16406,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Blobs outlive a restart of their producer; tickets and leases do not.",
 		Source:   "feature 12.9, feature 14.6",
-		Unproven: "needs a host with bulk storage",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bulk",
 	},
 	{
 		ID:       EXT04Diag001,
@@ -16639,7 +16709,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`remote_ui` is offered only where the frontend consumes frames, and `terminal_input_intercept_v1` only beside it.",
 		Source:   "feature 5, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui008,
@@ -16650,7 +16721,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/open` is answered with `columns` and `rows`, and with `editor_mount_id` where the placement is `editor`.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui009,
@@ -16661,7 +16733,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A surface without `placement` is `fullscreen`, and `mouse_capture` is false by default.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui010,
@@ -16672,7 +16745,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "More than 16 live mounts, an occupied placement, a conflict of focus, a panel of the host and a ceded terminal refuse `ui/open`.",
 		Source:   "feature 12.12, feature 2",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui011,
@@ -16683,7 +16757,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame for another size than the current one is dropped before its revision counts, and so is one whose revision does not grow, revision 0 being valid.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui012,
@@ -16694,7 +16769,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame over its bounds, or with a cursor movement, an erasure, an OSC, a query, a line break or another control, is dropped.",
 		Source:   "feature 12.12, feature 2",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui013,
@@ -16705,7 +16781,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Only the latest frame of each mount waits to be shown.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui014,
@@ -16716,7 +16793,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/close` of a foreign surface is refused, and of an own one is answered with an empty object.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui015,
@@ -16727,7 +16805,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A desktop notification waits among at most 16 and is answered with a boolean `tools_expanded`.",
 		Source:   "feature 12.12, feature op 25, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui016,
@@ -16738,7 +16817,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Other operations of `ui/chrome` are refused.",
 		Source:   "feature op 25",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui017,
@@ -16749,7 +16829,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/key` carries `surface_id`, `key`, a `kind` of `press`, `repeat` or `release` and `modifiers` among `shift`, `alt`, `control` and `super`.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui018,
@@ -16760,7 +16841,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/mouse` carries `surface_id`, a `kind` of `press`, `release`, `drag`, `move` or `wheel`, a `button` of `left`, `middle`, `right` or `none`, cells `x` and `y` from zero, `modifiers` and a `wheel_delta` that is positive downwards.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui019,
@@ -16771,7 +16853,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/resize` carries `surface_id`, `columns` and `rows`, and `ui/closed` carries `surface_id` and `reason`.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui020,
@@ -16782,7 +16865,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`context/updated` carries the complete `resource_owner` in force and the `host` state.",
 		Source:   "feature 12.12",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui021,
@@ -16793,7 +16877,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Keys for an editor carry `editor_input` with `mount_id` and `input_revision`, and `ui/editor-text` carries `surface_id`, `text` and `paste`.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui022,
@@ -16804,7 +16889,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Editor input without an acknowledged checkpoint waits among at most 128 events and 262,144 bytes.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui023,
@@ -16815,7 +16901,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame of an editor is shown only after its checkpoint was acknowledged, and owner, generation, surface, mount, both revisions, the composer and the focus are checked again when the text changes.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui024,
@@ -16826,7 +16913,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`Ctrl+G` ends the focused fullscreen mount at once, and `Ctrl+D` closes the application.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui025,
@@ -16837,7 +16925,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/terminal-input/intercept` carries `data` of at most 256 bytes and `resource_owner`; longer input is not offered and stays native.",
 		Source:   "feature 12.12, feature 2, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui026,
@@ -16848,7 +16937,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An interception that is incomplete, cannot be decoded or answers a terminal query is refused; one that is late lets the original input pass and may end the interception until a reload.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Ui027,
@@ -16859,7 +16949,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "No method of an extension submits the composer.",
 		Source:   "feature 12.12, feature op 29",
-		Unproven: "needs a host with remote surfaces",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/remoteui",
 	},
 	{
 		ID:       EXT04Bus001,
@@ -16882,7 +16973,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A process on this wire is no peer of an event bus and is sent neither `bus/event` nor `bus/lifecycle`.",
 		Source:   "feature 12.13",
-		Unproven: "needs a host with an event bus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/bus",
 	},
 	{
 		ID:       EXT04Parent001,

@@ -153,6 +153,32 @@ func TestBinding_isOfferedWhereItIsBound(t *testing.T) {
 	}
 }
 
+// EXT04-NEST-006
+func TestDefinition_ofAComposingTool(t *testing.T) {
+	for _, c := range []struct {
+		composition string
+		bound, good bool
+	}{
+		{`{"mode":"on","inline_budget":0}`, true, true}, {`{"mode":"only","inline_budget":16000}`, true, true},
+		{`{"mode":"on","inline_budget":16001}`, true, false}, {`{"mode":"on","inline_budget":0,"stray":1}`, true, false},
+		{`{"mode":"off","inline_budget":0}`, true, false}, {`{"mode":"on","inline_budget":0}`, false, false},
+	} {
+		var bindings []extension.Binding
+		if c.bound {
+			bindings = []extension.Binding{New(&memory{}).Binding()}
+		}
+		_, err := extensiontest.TryStart(t, extensiontest.Setup{
+			Options: extension.Options{Bindings: bindings},
+			Initialize: func(result map[string]any) {
+				result["tools"] = []any{json.RawMessage(`{"name":"work","description":"Works.","parameters":{"type":"object"},"composition":` + c.composition + `}`)}
+			},
+		})
+		if (err == nil) != c.good {
+			t.Errorf("%s, offered %v: %v", c.composition, c.bound, err)
+		}
+	}
+}
+
 // EXT04-NEST-007
 func TestVisible(t *testing.T) {
 	a, b := named("a", tool.Read, nil), named("b", tool.Write, nil)
