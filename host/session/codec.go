@@ -113,13 +113,18 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // checksum covers everything that a record says. The database has none of its own: without it a flipped
 // bit would be taken for something that was said.
 func (r record) checksum(session string) int64 {
-	h := crc32.New(castagnoli)
-	for _, part := range [][]byte{[]byte(session), []byte(r.kind), []byte(r.valueOf), r.payload, r.metadata} {
-		_ = binary.Write(h, binary.BigEndian, int64(len(part)))
-		_, _ = h.Write(part)
+	var buffer [256]byte
+	head := buffer[:0]
+	for _, number := range []int64{r.seq, r.parent, r.time, int64(len(r.payload)), int64(len(r.metadata))} {
+		head = binary.BigEndian.AppendUint64(head, uint64(number))
 	}
-	_ = binary.Write(h, binary.BigEndian, [3]int64{r.seq, r.parent, r.time})
-	return int64(h.Sum32())
+	for _, text := range []string{session, r.kind, r.valueOf} {
+		head = binary.BigEndian.AppendUint64(head, uint64(len(text)))
+		head = append(head, text...)
+	}
+	sum := crc32.Update(0, castagnoli, head)
+	sum = crc32.Update(sum, castagnoli, r.payload)
+	return int64(crc32.Update(sum, castagnoli, r.metadata))
 }
 
 // whole reports whether a record is as it was written.
