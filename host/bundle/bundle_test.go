@@ -153,7 +153,11 @@ func tree(t testing.TB, root string) string {
 				return err
 			}
 		}
-		fmt.Fprintf(&b, "%s %s %d %x\n", strings.TrimPrefix(path, root), info.Mode(), info.ModTime().UnixNano(), text)
+		changed := info.ModTime().UnixNano()
+		if path == root { // what was made in it and removed again shows in its time
+			changed = 0
+		}
+		fmt.Fprintf(&b, "%s %s %d %x\n", strings.TrimPrefix(path, root), info.Mode(), changed, text)
 		return nil
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -43,7 +44,7 @@ func (o Options) Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.store(ctx, path, db)
+	return o.store(ctx, path, db, false)
 }
 
 // OpenReader opens a store that exists for reading alone: nothing in it is changed or repaired, and
@@ -54,7 +55,7 @@ func (o Options) OpenReader(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.store(ctx, path, db)
+	return o.store(ctx, path, db, true)
 }
 
 func (o Options) complete() Options {
@@ -67,12 +68,16 @@ func (o Options) complete() Options {
 	return o
 }
 
-func (o Options) store(ctx context.Context, path string, db database) (*Store, error) {
+func (o Options) store(ctx context.Context, path string, db database, readOnly bool) (*Store, error) {
 	s := &Store{path: path, db: db, now: o.Now}
 	err := db.view(ctx, func(r rows) (err error) {
 		s.owner, err = r.ownerKey()
 		return err
 	})
+	// Whoever only reads a damaged file wants what is left of it, and asks for no owner.
+	if errors.Is(err, ErrDamaged) && readOnly {
+		err = nil
+	}
 	if err != nil {
 		_ = db.close()
 		return nil, err

@@ -190,7 +190,7 @@ func TestMigration_bringsAStoreForwardOrLeavesIt(t *testing.T) {
 
 // damaged makes a session of five entries, closes the store so that all of it stands in the file, and
 // returns path and ids.
-func damaged(t *testing.T, damage func(path string, s string)) (*session.Store, string) {
+func damaged(t *testing.T, damage func(path, id string), reopen ...func(path string) *session.Store) (*session.Store, string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "sessions.db")
 	store := openAt(t, path)
@@ -202,6 +202,9 @@ func damaged(t *testing.T, damage func(path string, s string)) (*session.Store, 
 		t.Fatal(err)
 	}
 	damage(path, s.ID())
+	if len(reopen) > 0 {
+		return reopen[0](path), s.ID()
+	}
 	return openAt(t, path), s.ID()
 }
 
@@ -291,14 +294,7 @@ func TestDamage_ofTheIndex(t *testing.T) {
 		if err := row.Scan(&root); err != nil {
 			t.Fatal(err)
 		}
-		file, err := os.OpenFile(path, os.O_RDWR, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = file.Close() }()
-		if _, err := file.WriteAt(bytes.Repeat([]byte{0xff}, 4096), (root-1)*4096); err != nil {
-			t.Fatal(err)
-		}
+		overwritePage(t, path, root)
 	})
 	branch, err := store.Branch(t.Context(), id)
 	if err != nil {

@@ -1,0 +1,135 @@
+package session_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/session"
+)
+
+// TestOpen_byManyAtOnce lets many programs make the same store and write to it at the same time.
+func TestOpen_byManyAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	const programs, batches = 8, 10
+	done := make(chan error, programs)
+	for program := range programs {
+		go func() {
+			done <- func() error {
+				store, err := session.Open(t.Context(), path)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = store.Close() }()
+				info, err := store.Create(t.Context(), session.New{Name: fmt.Sprint(program)})
+				if err != nil {
+					return err
+				}
+				s, err := store.Begin(t.Context(), info.ID)
+				if err != nil {
+					return err
+				}
+				defer func() { _ = s.Close() }()
+				for n := range batches {
+					if _, err := s.Append(t.Context(), said(conversation.User, fmt.Sprintf("%d of %d", n, program))); err != nil {
+						return err
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range programs {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	store := openAt(t, path)
+	list, err := store.List(t.Context(), session.Filter{})
+	if err != nil || len(list) != programs {
+		t.Fatalf("%d sessions, %v", len(list), err)
+	}
+	for _, info := range list {
+		branch, err := store.Branch(t.Context(), info.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, text := range plain(branch) {
+			want(t, "text", text, fmt.Sprintf("%d of %s", n, info.Name))
+		}
+		want(t, "entries", len(branch), batches)
+	}
+}
+
+// TestSession_isUsedByManyAtOnce appends to one session from many goroutines: each batch stays together.
+func TestSession_isUsedByManyAtOnce(t *testing.T) {
+	s := begin(t, open(t))
+	const writers = 16
+	done := make(chan error, writers)
+	for writer := range writers {
+		go func() {
+			_, err := s.Append(t.Context(), said(conversation.User, fmt.Sprintf("%d a", writer)), said(conversation.User, fmt.Sprintf("%d b", writer)))
+			done <- err
+		}()
+	}
+	for range writers {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	all := texts(t, s)
+	want(t, "entries", len(all), 2*writers)
+	for n := 0; n+1 < len(all); n += 2 {
+		if strings.TrimSuffix(all[n], " a") != strings.TrimSuffix(all[n+1], " b") {
+			t.Errorf("a batch was torn: %q, then %q", all[n], all[n+1])
+		}
+	}
+}
+
+func TestReader_exportsWhereTheOwnerKeyIsLost(t *testing.T) {
+	store, id := damaged(t, func(path, _ string) {
+		var root int64
+		if err := database(t, path).QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = 'meta'").Scan(&root); err != nil {
+			t.Fatal(err)
+		}
+		// The index of the table is as good as the table for whoever looks for a key.
+		for _, name := range []string{"meta", "sqlite_autoindex_meta_1"} {
+			if err := database(t, path).QueryRowContext(t.Context(), "SELECT rootpage FROM sqlite_schema WHERE name = ?", name).Scan(&root); err != nil {
+				t.Fatal(err)
+			}
+			overwritePage(t, path, root)
+		}
+	}, func(path string) *session.Store {
+		_, err := session.Open(t.Context(), path)
+		trouble(t, err, session.ErrDamaged, path)
+		store, err := session.Options{}.OpenReader(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		return store
+	})
+	var out bytes.Buffer
+	if err := store.Export(t.Context(), id, &out, session.JSONL); err != nil || strings.Count(out.String(), `"record":"entry"`) != 5 {
+		t.Errorf("got %v, %d bytes", err, out.Len())
+	}
+}
+
+// overwritePage destroys one page of a file.
+func overwritePage(t *testing.T, path string, page int64) {
+	t.Helper()
+	const size = 4096
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = file.WriteAt(bytes.Repeat([]byte{0xff}, size), (page-1)*size)
+	if err := errors.Join(err, file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
