@@ -153,6 +153,13 @@ func TestPaths_stayInside(t *testing.T) {
 	b.link("..", "up")
 	b.put("sub/a.txt", "a\n")
 	b.link("keep.txt", "inside")
+	b.link("../keep.txt", "sub/down")
+	b.put("far/away/keep.txt", "far\n")
+	b.link("far/away", "near")
+	b.link("../keep.txt", "far/away/wrong")
+	b.wants("edit", arguments{"path": "sub/down", "old_text": "one", "new_text": "1"}, false)
+	// As it is written this leads to keep.txt, on the disk to far/keep.txt.
+	b.wants("write", arguments{"path": "near/wrong", "content": "x"}, true, "is not followed")
 	for _, path := range []string{"../outside.txt", b.outside, "relative", "absolute", "up/outside.txt", "sub/../../outside.txt"} {
 		b.wants("read", arguments{"path": path}, true)
 		b.wants("write", arguments{"path": path, "content": "gone"}, true)
@@ -173,7 +180,7 @@ func TestPaths_stayInside(t *testing.T) {
 	if info, err := os.Lstat(filepath.Join(b.dir, "inside")); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Errorf("the link was replaced: %v %v", info, err)
 	}
-	if got := b.content("keep.txt"); got != "one\n2\nthree\n" {
+	if got := b.content("keep.txt"); got != "1\n2\nthree\n" {
 		t.Errorf("behind the link: %q", got)
 	}
 }
@@ -246,14 +253,14 @@ func TestWrite(t *testing.T) {
 	if len(r.Changes) != 1 || r.Changes[0].Path != "a/b/new.txt" || r.Changes[0].Kind != tool.Created || r.Changes[0].Added != 2 {
 		t.Errorf("changes: %+v", r.Changes)
 	}
-	if err := os.Chmod(filepath.Join(b.dir, "keep.txt"), 0o750); err != nil {
+	if err := os.Chmod(filepath.Join(b.dir, "keep.txt"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	r = b.wants("write", arguments{"path": "keep.txt", "content": "one\n2\nthree\n"}, false, "changed")
 	if c := r.Changes[0]; c.Kind != tool.Changed || c.Added != 1 || c.Removed != 1 || !strings.Contains(c.Diff, "-two\n+2\n") || !strings.HasPrefix(c.Diff, "--- a/keep.txt\n") {
 		t.Errorf("change: %+v", c)
 	}
-	if info, err := os.Stat(filepath.Join(b.dir, "keep.txt")); err != nil || info.Mode().Perm() != 0o750 {
+	if info, err := os.Stat(filepath.Join(b.dir, "keep.txt")); err != nil || info.Mode().Perm() != 0o777 {
 		t.Errorf("mode: %v %v", info.Mode(), err)
 	}
 	if r := b.wants("write", arguments{"path": "keep.txt", "content": "one\n2\nthree\n"}, false, "already"); r.Changes != nil {
@@ -262,6 +269,12 @@ func TestWrite(t *testing.T) {
 	b.wants("write", arguments{"path": "a", "content": "x"}, true, "is a directory")
 	b.wants("write", arguments{"path": "keep.txt/x", "content": "x"}, true, "keep.txt/x")
 	b.wants("write", arguments{"path": "big", "content": strings.Repeat("x", maxFileBytes)}, false)
+	for size, compared := range map[int]bool{maxCompared: true, maxCompared + 1: false} {
+		r := b.wants("write", arguments{"path": "compared" + itoa(size), "content": strings.Repeat("x\n", size/2) + strings.Repeat("y", size%2)}, false)
+		if got := r.Changes[0].Diff != ""; got != compared {
+			t.Errorf("%d bytes are compared: %v", size, got)
+		}
+	}
 	b.wants("write", arguments{"path": "big2", "content": strings.Repeat("x", maxFileBytes+1)}, true, "at most")
 	if r := b.wants("write", arguments{"path": "zero", "content": "a\x00"}, false); r.Changes[0].Diff != "" {
 		t.Errorf("the difference of what is no text: %q", r.Changes[0].Diff)
@@ -362,7 +375,7 @@ func itoa(i int) string { text, _ := json.Marshal(i); return string(text) }
 
 func TestGlob(t *testing.T) {
 	b := open(t)
-	for _, name := range []string{"a.go", "src/b.go", "src/deep/c.go", "src/deep/c_test.go", "web/d.ts", "web/e.tsx", "node_modules/x/f.ts", ".git/HEAD"} {
+	for _, name := range []string{"a.go", "src/b.go", "src/deep/c.go", "src/deep/c_test.go", "web/d.ts", "web/e.tsx", "node_modules/x/f.ts", ".git/HEAD", "made/CACHEDIR.TAG", "made/g.go"} {
 		b.put(name, "")
 	}
 	for _, c := range []struct{ pattern, path, want string }{

@@ -20,6 +20,7 @@ import (
 const (
 	maxFileBytes = 16 << 20 // that edit reads, or write writes
 	maxDiffBytes = 32 << 10 // that is reported
+	maxCompared  = 2 << 20  // old and new together; the difference of more is not made
 	maxLinks     = 40
 )
 
@@ -41,29 +42,42 @@ func (p place) target() (place, error) {
 		if err != nil {
 			return p, p.explain(err)
 		}
-		// Behind a directory that is a link itself, the way up is not where it seems to be.
-		if p.rooted && !filepath.IsLocal(to) {
-			return p, fmt.Errorf("%q is a link to %q, which is not followed while external paths are switched off; name the file itself", p.shown, to)
-		}
-		if !filepath.IsAbs(to) {
-			dir, err := p.realDir()
-			if err != nil {
-				return p, p.explain(err)
-			}
-			to = filepath.Join(dir, to)
+		if to, err = p.follow(to); err != nil {
+			return p, err
 		}
 		p.name = to
 	}
 	return p, fmt.Errorf("%q: more than %d links", p.shown, maxLinks)
 }
 
-// realDir is the directory of the name, without links where the way up may be taken from it.
-func (p place) realDir() (string, error) {
+// follow is where a link leads to. Behind a directory that is a link itself, the way up is not where it
+// seems to be, so inside the workspace it is not taken there.
+func (p place) follow(to string) (string, error) {
+	refused := fmt.Errorf("%q is a link to %q, which is not followed while external paths are switched off; name the file itself", p.shown, to)
 	dir := filepath.Dir(p.name)
-	if p.rooted {
-		return dir, nil
+	if !p.rooted {
+		if filepath.IsAbs(to) {
+			return to, nil
+		}
+		real, err := filepath.EvalSymlinks(dir)
+		if err != nil {
+			return "", p.explain(err)
+		}
+		return filepath.Join(real, to), nil
 	}
-	return filepath.EvalSymlinks(dir)
+	if filepath.IsAbs(to) || !filepath.IsLocal(filepath.Join(dir, to)) {
+		return "", refused
+	}
+	for up := dir; !filepath.IsLocal(to) && up != "."; up = filepath.Dir(up) {
+		info, err := p.Lstat(up)
+		if err != nil {
+			return "", p.explain(err)
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return "", refused
+		}
+	}
+	return filepath.Join(dir, to), nil
 }
 
 // before reads a file that is going to be changed. There is none if the info is nil.
@@ -101,7 +115,7 @@ func (p place) replace(content []byte, old fs.FileInfo) error {
 		return p.explain(err)
 	}
 	temporary := filepath.Join(filepath.Dir(p.name), ".octet-"+strings.ToLower(rand.Text())+".tmp")
-	if err := p.fill(temporary, content, mode); err != nil {
+	if err := p.fill(temporary, content, mode, old != nil); err != nil {
 		_ = p.Remove(temporary)
 		return p.explain(err)
 	}
@@ -116,15 +130,17 @@ func (p place) replace(content []byte, old fs.FileInfo) error {
 	return nil
 }
 
-func (p place) fill(name string, content []byte, mode fs.FileMode) error {
+// fill writes a new file. exact gives it its mode whatever the umask says, as for a file that had it before.
+func (p place) fill(name string, content []byte, mode fs.FileMode, exact bool) error {
 	file, err := p.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(content)
-	// The mode that the umask has left is not always the one of the old file.
-	err = errors.Join(err, file.Chmod(mode), file.Sync(), file.Close())
-	return err
+	if exact {
+		err = errors.Join(err, file.Chmod(mode))
+	}
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 func (p place) unchanged(old fs.FileInfo) error {
@@ -144,7 +160,7 @@ func (p place) change(old, new []byte, existed bool) tool.Change {
 	if !existed {
 		c.Kind = tool.Created
 	}
-	if binary(old) || binary(new) {
+	if binary(old) || binary(new) || len(old)+len(new) > maxCompared {
 		return c
 	}
 	text := string(diff.Diff("a/"+p.shown, old, "b/"+p.shown, new))

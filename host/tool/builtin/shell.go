@@ -21,6 +21,7 @@ const (
 	maxOutputLines = 2000
 	maxLiveBytes   = 1 << 20 // that is shown while the command runs
 	drainGrace     = 250 * time.Millisecond
+	slowGrace      = 5 * time.Second
 )
 
 // stages are how a command that must stop comes down, with all that it has started.
@@ -110,20 +111,18 @@ func (t shellTool) Run(ctx context.Context, call tool.Call) (tool.Result, error)
 	return t.result(out, kept, limit), nil
 }
 
-// settle waits for the last of the output once the command has ended. Whoever else still holds the pipe is
-// stopped first. It returns how many were.
+// settle waits for the last of the output once the command has ended: not for long where others hold the
+// pipe, whom End will stop, and longer where only a slow reader keeps it. It returns how many others there
+// are.
 func (t shellTool) settle(p *process.Process, drained <-chan struct{}) int {
 	left := p.Descendants()
-	select {
-	case <-drained:
-		return left
-	case <-t.options.After(drainGrace):
+	grace := drainGrace
+	if left == 0 {
+		grace = slowGrace
 	}
-	left = p.Descendants()
-	p.Kill()
 	select {
 	case <-drained:
-	case <-t.options.After(drainGrace):
+	case <-t.options.After(grace):
 	}
 	return left
 }

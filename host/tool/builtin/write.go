@@ -198,8 +198,11 @@ func (w *workspace) put(ctx context.Context, p place, old, new []byte, info file
 		return answer(ctx, "", err)
 	}
 	change := p.change(old, new, info != nil)
-	text := fmt.Sprintf("%s is %s: %d lines added, %d removed.", p.shown, change.Kind, change.Added, change.Removed)
-	result := tool.Said(text) // it is done, whether or not the call is cancelled by now
+	text := fmt.Sprintf("%s is %s: %d bytes", p.shown, change.Kind, len(new))
+	if change.Diff != "" {
+		text += fmt.Sprintf(", %d lines added, %d removed", change.Added, change.Removed)
+	}
+	result := tool.Said(text + ".") // it is done, whether or not the call is cancelled by now
 	result.Changes = []tool.Change{change}
 	return result, nil
 }
