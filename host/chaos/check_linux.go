@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,19 +26,11 @@ func (p *player) settle() error {
 			p.cancel(id)
 		}
 	}
-	waiting := make([]*call, 0, len(p.open))
-	for _, c := range p.open {
-		waiting = append(waiting, c)
-	}
+	waiting := slices.Collect(maps.Keys(p.open))
 	p.mu.Unlock()
-	for _, c := range waiting {
-		select {
-		case <-c.done:
-		case <-p.read:
-			return fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
-		case <-time.After(patience):
-			p.total.Unsettled.Add(1)
-			return fmt.Errorf("%s is not settled after %s: %s", c.what, patience, p.dump())
+	for _, id := range waiting {
+		if err := p.finish(id); err != nil {
+			return err
 		}
 	}
 	settled, err := p.ask(order{Op: opSettle})
@@ -47,6 +41,25 @@ func (p *player) settle() error {
 		return err
 	}
 	return p.said()
+}
+
+// finish waits for the outcome of a call or a reload.
+func (p *player) finish(id int) error {
+	p.mu.Lock()
+	c := p.open[id]
+	p.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	select {
+	case <-c.done:
+		return nil
+	case <-p.read:
+		return fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
+	case <-time.After(patience):
+		p.total.Unsettled.Add(1)
+		return fmt.Errorf("%s is not settled after %s: %s", c.what, patience, p.dump())
+	}
 }
 
 // said reports what was wrong with what the host said.

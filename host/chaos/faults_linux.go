@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"time"
 
@@ -173,11 +174,9 @@ func reloadBroken(p *player, _ context.Context) (bool, error) {
 	if err := p.breakStart(extension); err != nil {
 		return false, err
 	}
-	p.reload(extension)
-	if err := p.settle(); err != nil {
-		return false, err
-	}
-	return false, p.next(extension)
+	// It may have died meanwhile, and is parked then until its starts work again.
+	err := p.finish(p.reload(extension))
+	return false, errors.Join(err, p.next(extension))
 }
 
 func crashBroken(p *player, _ context.Context) (bool, error) {

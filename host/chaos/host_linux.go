@@ -235,16 +235,15 @@ func (h *host) settle(o order) {
 	for _, s := range h.fleet.Status() {
 		for {
 			s = h.fleet.Get(s.Name).Status()
-			if s.State == supervise.Parked {
-				h.fleet.Reload(context.Background(), s.Name)
-				continue
-			}
 			if s.State == supervise.Ready && s.Pending == 0 {
 				break
 			}
 			if time.Now().After(late) {
 				trouble = errors.Join(trouble, fmt.Errorf("%s is %s with %d pending: %s", s.Name, s.State, s.Pending, s.LastError))
 				break
+			}
+			if s.State == supervise.Parked {
+				h.fleet.Reload(context.Background(), s.Name)
 			}
 			time.Sleep(2 * time.Millisecond)
 		}

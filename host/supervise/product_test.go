@@ -220,8 +220,9 @@ func TestProduct_signalCap(t *testing.T) {
 			}
 			began := time.Now()
 			f.Close(SignalCap)
-			// The machine may be busy; what counts is that no stage of an orderly end was waited for.
-			if took := time.Since(began); took > SignalCap+time.Second {
+			// The machine may be busy; what counts is that the stages of an orderly end, which take more than
+			// five seconds with such an extension, were cut short.
+			if took := time.Since(began); took > 4*time.Second {
 				t.Errorf("took %s", took)
 			}
 			<-started
