@@ -120,7 +120,7 @@ func (x *Extension) needInitialize(t tie) error {
 	switch {
 	case t.parent != x.initializeID:
 		return RefuseInvalid(fmt.Sprintf("parent_request_id is %d, want that of initialize", t.parent))
-	case x.initialized:
+	case x.accepted.Load():
 		return RefuseInvalid("initialize is answered already")
 	}
 	return nil

@@ -311,12 +311,13 @@ func (x *Extension) contextV01(s Scope) featurewire.ExecutionContextV01 {
 func (x *Extension) legacy() bool { return x.source.Manifest.API == featurewire.Version01 }
 
 // opens reports whether the session opened a method.
-func (x *Extension) opens(method string) bool { return x.open[method] }
+func (x *Extension) opens(method string) bool { return x.accepted.Load() && x.open[method] }
 
-// Has reports whether a feature of the feature wire or a capability of the canonical one was selected.
+// Has reports whether a feature of the feature wire or a capability of the canonical one was selected. None
+// is before initialize has been accepted.
 func (x *Extension) Has(feature string) bool {
-	a := x.agreement
-	return a != nil && (slices.Contains(a.Features, feature) || slices.Contains(a.Capabilities, feature))
+	return x.accepted.Load() &&
+		(slices.Contains(x.agreement.Features, feature) || slices.Contains(x.agreement.Capabilities, feature))
 }
 
 // Name is the name of the extension.

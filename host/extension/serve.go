@@ -123,9 +123,6 @@ func (x *Extension) started() {
 			b.Started(x)
 		}
 	}
-	x.mu.Lock()
-	x.initialized = true
-	x.mu.Unlock()
 }
 
 // gone tells the bindings that the extension is there no more.

@@ -46,11 +46,11 @@ type Extension struct {
 	running      map[int64]*HostCall // by the id on the wire
 	lastID       int64               // of a request of the host
 	initializeID int64
-	initialized  bool            // initialize was answered
 	tombs        tombstones      // cancelled requests of the host
 	sessions     map[string]bool // owners that the extension was told of
 	closing      bool            // no new request of the host is admitted
 
+	accepted atomic.Bool // initialize was: agreement and open stand
 	killed   atomic.Bool // by Kill
 	draining atomic.Bool // by Drain
 
@@ -194,6 +194,7 @@ func (x *Extension) initialize(ctx context.Context) error {
 			}
 			if refused == nil {
 				x.open = setOf(session.Open)
+				x.accepted.Store(true)
 				x.conn.Install(*session)
 				x.started()
 			}
