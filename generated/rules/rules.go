@@ -21065,7 +21065,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet serve hands on the launcher's environment, listens on loopback IPv4 alone, advertises full access alone, and has neither catalog nor lifecycle of extensions.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host that installs bundles",
+		Unproven: "needs a host with the application package octet-serve",
 	},
 	{
 		ID:       MANInstall023,
@@ -21076,7 +21076,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A destructive presentation action in Serve needs a second confirmation of the host, bound to instance, generation, revision and action.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host that installs bundles",
+		Unproven: "needs a host with the application package octet-serve",
 	},
 	{
 		ID:       MANInstall024,
@@ -21087,7 +21087,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet-serve is installed from package.toml, is never a candidate of discovery, and its compatibility and checksum are checked again before it starts.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host that installs bundles",
+		Unproven: "needs a host with the application package octet-serve",
 	},
 	{
 		ID:       MANSurface001,

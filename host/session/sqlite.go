@@ -72,7 +72,20 @@ func prepareFile(path string) error {
 		return err
 	}
 	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err == nil && info.Size() == 0 {
+		// A name that is lost with the power would take everything along.
+		syncDirectory(filepath.Dir(path))
+		syncDirectory(filepath.Dir(filepath.Dir(path)))
+	}
 	return checkHeader(path, file)
+}
+
+// syncDirectory makes the names in a directory durable where the system can do that.
+func syncDirectory(path string) {
+	if directory, err := os.Open(path); err == nil {
+		_ = directory.Sync()
+		_ = directory.Close()
+	}
 }
 
 // checkHeader refuses a file that does not begin like a database.
