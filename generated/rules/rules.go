@@ -21302,7 +21302,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The native host discovers extensions and reports diagnostics and never starts one.",
 		Source:   "manifest 14; seed: Kernel boundary",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative002,
@@ -21313,7 +21314,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Its frames are UTF-8 JSON objects, one a line, of at most 1048576 bytes with the newline, in both directions.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative003,
@@ -21324,7 +21326,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every request and event carries protocol_version 1; ids have at most 128 bytes of letters, digits, dots, underscores, colons and hyphens.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative004,
@@ -21335,7 +21338,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The seq of the events of one request starts at 1 and grows by exactly 1.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative005,
@@ -21346,7 +21350,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Requests are strict objects, handled one at a time; events may carry members that a consumer does not know.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative006,
@@ -21357,7 +21362,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Bad input gives a bounded protocol_error, the rest of that line is dropped, and reading goes on; an answer that is too large becomes a terminal protocol_error.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative007,
@@ -21368,7 +21374,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "End of file is a clean exit, behind a shutdown answer that is still owed.",
 		Source:   "manifest 14.1",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative008,
@@ -21379,7 +21386,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The commands are hello, models, run and shutdown, and each ends with one terminal event.",
 		Source:   "manifest 14.2",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative009,
@@ -21390,7 +21398,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "extension_paths, enabled_extensions and trusted_extensions of a run serve discovery and diagnostics alone.",
 		Source:   "manifest 14.2",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative010,
@@ -21401,7 +21410,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The optional fields of a run keep their bounds: 512 KiB system_prompt and prompt, 256 KiB prompt_display_text, 256 messages and 2 MiB of history, 12 media of which 8 images and 4 audio.",
 		Source:   "manifest 14.2",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative011,
@@ -21412,7 +21422,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A run gives accepted, started, its streaming events, settled and exactly one final_result of status completed, blocked or error.",
 		Source:   "manifest 14.3",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative012,
@@ -21423,7 +21434,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The policy of the native host is controlled: no run opts into unsafe_host, confirmations are denied and inputs cancelled.",
 		Source:   "manifest 14.3",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "host/nativehost",
 	},
 	{
 		ID:       MANNative013,
@@ -21434,7 +21446,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The native host has no abort command: whoever aborts ends its process group, and on HUP, INT, QUIT and TERM it cleans up and exits with 128 plus the signal.",
 		Source:   "manifest 14.3",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "cmd/octet/cli",
 	},
 	{
 		ID:       MANNative014,
@@ -21445,6 +21458,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--mode rpc is a protocol of its own: neither the native host nor an extension wire.",
 		Source:   "manifest 10",
-		Unproven: "needs a native host",
+		NoPeer:   "binds the native host, which an extension run does not judge",
+		ProvenBy: "testscripts/host.txtar",
 	},
 }
