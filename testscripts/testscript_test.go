@@ -52,6 +52,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits":   exits,
 			"orphans": orphans,
+			"expand":  expand,
 			// Stores of sessions, and what goes wrong with them.
 			"sessions": sessions,
 			"damage":   damage, "sessionid": sessionid, "hold": hold,

@@ -208,7 +208,7 @@ func TestRun_replacesOversizedOutput(t *testing.T) {
 	}
 }
 
-// MAN-NATIVE-001, MAN-NATIVE-009, MAN-START-002: an enabled and trusted extension is told about and not started.
+// MAN-NATIVE-001, MAN-NATIVE-009: an enabled and trusted extension is told about and not started.
 func TestRun_discoversExtensionsAndStartsNone(t *testing.T) {
 	p := newPlace(t)
 	marker := filepath.Join(p.workspace, "started")

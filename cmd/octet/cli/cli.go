@@ -80,6 +80,7 @@ func root() *command {
 			sessions(),
 			configShow(),
 			doctorExamine(),
+			hostServe(),
 			completion(),
 		},
 	}
