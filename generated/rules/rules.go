@@ -10452,7 +10452,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A blank snippet or guideline adds nothing to the prompt.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Tool017,
@@ -10463,7 +10464,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Only active tools that policy leaves visible to the model add their snippets and guidelines.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Tool018,
@@ -10474,7 +10476,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The prompt metadata of a run is frozen when the run starts; a change counts from the next run on.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Tool019,
@@ -10485,7 +10488,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A run without tools holds no prompt metadata.",
 		Source:   "feature 4.2",
-		Unproven: "needs a host that builds prompts",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Tool020,
@@ -10812,7 +10816,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`structured_content` and `metadata` are kept in the host's record of the result; `structured_content` reaches a model only where host policy says so.",
 		Source:   "feature 8.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Cancel001,
@@ -12315,7 +12320,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial of `before_prompt` keeps the prompt from the model.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook027,
@@ -12326,7 +12332,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial of `before_tool_call` keeps the tool from running.",
 		Source:   "feature 9",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook028,
@@ -12373,7 +12380,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`after_response` is run only after a complete, successful response of the assistant, never after a failure, a cancellation, an interruption, a lost frontend, a shutdown or a reached turn limit.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook032,
@@ -12456,7 +12464,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Retry advice concerns the proposed retry of its operation alone: it rolls back no main answer and changes no classification of the failure.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook039,
@@ -12467,7 +12476,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Retry advice never authorizes an unqualified replay, widens a budget, shortens `Retry-After` or overrides a cancellation.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook040,
@@ -12574,7 +12584,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Metadata is durable, is exported only where `public` is true, and never becomes context of a model provider.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook049,
@@ -12620,7 +12631,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`post_mutation` is run only after a mutation was committed or its rollback was completed.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook053,
@@ -12727,7 +12739,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_start` is awaited before the request to the model is prepared.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook062,
@@ -12738,7 +12751,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Retries, the re-entry after a compaction and auxiliary calls start no further model turn.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook063,
@@ -12749,7 +12763,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_end` is awaited once the assistant entry and every tool result that belongs to it are committed, results of failed tools included.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook064,
@@ -12760,7 +12775,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Model-turn ends come in the order of the iterations, and a start may stay without an end after a failure or a cancellation.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook065,
@@ -12819,7 +12835,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn hook that fails stops the run; entries that are committed stay, and neither the turn nor its end is repeated.",
 		Source:   "feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook070,
@@ -12853,7 +12870,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is refused from inside a session-operation hook.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook073,
@@ -12876,7 +12894,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_before_compact` hooks are awaited in the order of registration within the boundary of the compaction, whose failure or veto leaves the session as it was.",
 		Source:   "feature 9.1, feature op 17",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook075,
@@ -12887,7 +12906,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_compact` hooks are awaited after the durable commit in the order of registration; a failure keeps the checkpoint, is reported as failure of the operation and repeats nothing.",
 		Source:   "feature 9.1, feature op 17",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook076,
@@ -13006,7 +13026,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The text of a compaction holds at most 2,000 characters of each tool result, and placeholders for media that are not text.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook086,
@@ -13017,7 +13038,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An extension's compaction is chosen for vision models only: text-only models keep the ordinary summarizer, and a native Responses compaction is not replaced.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook087,
@@ -13052,7 +13074,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "After a failed `compaction_strategy` no checkpoint is committed and the summarizer is not tried silently instead.",
 		Source:   "feature 9.1",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook090,
@@ -13063,7 +13086,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The checkpoint of a replaced compaction is the host's to keep.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       EXT04Hook091,
@@ -21244,7 +21268,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Structured content of a tool is kept as native detail and not shown to the model.",
 		Source:   "manifest 13",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/agent",
 	},
 	{
 		ID:       MANStore005,

@@ -173,6 +173,7 @@ func TestCompact_fails(t *testing.T) {
 	}
 }
 
+// EXT04-HOOK-086, EXT04-HOOK-087, EXT04-HOOK-090.
 func TestCompact_frames(t *testing.T) {
 	png := append([]byte("\x89PNG\r\n\x1a\n"), 1)
 	h := &compacting{frames: func(string) (Frames, bool, error) { return Frames{Source: "snap", PNG: [][]byte{png}}, true, nil }}
@@ -182,18 +183,21 @@ func TestCompact_frames(t *testing.T) {
 	if err != nil || c.Source != "snap" || len(d.provider.requests) != 4 {
 		t.Fatalf("%+v %v", c, err)
 	}
+	if kept := d.journal.entries[len(d.journal.entries)-1].Value.(session.Compaction); len(kept.Frames) != 1 || kept.FirstKept != c.FirstKept {
+		t.Errorf("kept: %+v", kept)
+	}
 	d.run(context.Background(), "d")
 	if m := d.provider.requests[4].Messages[0]; len(m.Parts) != 2 || !bytes.Equal(m.Parts[1].Data, png) {
 		t.Errorf("%+v", m)
 	}
-	// EXT04-HOOK-087: more text than may be drawn is summed up.
+	// More text than may be drawn is summed up.
 	for size, want := range map[int]bool{featurewire.MaxCompactionSourceBytes: true, featurewire.MaxCompactionSourceBytes + 1: false} {
 		drawn, err := d.agent.begin(context.Background()).draw(&session.Compaction{}, strings.Repeat("x", size))
 		if err != nil || drawn != want {
 			t.Errorf("%d bytes are drawn: %v %v", size, drawn, err)
 		}
 	}
-	// EXT04-HOOK-086: a model that sees nothing gets a summary.
+	// A model that sees nothing gets a summary.
 	d = talked(t, says("sum"))
 	d.agent.options.Hooks, d.agent.options.Model.Input = h, []string{"text"}
 	if c, err := d.agent.Compact(context.Background(), ""); err != nil || c.Summary != "sum" {
@@ -291,6 +295,7 @@ func TestCompact_failedInRun(t *testing.T) {
 	}
 }
 
+// EXT04-HOOK-085.
 func TestSource_bounds(t *testing.T) {
 	result := func(n int) []session.Stored {
 		return []session.Stored{{Value: session.Message{Message: conversation.Message{Role: conversation.Tool, Parts: []conversation.Part{{

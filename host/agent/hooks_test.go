@@ -30,6 +30,7 @@ type recorder struct {
 	turnStart error
 	turnEnd   error
 	mutation  Mutation
+	inside    func() // called from every awaited hook
 }
 
 func (r *recorder) note(format string, values ...any) {
@@ -73,28 +74,45 @@ func (r *recorder) BeforePersistence(_ context.Context, _ Scope, p Persistence) 
 
 func (r *recorder) PostMutation(_ context.Context, _ Scope, m Mutation) []string {
 	r.note("mutation %d", len(m.Resources))
+	r.within()
 	r.mutation = m
 	return nil
 }
 
 func (r *recorder) ModelTurnStart(_ context.Context, s Scope, t ModelTurn) error {
 	r.note("start %d %s", t.Index, s.Run)
+	r.within()
 	return r.turnStart
 }
 
 func (r *recorder) ModelTurnEnd(_ context.Context, _ Scope, t ModelTurn, answer session.Stored, results []session.Stored) error {
 	r.note("end %d %s %d", t.Index, answer.ID, len(results))
+	r.within()
 	return r.turnEnd
 }
 
+func (r *recorder) within() {
+	if r.inside != nil {
+		r.inside()
+	}
+}
+
+// EXT04-HOOK-061, EXT04-HOOK-063, EXT04-HOOK-064: a start before the request, an end behind the last result, also
+// that of a call that failed, in the order of the turns.
 func TestHooks_places(t *testing.T) {
 	h := &recorder{}
 	d := sit(t, calls("echo", `{}`, "echo", `{"n":"x"}`), says("done")).tools(echo("echo", tool.None, false))
+	for i, s := range d.provider.steps {
+		d.provider.steps[i] = func(ctx context.Context, r model.Request, emit func(model.Delta)) (*model.Response, error) {
+			h.note("request %d", i)
+			return s(ctx, r, emit)
+		}
+	}
 	d.options.Hooks = h
 	d.wantStatus(d.run(context.Background(), "go"), Completed, "")
 	want := []string{
-		`before_prompt go ""`, "context", "start 0 run:e-1", "persist tool_calls 0 2", "before echo {} c1", "after echo false",
-		"end 0 e-2 2", "start 1 run:e-1", "persist end 4 0", "end 1 e-5 0", "after_response done",
+		`before_prompt go ""`, "context", "start 0 run:e-1", "request 0", "persist tool_calls 0 2", "before echo {} c1", "after echo false",
+		"end 0 e-2 2", "start 1 run:e-1", "request 1", "persist end 4 0", "end 1 e-5 0", "after_response done",
 	}
 	if !slices.Equal(h.log, want) {
 		t.Errorf("hooks:\n%s\nwant:\n%s", strings.Join(h.log, "\n"), strings.Join(want, "\n"))
@@ -107,7 +125,7 @@ func TestHooks_places(t *testing.T) {
 	}
 }
 
-// EXT04-HOOK-062, EXT04-HOOK-031: attempts make no further turn; a run that is not complete has no after_response.
+// EXT04-HOOK-062: attempts make no further turn.
 func TestHooks_retriesAreOneTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &recorder{}
@@ -116,10 +134,62 @@ func TestHooks_retriesAreOneTurn(t *testing.T) {
 		d.options.Limits.Turns = 1
 		d.wantStatus(d.run(context.Background(), "go"), LimitReached, CodeTurns)
 		text := strings.Join(h.log, "\n")
-		if strings.Count(text, "start ") != 1 || strings.Count(text, "end 0") != 1 || strings.Contains(text, "after_response") {
+		if strings.Count(text, "start ") != 1 || strings.Count(text, "end 0") != 1 {
 			t.Errorf("hooks:\n%s", text)
 		}
 	})
+}
+
+// EXT04-HOOK-031.
+func TestHooks_afterResponseOfWholeAnswersAlone(t *testing.T) {
+	cut := func(ctx context.Context, r model.Request, emit func(model.Delta)) (*model.Response, error) {
+		response, err := says("so")(ctx, r, emit)
+		response.Stop = model.StopLength
+		return response, err
+	}
+	for _, c := range []struct {
+		step   step
+		cause  error
+		status Status
+	}{
+		{says("done"), nil, Completed}, {fails(model.Error{Message: "no"}, "half"), nil, Failed}, {cut, nil, LimitReached},
+		{calls("echo", `{}`), nil, LimitReached}, {nil, context.Canceled, Cancelled}, {nil, ErrInterrupted, Interrupted},
+		{nil, ErrDisconnected, Disconnected}, {nil, ErrShutdown, Shutdown},
+	} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		if c.step == nil {
+			c.step = func(ctx context.Context, r model.Request, emit func(model.Delta)) (*model.Response, error) {
+				cancel(c.cause)
+				return says("won")(ctx, r, emit)
+			}
+		}
+		h := &recorder{}
+		d := sit(t, c.step).tools(echo("echo", tool.None, true))
+		d.options.Hooks, d.options.Limits.Turns = h, 1
+		o := d.run(ctx, "go")
+		if told := strings.Contains(strings.Join(h.log, "\n"), "after_response"); o.Status != c.status || told != (c.status == Completed) {
+			t.Errorf("%s, want %s: after_response %v", o.Status, c.status, told)
+		}
+		cancel(nil)
+	}
+}
+
+// EXT04-HOOK-072.
+func TestHooks_noCompactionInside(t *testing.T) {
+	h := &recorder{}
+	d := sit(t, calls("echo", `{}`), says("done")).tools(echo("echo", tool.None, true))
+	refused := 0
+	h.inside = func() {
+		if _, err := d.agent.Compact(context.Background(), ""); !errors.Is(err, ErrBusy) {
+			t.Errorf("a compaction inside a hook: %v", err)
+		}
+		refused++
+	}
+	d.options.Hooks = h
+	d.wantStatus(d.run(context.Background(), "go"), Completed, "")
+	if refused != 4 {
+		t.Errorf("%d hooks", refused)
+	}
 }
 
 // EXT04-HOOK-026.
@@ -169,14 +239,24 @@ func TestHooks_turnsFail(t *testing.T) {
 	}
 }
 
+// EXT04-HOOK-052, EXT04-RESULT-015, MAN-STORE-004: hooks see what is done already; details are kept and shown to no
+// model.
 func TestHooks_mutations(t *testing.T) {
+	done := false
 	change := gadgetOf("change", tool.Write, false, func(context.Context, tool.Call) (tool.Result, error) {
+		done = true
 		result := tool.Said("ok")
+		result.Details = &conversation.Details{Structured: json.RawMessage(`{"secret":1}`)}
 		result.Changes = []tool.Change{{Path: "b", Kind: tool.Changed}, {Path: "a", Kind: tool.Created}, {Path: "a", Kind: tool.Changed}}
 		return result, nil
 	})
 	h := &recorder{}
 	d := sit(t, calls("change", `{}`), says("done")).tools(change)
+	h.inside = func() {
+		if len(h.mutation.Resources) > 0 && !done {
+			t.Error("a mutation is told before it is done")
+		}
+	}
 	d.options.Hooks = h
 	d.run(context.Background(), "go")
 	if m := h.mutation; len(m.Resources) != 2 || !slices.IsSorted(m.Resources) || len(m.ID) > featurewire.MaxMutationIDBytes || m.Kind != "resource" || m.State != "committed" {
@@ -190,7 +270,7 @@ func TestHooks_mutations(t *testing.T) {
 	}
 	var metadata struct{ Changes []tool.Change }
 	part := find[Message](d)[1].Message.Parts[0]
-	if err := json.Unmarshal(part.Details.Metadata, &metadata); err != nil || len(metadata.Changes) != 3 {
+	if err := json.Unmarshal(part.Details.Metadata, &metadata); err != nil || len(metadata.Changes) != 3 || string(part.Details.Structured) != `{"secret":1}` {
 		t.Errorf("kept: %s %v", part.Details.Metadata, err)
 	}
 	for _, m := range d.provider.requests[1].Messages {
@@ -363,6 +443,8 @@ func names(r model.Request) string {
 
 // Each request has its own snapshot, and the calls of its answer are looked up there; what tools add to the
 // system prompt is that of the first.
+//
+// EXT04-TOOL-016, EXT04-TOOL-018, EXT04-TOOL-019.
 func TestTools_snapshotPerRequest(t *testing.T) {
 	first := gadgetOf("first", tool.None, true, func(context.Context, tool.Call) (tool.Result, error) { return tool.Said("x"), nil }).(gadget)
 	first.definition.Snippet, first.definition.Guidelines = "be first", []string{"Always.", " ", "Always."}
@@ -380,16 +462,30 @@ func TestTools_snapshotPerRequest(t *testing.T) {
 	if got := line(d.provider.requests[1].Messages[2]); !strings.HasPrefix(got, `tool: c1=x | c2!There is no tool "second"`) {
 		t.Errorf("first: %s", got)
 	}
+	d = sit(t, says("one"), says("two"))
+	d.options.Tools = &changing{[]tool.Snapshot{of(t, first), of(t)}}
+	d.run(context.Background(), "go")
+	d.run(context.Background(), "on")
+	if got := d.provider.requests[1].System; got != "" {
+		t.Errorf("a run without tools: %q", got)
+	}
 	d = sit(t)
 	d.options.Tools = &changing{}
 	d.wantStatus(d.run(context.Background(), "go"), Failed, CodeTools)
 }
 
 // A tool that the policy denies in any case is not offered, and not run either.
+//
+// EXT04-TOOL-017.
 func TestTools_hiddenByPolicy(t *testing.T) {
-	d := sit(t, calls("shell", `{}`), says("done")).tools(echo("shell", tool.Command, false), echo("look", tool.Read, true))
+	shell := echo("shell", tool.Command, false).(gadget)
+	shell.definition.Snippet, shell.definition.Guidelines = "run", []string{"Run it."}
+	d := sit(t, calls("shell", `{}`), says("done")).tools(shell, echo("look", tool.Read, true))
 	d.options.Permission = never{}
 	d.run(context.Background(), "go")
+	if got := d.provider.requests[0].System; got != "" {
+		t.Errorf("system: %q", got)
+	}
 	if got := names(d.provider.requests[0]); got != "look" {
 		t.Errorf("offered: %s", got)
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,7 +112,7 @@ func TestRetry_honoursRetryAfter(t *testing.T) {
 	})
 }
 
-// EXT04-HOOK-036, EXT04-HOOK-037, EXT04-HOOK-039: the sum of all delays is bounded, a stop declines, nothing is shortened.
+// EXT04-HOOK-036, EXT04-HOOK-037: the sum of all delays is bounded, a stop declines.
 func TestRetry_advice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks := &adviser{advise: func(context.Context, RetryPlan) RetryAdvice { return RetryAdvice{Delay: 3 * time.Second} }}
@@ -139,6 +140,52 @@ func TestRetry_advice(t *testing.T) {
 		if !strings.Contains(o.Reason, "quota") {
 			t.Errorf("reason: %s", o.Reason)
 		}
+	})
+}
+
+// EXT04-HOOK-038: the retry of a summary is declined; the answer is not, and its own retries go on.
+func TestRetry_adviceConcernsOneOperation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := &adviser{}
+		hooks.advise = func(_ context.Context, p RetryPlan) RetryAdvice {
+			return RetryAdvice{Stop: p.Operation == LocalCompaction}
+		}
+		d := talked(t, fails(busy, ""), fails(busy, ""), says("done"))
+		d.agent.options.Hooks, d.agent.options.Model.ContextWindow = hooks, 20
+		d.wantStatus(d.run(context.Background(), "d"), Completed, "")
+		if len(hooks.plans) != 2 || hooks.plans[0].Operation != LocalCompaction || hooks.plans[1].Operation != "" || len(find[CompactionFailed](d)) != 1 {
+			t.Errorf("%+v %s", hooks.plans, d.types())
+		}
+	})
+}
+
+// EXT04-HOOK-039: advice allows no retry that the agent would not make, adds no attempt, shortens no wait, and does
+// not hold up a cancellation.
+func TestRetry_adviceWidensNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := &adviser{advise: func(context.Context, RetryPlan) RetryAdvice { return RetryAdvice{Delay: -time.Hour} }}
+		final, patient := busy, busy
+		final.Retry, patient.RetryAfter = false, 9*time.Second
+		d := sit(t, fails(final, ""), says("done"))
+		d.options.Hooks = hooks
+		o, _ := d.took()
+		d.wantStatus(o, Failed, CodeProvider)
+		if len(hooks.plans) != 0 || len(d.provider.requests) != 1 {
+			t.Errorf("asked about a fault that stays: %+v", hooks.plans)
+		}
+		d = sit(t, slices.Repeat([]step{fails(patient, "")}, 10)...)
+		d.options.Hooks = hooks
+		o, took := d.took()
+		d.wantStatus(o, Failed, CodeProvider)
+		if len(d.provider.requests) != defaultAttempts || took != 4*9*time.Second {
+			t.Errorf("%d attempts in %s", len(d.provider.requests), took)
+		}
+		hooks.advise = func(ctx context.Context, _ RetryPlan) RetryAdvice { <-ctx.Done(); return RetryAdvice{Delay: time.Hour} }
+		d = sit(t, fails(patient, ""), says("done"))
+		d.options.Hooks = hooks
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		d.wantStatus(d.run(ctx, "go"), Cancelled, CodeCancelled)
 	})
 }
 
