@@ -66,6 +66,26 @@ func TestSettleRoot(t *testing.T) {
 	})
 }
 
+// A child that is not booked, or still active, belongs to the next run as well.
+func TestBeginRun_keepsWhatIsOpen(t *testing.T) {
+	play(t, func(s *stage) {
+		unbooked, k := s.child("unbooked", "")
+		k.end <- agent.Outcome{Status: agent.Completed}
+		active, _ := s.child("active", "")
+		s.service.BeginRun("session-1")
+		s.wantState(unbooked, `{"output":"","state":"completed"}`)
+		s.wantState(active, `{"state":"running"}`)
+		if k.closed {
+			t.Error("its session is closed")
+		}
+		s.service.mu.Lock()
+		s.service.trees[key{Principal(s.X), "session-1"}].agents[1].booked = true
+		s.service.mu.Unlock()
+		s.service.BeginRun("session-1")
+		s.wantState(active, `{"state":"running"}`)
+	})
+}
+
 // stubborn is a kernel that does not end when it is told to.
 type stubborn struct{ *kernel }
 

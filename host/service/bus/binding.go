@@ -45,14 +45,8 @@ type process struct{ *extension.Extension }
 
 func (p process) Selected(method string) bool { return p.Opens(method) }
 
-func (p process) Open() bool {
-	select {
-	case <-p.Done():
-		return false
-	default:
-		return !p.Draining()
-	}
-}
+// Open is asked while a request of the process is served, so the process is there.
+func (p process) Open() bool { return !p.Draining() }
 
 // FrameBound is the bound that was negotiated.
 func (p process) FrameBound() int { return int(p.Agreement().MaxFrameBytes) }

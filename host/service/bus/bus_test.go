@@ -293,3 +293,31 @@ func TestScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestClose(t *testing.T) {
+	in(t, func(t *testing.T, b *Bus) {
+		one := join(t, b, "one")
+		b.Close()
+		if err := b.Attach(newFake(t, b, "two")); !errors.Is(err, ErrClosed) {
+			t.Errorf("attached behind the end: %v", err)
+		}
+		one.refused(subscribe, one.with(`"topic":"bus.one.a"`), foreign)
+		before := b.binding
+		b.Reset()
+		if b.binding != before {
+			t.Error("a closed bus has a new incarnation")
+		}
+		one.wantFrames()
+		one.wantRetired("")
+	})
+}
+
+func TestAttach_once(t *testing.T) {
+	in(t, func(t *testing.T, b *Bus) {
+		one := join(t, b, "one")
+		if err := b.Attach(one); !errors.Is(err, ErrAttached) {
+			t.Errorf("twice: %v", err)
+		}
+		one.wantFrames()
+	})
+}
