@@ -35,6 +35,8 @@ type Options struct {
 	Default string
 	// Extensions yields the providers that extensions serve at the moment; nil: none.
 	Extensions func() []model.Provider
+	// Settle waits until extensions have said what they serve; nil: there is nothing to wait for.
+	Settle func(ctx context.Context)
 	// Transport makes connections; nil: that of package net/http.
 	Transport http.RoundTripper
 	// After is the clock of scripts: it behaves like time.After. Nil means time.After.
@@ -108,6 +110,7 @@ func (r *Registry) Open(ctx context.Context, reference string) (model.Provider, 
 			return r.openDeclared(d, wanted)
 		}
 	}
+	r.settle(ctx)
 	for _, p := range r.fromExtensions() {
 		if p.Name() == name {
 			return served(ctx, p, wanted)
@@ -127,6 +130,7 @@ func split(reference string) (provider, name string, whole bool) {
 
 // openBare finds a model that is named without its provider.
 func (r *Registry) openBare(ctx context.Context, reference string) (model.Provider, model.Info, error) {
+	r.settle(ctx)
 	var full, all []string
 	for _, info := range r.Models(ctx) {
 		ref := info.Provider + ":" + info.Model
@@ -222,6 +226,12 @@ func served(ctx context.Context, p model.Provider, wanted string) (model.Provide
 	return nil, model.Info{}, fmt.Errorf("provider %q has no model %q; %s", p.Name(), wanted, text)
 }
 
+func (r *Registry) settle(ctx context.Context) {
+	if r.options.Settle != nil {
+		r.options.Settle(ctx)
+	}
+}
+
 func (r *Registry) fromExtensions() []model.Provider {
 	if r.options.Extensions == nil {
 		return nil
@@ -249,6 +259,12 @@ func (r *Registry) Models(ctx context.Context) []model.Info {
 		return strings.Compare(a.Model, b.Model)
 	})
 	return list
+}
+
+// Declares reports whether a provider is built in or stands in the file of the user: no extension may
+// take its name.
+func (r *Registry) Declares(provider string) bool {
+	return provider == scripted.Name || slices.ContainsFunc(r.providers, func(d Declaration) bool { return d.Name == provider })
 }
 
 // Usable reports whether a provider could be asked: it is known, and its key is set if it needs one.

@@ -1,11 +1,13 @@
 package provider_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/host/extension"
@@ -192,6 +194,30 @@ func TestCatalog_offersOnlyWhatCanBeStreamed(t *testing.T) {
 		rig.Ask(register, declares("p", "m")).OK(t, `{"model_ids":["p/m"],"provider_ids":["p"],"revision":1}`)
 		if got := ids(t, r); len(got) > 0 {
 			t.Errorf("offered are %v, which nobody streams", got)
+		}
+	})
+}
+
+func TestSettle_waitsForFirstBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := provider.New(provider.Options{})
+		begin := time.Now()
+		r.Settle(t.Context())
+		one, two := join(t, r, "one"), join(t, r, "two")
+		one.Tell(canonicalwire.MethodProvidersComplete, `{}`)
+		one.Flush()
+		r.Settle(t.Context())
+		if took := time.Since(begin); took != 3*time.Second {
+			t.Errorf("a process that says nothing is awaited for %v, want 3s", took)
+		}
+		two.X.Close()
+		r.Settle(t.Context())
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		join(t, r, "three")
+		r.Settle(ctx)
+		if took := time.Since(begin); took != 3*time.Second {
+			t.Errorf("processes that are gone or complete, and an ended context, take %v", took-3*time.Second)
 		}
 	})
 }

@@ -9,6 +9,7 @@ package provider
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -47,7 +48,14 @@ type Registry struct {
 	revision int64
 	entries  []*entry // in the order of their registration
 	complete map[*extension.Extension]bool
+	awaited  map[*extension.Extension]first
 	streams  map[string]*stream // by id
+}
+
+// first is a batch of registrations that is not complete.
+type first struct {
+	until time.Time
+	done  chan struct{} // closed once nobody need wait for it
 }
 
 // entry is a provider of one process.
@@ -67,7 +75,7 @@ func New(options Options) *Registry {
 	if options.Deadline <= 0 {
 		options.Deadline = DefaultDeadline
 	}
-	return &Registry{options: options, complete: map[*extension.Extension]bool{}, streams: map[string]*stream{}}
+	return &Registry{options: options, complete: map[*extension.Extension]bool{}, awaited: map[*extension.Extension]first{}, streams: map[string]*stream{}}
 }
 
 // Binding offers the three provider services to extensions of API 0.3.
@@ -106,7 +114,46 @@ func (r *Registry) Binding() extension.Binding {
 			canonicalwire.MethodProvidersComplete: r.completed,
 			canonicalwire.MethodProviderEvent:     r.event,
 		},
-		Ended: r.ended,
+		Started: r.started,
+		Ended:   r.ended,
+	}
+}
+
+// batchWait is how long a process may take for its first registrations before nobody waits for them.
+const batchWait = 3 * time.Second
+
+// started begins to await the first registrations of a process.
+func (r *Registry) started(x *extension.Extension) {
+	if !x.Has(canonicalwire.CapabilityProviderCatalog) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.awaited[x] = first{time.Now().Add(batchWait), make(chan struct{})}
+}
+
+// arrivedLocked ends the wait for a process.
+func (r *Registry) arrivedLocked(x *extension.Extension) {
+	if f, ok := r.awaited[x]; ok {
+		delete(r.awaited, x)
+		close(f.done)
+	}
+}
+
+// Settle waits until every process that runs has said that its first registrations are done, or has had
+// time enough for them, or the context ends.
+func (r *Registry) Settle(ctx context.Context) {
+	r.mu.Lock()
+	awaited := slices.Collect(maps.Values(r.awaited))
+	r.mu.Unlock()
+	for _, f := range awaited {
+		timer := time.NewTimer(time.Until(f.until))
+		select {
+		case <-f.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		timer.Stop()
 	}
 }
 
@@ -119,6 +166,7 @@ func (r *Registry) completed(in *extension.Incoming) {
 	r.mu.Lock()
 	news := !r.complete[in.Extension]
 	r.complete[in.Extension] = true
+	r.arrivedLocked(in.Extension)
 	r.mu.Unlock()
 	if news {
 		r.changed()
@@ -136,6 +184,7 @@ func (r *Registry) Complete(x *extension.Extension) bool {
 func (r *Registry) ended(x *extension.Extension) {
 	r.mu.Lock()
 	delete(r.complete, x)
+	r.arrivedLocked(x)
 	had := len(r.entries)
 	r.entries = slices.DeleteFunc(r.entries, func(e *entry) bool { return e.owner == x })
 	gone := len(r.entries) < had
