@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
+	"github.com/octet-dev/octet/host/service/provider"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/supervise"
 	"github.com/octet-dev/octet/host/tool/builtin"
@@ -43,6 +44,8 @@ type Config struct {
 	Store    *session.Store
 	Models   Models
 	Frontend Frontend
+	// Providers are the models that extensions serve; nil: they serve none.
+	Providers *provider.Registry
 	// Model is the reference of the model; empty: that of the session, or the default.
 	Model     string
 	Reasoning string

@@ -76,6 +76,9 @@ func (e *Engine) serve() error {
 		}),
 	)
 	s.bindings = append(append(s.bindings, s.tools.Bindings()...), intents.Bindings()...)
+	if e.config.Providers != nil {
+		s.bindings = append(s.bindings, e.config.Providers.Binding())
+	}
 	e.services = s
 	return nil
 }

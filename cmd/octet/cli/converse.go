@@ -120,7 +120,7 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	if err != nil {
 		return failed(err)
 	}
-	served, err := models(settled.Config.Word(config.Model), nil)
+	served, provided, err := models(settled.Config.Word(config.Model))
 	if err != nil {
 		return exitUsage, err
 	}
@@ -131,7 +131,7 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	defer finish()
 	e, err := engine.Open(ctx, engine.Config{
 		Machine: machine(), Invocation: invocation, Surface: policy.Session, Flags: set.Words, Store: store,
-		Models: served, Frontend: f, Model: o.talk.model,
+		Models: served, Providers: provided, Frontend: f, Model: o.talk.model,
 		Reasoning: either(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
 		Interface: agent.ToolInterface(either(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
 	})
