@@ -36,8 +36,18 @@ func TestStore_hasNoPlaceForEnablementTrustOrResourcePaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, value := range []any{
-		session.Message{}, session.Injected{}, session.Compaction{}, session.Extension{}, session.ModelChange{}, session.Composition{},
-		session.UsageRecord{}, session.Uncertainty{}, session.Settlement{}, session.MetadataValue{}, conversation.Part{}, session.Info{},
+		session.Message{},
+		session.Injected{},
+		session.Compaction{},
+		session.Extension{},
+		session.ModelChange{},
+		session.Composition{},
+		session.UsageRecord{},
+		session.Uncertainty{},
+		session.Settlement{},
+		session.MetadataValue{},
+		conversation.Part{},
+		session.Info{},
 	} {
 		kind := reflect.TypeOf(value)
 		for i := range kind.NumField() {
