@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
@@ -132,7 +133,7 @@ func (s *Service) register(ctx context.Context, r *extension.Incoming) (peer.Val
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.changed(ctx, r, func(before *Catalog) ([]*extension.Tool, error) {
+	c, err := s.changed(ctx, r, func(ctx context.Context, before *Catalog) ([]*extension.Tool, error) {
 		replaced := map[string]bool{}
 		var after []*extension.Tool
 		for _, d := range params.Tools {
@@ -161,7 +162,7 @@ func (s *Service) unregister(ctx context.Context, r *extension.Incoming) (peer.V
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.changed(ctx, r, func(before *Catalog) ([]*extension.Tool, error) {
+	c, err := s.changed(ctx, r, func(_ context.Context, before *Catalog) ([]*extension.Tool, error) {
 		return slices.DeleteFunc(slices.Clone(before.Tools), func(t *extension.Tool) bool {
 			return slices.Contains(params.Names, t.Name)
 		}), nil
@@ -175,8 +176,11 @@ func (s *Service) unregister(ctx context.Context, r *extension.Incoming) (peer.V
 // changed makes one change: next yields the whole catalog that would result, validated tool by tool.
 //
 // Rule: EXT04-DYN-014.
-func (s *Service) changed(ctx context.Context, r *extension.Incoming, next func(*Catalog) ([]*extension.Tool, error)) (*Catalog, error) {
+func (s *Service) changed(ctx context.Context, r *extension.Incoming, next func(context.Context, *Catalog) ([]*extension.Tool, error)) (*Catalog, error) {
 	x := r.Extension
+	// Schemas come from the extension, and work on one may take for ever.
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
 	s.mu.Lock()
 	g := s.groups[x]
 	s.mu.Unlock()
@@ -189,7 +193,7 @@ func (s *Service) changed(ctx context.Context, r *extension.Incoming, next func(
 	if before == nil {
 		return nil, extension.RefuseService("the extension is going")
 	}
-	after, err := next(before)
+	after, err := next(ctx, before)
 	if err != nil {
 		return nil, refused(ctx, err)
 	}
@@ -207,7 +211,7 @@ func (s *Service) changed(ctx context.Context, r *extension.Incoming, next func(
 	c.sort()
 	if ctx.Err() != nil { // nothing has happened yet
 		reserved.giveBack()
-		return nil, context.Cause(ctx)
+		return nil, refused(ctx, ctx.Err())
 	}
 	s.mu.Lock()
 	gone := s.groups[x] != g || g.now == nil
@@ -252,10 +256,18 @@ func (s *Service) remove(x *extension.Extension) {
 	}
 }
 
+// patience bounds the work on one change.
+const patience = featurewire.RequestTimeoutMs * time.Millisecond
+
+var errSlow = fmt.Errorf("the schemas take longer than %s to read; simplify them", patience)
+
 // refused tells a definition that is wrong from work that was cut short.
 func refused(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, errSlow) {
+		return cause
+	}
+	if errors.Is(context.Cause(ctx), errSlow) {
+		err = errSlow
 	}
 	if answer := (*peer.Error)(nil); errors.As(err, &answer) {
 		return err

@@ -3,6 +3,7 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/extension/extensiontest"
+	"github.com/octet-dev/octet/runtime/peer"
 )
 
 // definition is one tool as it is registered.
@@ -239,6 +241,33 @@ func TestService_answerThatLost(t *testing.T) {
 		rig.X.Close()
 		if !rig.Diagnosed("could not be delivered") {
 			t.Errorf("diagnostics: %q", rig.Diagnostics())
+		}
+	})
+}
+
+// A change whose schemas cannot be read in time is refused, and one that is given up is not told from others
+// that are.
+func TestService_slowSchemas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		rig := start(t, s, extensiontest.Setup{})
+		slow := func(ctx context.Context, _ *Catalog) ([]*extension.Tool, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
+		begun := time.Now()
+		_, err := s.changed(t.Context(), &extension.Incoming{Extension: rig.X}, slow)
+		var refusal *peer.Error
+		if took := time.Since(begun); took != patience || !errors.As(err, &refusal) || refusal.Code != featurewire.CodeInvalidParams || refusal.Message != errSlow.Error() {
+			t.Errorf("after %s: %v", took, err)
+		}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(errors.New("given up"))
+		if _, err := s.changed(ctx, &extension.Incoming{Extension: rig.X}, slow); err == nil || err.Error() != "given up" {
+			t.Errorf("%v", err)
+		}
+		if got := s.Catalog(rig.X).text(); got != "0 work" {
+			t.Errorf("the catalog is now %q", got)
 		}
 	})
 }
