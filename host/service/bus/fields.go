@@ -21,10 +21,7 @@ type field struct {
 func readFields(specs []canonicalwire.BusFieldSpec) (map[string]*field, error) {
 	fields := make(map[string]*field, len(specs))
 	for _, s := range specs {
-		switch {
-		case fields[s.Name] != nil, checkFieldName(s.Name) != nil:
-			return nil, invalidParams()
-		case s.MaxBytes < 1 || s.MaxBytes > canonicalwire.MaxBusStringBytes:
+		if fields[s.Name] != nil || checkFieldName(s.Name) != nil {
 			return nil, invalidParams()
 		}
 		if err := checkAlternatives(s); err != nil {

@@ -39,10 +39,14 @@ func TestBindings_offerWhatIsBound(t *testing.T) {
 		{"0.4", func(c *Controller, _ *driver) []extension.Binding { return []extension.Binding{Control(c)} }, map[string]bool{
 			featurewire.FeatureSessionControlV1: true, featurewire.FeatureSessionCompactionV1: false,
 		}},
-		{"0.4", func(c *Controller, d *driver) []extension.Binding { return []extension.Binding{Control(c), Compact(c, d)} }, map[string]bool{
+		{"0.4", func(c *Controller, d *driver) []extension.Binding {
+			return []extension.Binding{Control(c), Compact(c, d)}
+		}, map[string]bool{
 			featurewire.FeatureSessionControlV1: true, featurewire.FeatureSessionCompactionV1: true,
 		}},
-		{"0.2", func(c *Controller, d *driver) []extension.Binding { return []extension.Binding{Control(c), Compact(c, d)} }, map[string]bool{
+		{"0.2", func(c *Controller, d *driver) []extension.Binding {
+			return []extension.Binding{Control(c), Compact(c, d)}
+		}, map[string]bool{
 			featurewire.FeatureSessionControlV1: false, featurewire.FeatureSessionCompactionV1: false,
 		}},
 		{"0.3", func(*Controller, *driver) []extension.Binding { return nil }, map[string]bool{canonicalwire.CapabilitySessionLifecycle: false}},
