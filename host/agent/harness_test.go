@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -385,14 +384,3 @@ func (allowAll) Ask(context.Context, permission.Request) permission.Ruling {
 	return permission.Ruling{Decision: permission.Allow}
 }
 func (allowAll) Settled(string) {}
-
-// receive waits for a value, for an hour of the bubble's time at most.
-func receive[T any](t *testing.T, c <-chan T) (v T) {
-	t.Helper()
-	select {
-	case v = <-c:
-	case <-time.After(time.Hour):
-		t.Fatal("nothing came")
-	}
-	return v
-}

@@ -268,14 +268,21 @@ func TestWrite(t *testing.T) {
 	}
 	b.wants("write", arguments{"path": "a", "content": "x"}, true, "is a directory")
 	b.wants("write", arguments{"path": "keep.txt/x", "content": "x"}, true, "keep.txt/x")
-	b.wants("write", arguments{"path": "big", "content": strings.Repeat("x", maxFileBytes)}, false)
+	b.wants("write", arguments{"path": "big", "content": strings.Repeat("x", maxContent)}, false)
+	b.wants("write", arguments{"path": "big2", "content": strings.Repeat("x", maxContent+1)}, true, "at most")
+	for size, refused := range map[int]bool{maxFileBytes: false, maxFileBytes + 1: true} {
+		b.put("huge", strings.Repeat("x", size))
+		b.wants("write", arguments{"path": "huge", "content": "y"}, refused)
+	}
+	p, err := b.tools.space.locate("compared")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for size, compared := range map[int]bool{maxCompared: true, maxCompared + 1: false} {
-		r := b.wants("write", arguments{"path": "compared" + itoa(size), "content": strings.Repeat("x\n", size/2) + strings.Repeat("y", size%2)}, false)
-		if got := r.Changes[0].Diff != ""; got != compared {
+		if got := p.change([]byte("x\n"), []byte(strings.Repeat("y", size-2)), true).Diff != ""; got != compared {
 			t.Errorf("%d bytes are compared: %v", size, got)
 		}
 	}
-	b.wants("write", arguments{"path": "big2", "content": strings.Repeat("x", maxFileBytes+1)}, true, "at most")
 	if r := b.wants("write", arguments{"path": "zero", "content": "a\x00"}, false); r.Changes[0].Diff != "" {
 		t.Errorf("the difference of what is no text: %q", r.Changes[0].Diff)
 	}

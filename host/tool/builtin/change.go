@@ -18,9 +18,10 @@ import (
 
 // Bounds of what is changed.
 const (
-	maxFileBytes = 16 << 20 // that edit reads, or write writes
+	maxFileBytes = 16 << 20 // that is changed
+	maxContent   = 1 << 20  // that write is given
 	maxDiffBytes = 32 << 10 // that is reported
-	maxCompared  = 2 << 20  // old and new together; the difference of more is not made
+	maxCompared  = 1 << 20  // old and new together; the difference of more is not made
 	maxLinks     = 40
 )
 

@@ -44,8 +44,8 @@ func (t writeTool) Run(ctx context.Context, call tool.Call) (tool.Result, error)
 	if err != nil {
 		return answer(ctx, "", err)
 	}
-	if len(a.Content) > maxFileBytes {
-		return answer(ctx, "", fmt.Errorf("content of %d bytes, at most %d; write the file with a command", len(a.Content), maxFileBytes))
+	if len(a.Content) > maxContent {
+		return answer(ctx, "", fmt.Errorf("content of %d bytes, at most %d; write the file in pieces or with a command", len(a.Content), maxContent))
 	}
 	p, err := t.space.locate(a.Path)
 	if err == nil {
