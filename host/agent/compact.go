@@ -53,7 +53,7 @@ func (r *run) compactInRun(branch []session.Stored, trigger string) error {
 
 // compact stores something that stands in for the older part of the conversation.
 func (r *run) compact(branch []session.Stored, trigger, instructions string) (Compaction, error) {
-	earlier, kept := since(branch)
+	_, kept := since(branch, r.sees())
 	cut := r.cut(kept, trigger)
 	if cut <= 0 {
 		return Compaction{}, ErrNothingToCompact
@@ -63,7 +63,7 @@ func (r *run) compact(branch []session.Stored, trigger, instructions string) (Co
 		TokensBefore: r.tokens(branch, nil),
 	}
 	r.Emit(CompactionStarted{At: r.at(), Trigger: trigger, TokensBefore: plan.TokensBefore, Entries: cut})
-	made, err := r.makeCompaction(plan, source(earlier, kept[:cut]))
+	made, err := r.makeCompaction(plan, source(branch, plan.FirstKept))
 	if err != nil {
 		r.Emit(CompactionFailed{At: r.at(), Trigger: trigger, Reason: err.Error(), Stored: made.Entry})
 		return made, err
@@ -112,12 +112,15 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	return made, nil
 }
 
+// sees reports whether the model surely takes pictures.
+func (r *run) sees() bool { return slices.Contains(r.Model.Input, string(conversation.Image)) }
+
 // draw asks hooks for pictures in place of a summary. A failure is one of the compaction: no summary is
 // made in its place.
 //
 // EXT04-HOOK-086 to EXT04-HOOK-089.
 func (r *run) draw(value *session.Compaction, text string) (bool, error) {
-	if !slices.Contains(r.Model.Input, string(conversation.Image)) || len(text) > featurewire.MaxCompactionSourceBytes {
+	if !r.sees() || len(text) > featurewire.MaxCompactionSourceBytes {
 		return false, nil
 	}
 	frames, ok, err := r.Hooks.CompactionStrategy(r.ctx, r.scope(), text)

@@ -197,6 +197,16 @@ func TestCompact_frames(t *testing.T) {
 			t.Errorf("%d bytes are drawn: %v %v", size, drawn, err)
 		}
 	}
+	// A model that does not see is sent what the pictures stand for, and that is what a summary is made of.
+	d.agent.options.Model.Input = []string{"text"}
+	d.provider.steps = []step{says("five"), says("sum")}
+	d.run(context.Background(), "e")
+	if r := d.provider.requests[5]; len(r.Messages) != 11 || r.Messages[0].PlainText() != "a" {
+		t.Errorf("sent to a model that does not see: %d messages, %s first", len(r.Messages), line(r.Messages[0]))
+	}
+	if _, err := d.agent.Compact(context.Background(), ""); err != nil || !strings.Contains(d.provider.requests[6].Messages[0].PlainText(), "[assistant]\none") {
+		t.Errorf("summed up behind pictures: %v %s", err, d.provider.requests[6].Messages[0].PlainText())
+	}
 	// A model that sees nothing gets a summary.
 	d = talked(t, says("sum"))
 	d.agent.options.Hooks, d.agent.options.Model.Input = h, []string{"text"}
@@ -302,10 +312,10 @@ func TestSource_bounds(t *testing.T) {
 			Kind: conversation.ToolResult, Name: "x", Content: []conversation.Part{conversation.TextPart(strings.Repeat("ä", n)), {Kind: conversation.Image, Text: "a cat"}},
 		}}}}}}
 	}
-	if text := source(nil, result(resultCharacters-len("[image: a cat]"))); !strings.Contains(text, "[image: a cat]") {
+	if text := source(result(resultCharacters-len("[image: a cat]")), "e-9"); !strings.Contains(text, "[image: a cat]") {
 		t.Errorf("at the bound: %s", text)
 	}
-	text := source(nil, result(resultCharacters))
+	text := source(result(resultCharacters), "e-9")
 	if n := utf8.RuneCountInString(strings.TrimPrefix(text, "[result of x]\n")); n != resultCharacters || !strings.HasSuffix(text, "...") {
 		t.Errorf("%d characters of one result", n)
 	}
@@ -375,7 +385,7 @@ func TestCut_neverSplits(t *testing.T) {
 			t.Fatalf("cut at %d of %d: %v are open", cut, len(entries), open)
 		}
 		branch := append(slices.Clone(entries), session.Stored{ID: "e-c", Value: session.Compaction{Summary: "s", FirstKept: entries[cut].ID}})
-		if problem := illegal(assemble(branch)); problem != "" {
+		if problem := illegal(assemble(branch, false)); problem != "" {
 			t.Fatal(problem)
 		}
 	})

@@ -13,11 +13,11 @@ const (
 )
 
 // since returns the last compaction of a branch, nil if there is none, and the entries that are sent as
-// they are.
-func since(branch []session.Stored) (*session.Compaction, []session.Stored) {
+// they are. For a model that does not see, compactions in pictures are as if they had not been made.
+func since(branch []session.Stored, sees bool) (*session.Compaction, []session.Stored) {
 	for i := len(branch) - 1; i >= 0; i-- {
 		c, ok := branch[i].Value.(session.Compaction)
-		if !ok {
+		if !ok || len(c.Frames) > 0 && !sees {
 			continue
 		}
 		first := slices.IndexFunc(branch, func(s session.Stored) bool { return s.ID == c.FirstKept })
@@ -59,9 +59,9 @@ type history struct {
 	later []conversation.Message // what was said before the results were there
 }
 
-func assemble(branch []session.Stored) []conversation.Message {
+func assemble(branch []session.Stored, sees bool) []conversation.Message {
 	var h history
-	compaction, kept := since(branch)
+	compaction, kept := since(branch, sees)
 	if compaction != nil {
 		h.add(summed(*compaction))
 	}

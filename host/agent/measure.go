@@ -35,7 +35,7 @@ func (r *run) full(tokens int64) bool {
 // tokens estimates a request: what the last one had, and what has been said since. Where nothing was
 // measured, everything is guessed; the request may be nil.
 func (r *run) tokens(branch []session.Stored, request *model.Request) int64 {
-	_, kept := since(branch)
+	_, kept := since(branch, r.sees())
 	if m := r.agent.measured; m.entry != "" {
 		for i, stored := range kept {
 			if stored.ID == m.entry {
@@ -91,13 +91,18 @@ func partsTokens(parts []conversation.Part) int64 {
 // EXT04-HOOK-085.
 const resultCharacters = 2000
 
-// source is the text of what is summed up: an earlier summary and the entries since.
-func source(earlier *session.Compaction, entries []session.Stored) string {
+// source is the text of what is summed up: everything before an entry. An earlier summary stands for what it
+// has summed up; pictures do not, they cannot be read.
+func source(branch []session.Stored, firstKept session.EntryID) string {
 	var b strings.Builder
+	earlier, entries := since(branch, false)
 	if earlier != nil {
 		fmt.Fprintf(&b, "[summary of what was before]\n%s\n\n", earlier.Summary)
 	}
 	for _, e := range entries {
+		if e.ID == firstKept {
+			break
+		}
 		m, ok := messageOf(e.Value)
 		if !ok {
 			continue
