@@ -262,11 +262,15 @@ func (db *sqlite) update(ctx context.Context, work func(rows) error) error {
 
 // immediate runs one transaction that takes the right to write at its beginning.
 func immediate(ctx context.Context, conn *sql.Conn, work func() error) error {
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return errors.Join(ctx.Err(), err)
-	}
+	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	over := ctx.Err()
 	ctx = context.WithoutCancel(ctx)
-	err := work()
+	if err != nil {
+		// It may have begun just when the context ended; a connection is not given back in that state.
+		_, _ = conn.ExecContext(ctx, "ROLLBACK")
+		return errors.Join(over, err)
+	}
+	err = work()
 	if err == nil {
 		if _, err = conn.ExecContext(ctx, "COMMIT"); err == nil {
 			return nil
@@ -283,10 +287,10 @@ func (db *sqlite) view(ctx context.Context, work func(rows) error) error {
 		return explain(db.path, err)
 	}
 	defer func() { _ = conn.Close() }()
+	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }()
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return explain(db.path, err)
 	}
-	defer func() { _, _ = conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK") }()
 	return explain(db.path, work(&sqliteRows{ctx: ctx, conn: conn}))
 }
 

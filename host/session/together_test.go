@@ -2,12 +2,14 @@ package session_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/session"
@@ -89,6 +91,26 @@ func TestSession_isUsedByManyAtOnce(t *testing.T) {
 			t.Errorf("a batch was torn: %q, then %q", all[n], all[n+1])
 		}
 	}
+}
+
+// TestAppend_cancelledAtAnyMomentIsWholeOrNothing ends the context of appends at all sorts of moments. The
+// session stays usable, and each append is there exactly if it was acknowledged.
+func TestAppend_cancelledAtAnyMomentIsWholeOrNothing(t *testing.T) {
+	s := begin(t, open(t))
+	acknowledged := 0
+	for n := range 200 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*3*time.Microsecond)
+		_, err := s.Append(ctx, said(conversation.User, "a"), said(conversation.User, "b"))
+		cancel()
+		switch {
+		case err == nil:
+			acknowledged += 2
+		case !errors.Is(err, context.DeadlineExceeded):
+			t.Errorf("append %d: %v", n, err)
+		}
+	}
+	appendTexts(t, s, "end")
+	want(t, "entries", len(texts(t, s)), acknowledged+1)
 }
 
 func TestReader_exportsWhereTheOwnerKeyIsLost(t *testing.T) {
