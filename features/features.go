@@ -18,6 +18,15 @@ import (
 //go:embed feature_wire/*.feature canonical_wire/*.feature
 var files embed.FS
 
+// HostFolder is where the promises of hosts are.
+const HostFolder = "host_wire"
+
+//go:embed host_wire/*.feature
+var hostFiles embed.FS
+
+// HostFiles returns the feature files for hosts, below HostFolder.
+func HostFiles() fs.FS { return hostFiles }
+
 // Files returns the feature files, below the folders feature_wire and canonical_wire.
 func Files() fs.FS { return files }
 
@@ -77,9 +86,14 @@ func Of(p *godog.Scenario) Scenario {
 	return s
 }
 
-// Scenarios lists every scenario in the order of files and lines.
-var Scenarios = sync.OnceValues(func() ([]Scenario, error) {
-	suite := godog.TestSuite{Options: &godog.Options{FS: files, Paths: []string{"feature_wire", "canonical_wire"}}}
+// Scenarios lists every scenario for extensions in the order of files and lines.
+var Scenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(files, "feature_wire", "canonical_wire") })
+
+// HostScenarios lists every scenario for hosts in the order of files and lines.
+var HostScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(hostFiles, HostFolder) })
+
+func scenarios(files fs.FS, folders ...string) ([]Scenario, error) {
+	suite := godog.TestSuite{Options: &godog.Options{FS: files, Paths: folders}}
 	parsed, err := suite.RetrieveFeatures()
 	if err != nil {
 		return nil, err
@@ -91,4 +105,4 @@ var Scenarios = sync.OnceValues(func() ([]Scenario, error) {
 		}
 	}
 	return all, nil
-})
+}

@@ -31,6 +31,7 @@ var featureEndFaults = []Fault{
 	})),
 	on(current, "EXT04-PROC-002", "survives-lost-output", "runs on when nobody reads its output", lax("broken-output")),
 	on(frozen, "EXT04-PROC-003", "serves-one-call", "exits behind its first call", acting("one-shot")),
+	on(current, "EXT04-PROC-003", "dies-in-call", "ends in the middle of a call", acting("end-in-call")),
 	on(middle, "EXT04-PROC-003", "ends-at-unknown-notice", "ends at a notification it does not know", acting("end-at-unknown-notification")),
 	on(current, "EXT04-PROC-003", "ends-at-refusal", "ends behind its first error", acting("end-after-error")),
 	{

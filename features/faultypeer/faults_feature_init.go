@@ -88,6 +88,9 @@ var featureSelectionFaults = []Fault{
 		p["features"] = flags
 	})),
 	on(middle, "EXT04-NEG-003", "selects-all-it-knows", "selects a feature whether it is offered or not", acting("select-unasked")),
+	on(current, "EXT04-NEG-003", "selects-fantasy", "selects a feature that does not exist", selecting(func(p obj) {
+		p["features"] = append(p["features"].([]any), "mind_reading")
+	})),
 	on(current, "EXT04-NEG-003", "selects-artifacts", "selects a feature that nobody offered", selecting(func(p obj) {
 		p["features"] = add(p["features"], featurewire.FeatureArtifacts)
 	})),

@@ -149,6 +149,10 @@ func (p *peer) toolCallFeature(id, params json.RawMessage) {
 		p.failed = true
 		p.failFeature(id)
 	default:
+		if p.does("end-in-call") {
+			p.end(exitRefused)
+			return
+		}
 		p.callTool(id, name, arguments)
 		if p.does("one-shot") {
 			p.end(exitDone)

@@ -142,7 +142,7 @@ func (m *Monitor) selection(result []byte) {
 // judge judges one frame of the host.
 func (m *Monitor) judge(f wire.Frame) {
 	switch {
-	case !f.Ended && f.Size > m.dialect.FrameBound():
+	case f.Size > m.dialect.FrameBound():
 		m.report(m.rules.bound, f, "the frame has more than %d bytes", m.dialect.FrameBound())
 		return
 	case !f.Ended:

@@ -86,7 +86,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 		Name:                "octet",
 		ScenarioInitializer: r.scenario,
 		Options: &godog.Options{
-			Format:         formatName,
+			Format:         FormatName,
 			Output:         io.Discard,
 			NoColors:       true,
 			Strict:         true,
@@ -119,11 +119,11 @@ func tags(opts Options, plan []features.Scenario) string {
 	return api + " && " + strings.Join(rules, ",")
 }
 
-// formatName is the formatter that prints nothing: results are collected by hooks.
-const formatName = "octet-silent"
+// FormatName is the formatter that prints nothing: results are collected by hooks.
+const FormatName = "octet-silent"
 
 func init() {
-	godog.Format(formatName, "collects, prints nothing", func(string, io.Writer) godog.Formatter { return silent{} })
+	godog.Format(FormatName, "collects, prints nothing", func(string, io.Writer) godog.Formatter { return silent{} })
 }
 
 type run struct {

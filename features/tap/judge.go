@@ -16,14 +16,18 @@ type Finding struct {
 	verdict.Finding
 }
 
-// Judge judges both sides of a conversation that somebody else holds. It learns the API version from the
-// first frame of the host; frames in front of that are nobody's fault yet.
+// Judge judges both sides of a conversation that somebody else holds. It learns the API version from
+// initialize, and judges what came in front of it then.
 type Judge struct {
 	api     string // empty until initialize was seen
 	host    *hostmonitor.Monitor
 	subject *monitor.Monitor
 	seen    [2]int // findings told so far, by lane
+	early   []wire.Frame
 }
+
+// maxEarly bounds the frames that are kept until the version is known.
+const maxEarly = 64
 
 // API is the version of the conversation, empty while it is unknown or is none that can be judged.
 func (j *Judge) API() string { return j.api }
@@ -31,10 +35,16 @@ func (j *Judge) API() string { return j.api }
 // Observe takes the next frame and returns what it breaks.
 func (j *Judge) Observe(f wire.Frame) []Finding {
 	if j.host == nil && !j.begin(f) {
+		if len(j.early) < maxEarly {
+			j.early = append(j.early, f)
+		}
 		return nil
 	}
-	j.host.Observe(f)
-	j.subject.Observe(f)
+	for _, each := range append(j.early, f) {
+		j.host.Observe(each)
+		j.subject.Observe(each)
+	}
+	j.early = nil
 	return append(j.fresh(wire.ToSubject, j.host.Findings()), j.fresh(wire.FromSubject, j.subject.Findings())...)
 }
 

@@ -90,7 +90,7 @@ func Read(path string) (Header, []wire.Frame, error) {
 			err = header(lines.Bytes(), &h)
 		} else {
 			var f wire.Frame
-			if f, err = frame(lines.Bytes(), n-2); err == nil {
+			if f, err = ParseFrame(lines.Bytes(), n-2); err == nil {
 				frames = append(frames, f)
 			}
 		}
@@ -120,7 +120,8 @@ func header(text []byte, h *Header) error {
 	return nil
 }
 
-func frame(text []byte, index int) (wire.Frame, error) {
+// ParseFrame reads one line behind the header; index becomes that of the frame.
+func ParseFrame(text []byte, index int) (wire.Frame, error) {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
 		return wire.Frame{}, err

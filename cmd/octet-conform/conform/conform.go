@@ -28,6 +28,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
+		{name: "host", usage: "--adapter octet | -- CMD {extension} {tool} {arguments}", brief: "judge a host: our peers are its extensions", run: (*invocation).host},
 		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
@@ -39,6 +40,7 @@ func commands() []command {
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
 		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},
 		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
+		{name: "host-peer", hidden: true, run: (*invocation).hostPeer},
 		{name: "nothing", hidden: true, run: (*invocation).nothing},
 	}
 }
@@ -88,7 +90,7 @@ func help(w io.Writer) {
 	fmt.Fprint(w, "octet-conform judges programs that speak an octet wire.\n\nUsage: octet-conform COMMAND ...\n\n")
 	for _, c := range commands() {
 		if !c.hidden {
-			fmt.Fprintf(w, "  %-10s %-42s %s\n", c.name, c.usage, c.brief)
+			fmt.Fprintf(w, "  %-10s %-52s %s\n", c.name, c.usage, c.brief)
 		}
 	}
 	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command.\n")

@@ -1,0 +1,180 @@
+package conform
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/hostreferee"
+	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/tap"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// adapters are those of hosts that are known, by name.
+var adapters = map[string][]string{
+	"octet": {"octet", "tool", "call", hostreferee.PlaceExtension, hostreferee.PlaceTool, "--json", hostreferee.PlaceArguments},
+}
+
+// host judges a host: our peers are the extensions that it loads.
+func (inv *invocation) host() int {
+	var flags runFlags
+	f := inv.flags()
+	adapter := f.String("adapter", "", "adapter of a host that is known: octet")
+	registerHost(f, &flags)
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if err := flags.check(); err != nil {
+		return inv.wrong("%v", err)
+	}
+	before, argv := split(f)
+	argv, err := chooseAdapter(*adapter, before, argv)
+	if err != nil {
+		return inv.refuse(err)
+	}
+	versions := dialect.Versions()
+	if flags.api != "" {
+		if err := oneOf("api", flags.api, versions...); err != nil {
+			return inv.wrong("%v", err)
+		}
+		versions = []string{flags.api}
+	}
+	if flags.list, err = flags.known(); err != nil {
+		return inv.refuse(err)
+	}
+	exit := report.ExitClean
+	for _, api := range versions {
+		code := inv.hostOn(api, argv, &flags)
+		if code != report.ExitClean && exit != report.ExitFindings {
+			exit = code
+		}
+	}
+	return exit
+}
+
+func registerHost(f *pflag.FlagSet, flags *runFlags) {
+	f.StringVar(&flags.api, "api", "", "only this API version: 0.1, 0.2, 0.3 or 0.4 (default: one run for each)")
+	f.StringSliceVar(&flags.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
+	f.BoolVar(&flags.strict, "strict", false, "should-rules count")
+	flags.files.register(f)
+	f.StringVar(&flags.knownFailing, "known-failing", "", "list of failures that do not count: a rule and what was found on each line")
+	f.Float64Var(&flags.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	f.IntVar(&flags.jobs, "jobs", 4, "hosts at a time")
+	f.Int64Var(&flags.seed, "seed", 0, "order of the scenarios (default: random)")
+	f.StringVar(&flags.output, "output", "text", "text, json, or github: annotations for a workflow")
+	f.BoolVar(&flags.verbose, "verbose", false, "show every rule and every failing scenario")
+}
+
+// chooseAdapter settles the command that runs the host.
+func chooseAdapter(name string, before, argv []string) ([]string, error) {
+	known, found := adapters[name]
+	switch {
+	case len(before) > 0:
+		return nil, usageError(fmt.Sprintf("unexpected argument %q; the command of a host stands behind --", before[0]))
+	case name != "" && !found:
+		return nil, usageError(fmt.Sprintf("--adapter is %q; use octet, or put the command of the host behind --", name))
+	case name != "" && argv != nil:
+		return nil, usageError("--adapter and a command behind -- exclude each other; use one of them")
+	case name != "":
+		argv = slices.Clone(known)
+	case len(argv) == 0:
+		return nil, usageError("host wants the command of a host behind --, in which {extension}, {tool} and {arguments} stand for what it is to do")
+	}
+	for _, place := range []string{hostreferee.PlaceExtension, hostreferee.PlaceTool} {
+		if !slices.ContainsFunc(argv, func(word string) bool { return strings.Contains(word, place) }) {
+			return nil, usageError(fmt.Sprintf("the command does not say where %s goes; see 'octet-conform host --help'", place))
+		}
+	}
+	program, err := exec.LookPath(argv[0])
+	if err == nil {
+		argv[0], err = filepath.Abs(program)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("command %q: %w", argv[0], cause(err))
+	}
+	return argv, nil
+}
+
+// hostOn judges a host on one version.
+func (inv *invocation) hostOn(api string, argv []string, flags *runFlags) int {
+	d, err := dialect.For(api)
+	if err != nil {
+		return inv.unable(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return inv.unable(err)
+	}
+	scale := flags.scale * calibrate(inv.ctx)
+	patience := steps.DefaultPatience.Scale(scale)
+	seed := flags.seed
+	if seed == 0 {
+		seed = rand.Int64N(1<<31-1) + 1
+	}
+	bar := inv.bar("scenarios")
+	began := time.Now()
+	scenarios, err := hostreferee.Run(inv.ctx, hostreferee.Options{
+		Setup:  &hostreferee.Setup{Dialect: d, Adapter: argv, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
+		Select: referee.Matches(flags.run), Jobs: flags.jobs, Seed: seed, Progress: bar.update,
+	})
+	bar.clear()
+	switch n := interrupted(scenarios); {
+	case errors.Is(err, referee.ErrNothing):
+		return inv.wrong("no scenario for hosts of API %s matches --run %s", api, quoted(flags.run))
+	case err != nil:
+		return inv.unable(err)
+	case n > 0:
+		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
+	}
+	in := report.Input{
+		Subject:   report.Subject{Name: filepath.Base(argv[0]), API: api, Command: argv},
+		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
+		Rules:     verdict.Aggregate(referee.Known(), scenarios),
+		Scenarios: scenarios,
+		Duration:  time.Since(began),
+	}
+	apply(flags.list, &in)
+	rep := report.New(in)
+	if err := inv.publish(rep, scenarios, flags); err != nil {
+		return inv.unable(err)
+	}
+	return rep.Summary.Exit
+}
+
+// hostWaits is how many times the wait for initialize a host gets for a whole scenario: it may wait for two
+// stages of an end behind it.
+const hostWaits = 3
+
+// hostPeer is the extension that a host under judgement starts: a tap that reports to its referee.
+func (inv *invocation) hostPeer() int {
+	f := inv.flags()
+	address := f.String("report-to", "", "")
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	_, argv := split(f)
+	conn, err := hostreferee.Report(*address)
+	if err != nil {
+		return inv.unable(err)
+	}
+	defer func() { _ = conn.Close() }()
+	code, err := tap.Run(tap.Options{
+		Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr, Transcript: conn,
+	})
+	if err != nil {
+		return inv.unable(err)
+	}
+	return code
+}

@@ -1,0 +1,82 @@
+package hostreferee
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"sync"
+	"time"
+)
+
+// maxOutput bounds what is kept of each stream of a host.
+const maxOutput = 1 << 20
+
+// startedHost is a running adapter.
+type startedHost struct {
+	cmd            *exec.Cmd
+	stdout, stderr bounded
+	ended          chan error
+}
+
+func startHost(argv []string, dir string, env []string) (*startedHost, error) {
+	h := &startedHost{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
+	h.cmd.Dir, h.cmd.Env = dir, env
+	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
+	// What a host leaves behind may hold its streams open; it is not waited for.
+	h.cmd.WaitDelay = time.Second
+	if err := h.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { h.ended <- h.cmd.Wait() }()
+	return h, nil
+}
+
+// wait waits for the end, interrupts once when it is told to, and kills what hangs.
+func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <-chan struct{}) *hostRun {
+	r := &hostRun{}
+	deadline := time.NewTimer(limit)
+	defer deadline.Stop()
+	for {
+		var err error
+		select {
+		case <-interrupt:
+			_ = h.cmd.Process.Signal(os.Interrupt)
+			continue
+		case <-ctx.Done():
+			_ = h.cmd.Process.Kill()
+			err = <-h.ended
+		case <-deadline.C:
+			r.hung = true
+			_ = h.cmd.Process.Kill()
+			err = <-h.ended
+		case err = <-h.ended:
+		}
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			r.code = exit.ExitCode()
+		}
+		r.stdout, r.stderr = h.stdout.String(), h.stderr.String()
+		return r
+	}
+}
+
+// bounded keeps the beginning of a stream.
+type bounded struct {
+	mu   sync.Mutex
+	kept bytes.Buffer
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.kept.Write(p[:min(len(p), maxOutput-b.kept.Len())])
+	return len(p), nil
+}
+
+func (b *bounded) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.kept.String()
+}

@@ -1,0 +1,160 @@
+package hostreferee_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultyhost"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/hostmonitor"
+	"github.com/octet-dev/octet/features/hostreferee"
+	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/tap"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// TestMain lets this program play the host and its extensions when it is called by their names.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "host-peer":
+			os.Exit(hostPeer(os.Args[2:]))
+		case "faulty-peer":
+			name := strings.TrimPrefix(os.Args[2], "none")
+			cfg := faultypeer.Config{API: os.Args[4], Fault: name, Environment: os.Environ()}
+			os.Exit(faultypeer.Run(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
+		case "faulty-host":
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+			defer stop()
+			cfg := faultyhost.Config{Fault: os.Args[2], Directory: os.Args[3], Tool: os.Args[4], Arguments: os.Args[5]}
+			os.Exit(faultyhost.Run(ctx, cfg, os.Stdout, os.Stderr))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// hostPeer is host-peer --report-to ADDRESS -- COMMAND...
+func hostPeer(args []string) int {
+	conn, err := hostreferee.Report(args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = conn.Close() }()
+	code, err := tap.Run(tap.Options{Command: exec.Command(args[3], args[4:]...), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Transcript: conn})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool) []verdict.Scenario {
+	t.Helper()
+	d, err := dialect.For(api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios, err := hostreferee.Run(t.Context(), hostreferee.Options{
+		Setup: &hostreferee.Setup{
+			Dialect: d, Self: self, Env: []string{"GORACE=atexit_sleep_ms=0"},
+			Adapter: []string{self, "faulty-host", fault, hostreferee.PlaceExtension, hostreferee.PlaceTool, hostreferee.PlaceArguments},
+			Wait:    8 * time.Second, Grace: 2 * time.Second,
+		},
+		Select: chosen, Jobs: 4,
+	})
+	if err != nil {
+		t.Fatalf("%s on API %s: %v", fault, api, err)
+	}
+	return scenarios
+}
+
+// A sound host is accused of nothing.
+func TestRun_soundHost(t *testing.T) {
+	for _, api := range dialect.Versions() {
+		for _, s := range judge(t, api, "", nil) {
+			if s.Class != verdict.Pass {
+				t.Errorf("API %s: %s is %s: %s\n%s", api, s.Name, s.Class, s.Reason, s.Stderr)
+			}
+		}
+	}
+}
+
+// Every faulty host is caught by the rule that it breaks.
+func TestRun_faultyHosts(t *testing.T) {
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 3)
+	for _, f := range faultyhost.Faults() {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			scenarios := judge(t, f.API, f.Name, func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) })
+			for _, s := range scenarios {
+				for _, found := range s.Findings {
+					if found.Rule == f.Rule {
+						return
+					}
+				}
+			}
+			t.Errorf("a host of API %s that %s (%s) is not caught by %s: %+v", f.API, f.Doc, f.Name, f.Rule, scenarios)
+		})
+	}
+	wg.Wait()
+}
+
+// Every rule that a scenario names exists, binds a host, and has a faulty host; so has every rule of the
+// monitor.
+func TestScenarios_areProven(t *testing.T) {
+	broken := map[string]bool{}
+	for _, f := range faultyhost.Faults() {
+		broken[f.Rule] = true
+	}
+	want := map[string]bool{}
+	all, err := features.HostScenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		if len(s.Rules) == 0 || len(s.APIs) == 0 {
+			t.Errorf("%s %q has %d rules and %d API versions; it needs both", s.Key(), s.Name, len(s.Rules), len(s.APIs))
+		}
+		for _, id := range s.Rules {
+			want[id] = true
+		}
+	}
+	for _, api := range dialect.Versions() {
+		d, err := dialect.For(api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range hostmonitor.Rules(d) {
+			if rulebook.BindsID(id, api) {
+				want[id] = true
+			}
+		}
+	}
+	for id := range want {
+		switch r, found := rulebook.Find(id); {
+		case !found:
+			t.Errorf("rule %s does not exist", id)
+		case r.Role != "host":
+			t.Errorf("rule %s binds the %s", id, r.Role)
+		case !broken[id]:
+			t.Errorf("%s is broken by no faulty host: %s", id, r.Text)
+		}
+	}
+}

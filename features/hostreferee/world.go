@@ -1,0 +1,208 @@
+// Package hostreferee judges hosts: it lets a host start our extensions, sound ones and faulty ones, listens to
+// every frame, and says what the host did wrong.
+//
+// How a host is told what to do is its adapter: a command in which {extension}, {tool} and {arguments} stand
+// for the directory of the extension, a tool of it, and a JSON object. It starts the extension, calls the tool
+// once, prints the text of the result, ends the extension, and exits with 0 if all of that went well. An
+// interrupt cancels the call.
+package hostreferee
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/tap"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/features/wire"
+	"github.com/octet-dev/octet/runtime/manifest"
+)
+
+// Placeholders of an adapter.
+const (
+	PlaceExtension = "{extension}"
+	PlaceTool      = "{tool}"
+	PlaceArguments = "{arguments}"
+)
+
+// Setup says which host is judged, and how.
+type Setup struct {
+	Dialect dialect.Dialect
+	Adapter []string // program and arguments, with placeholders
+	Env     []string // of the host
+	Self    string   // a program that plays peers when it is called with host-peer; absolute
+	// Wait bounds a host that hangs; Grace what may be left of an extension once the host has ended.
+	Wait, Grace time.Duration
+}
+
+// extensionName is the name of every extension that a host is given, and of its directory.
+const extensionName = "peer"
+
+// canary is a variable that no extension may see.
+const canary = "OCTET_CONFORM_CANARY"
+
+// world is the state of one scenario.
+type world struct {
+	setup *Setup
+	fault faultypeer.Fault // the zero value is the sound peer
+	root  string           // of the scenario's files
+	token string           // what the tool is given, and says back
+
+	peers *peers
+	host  *hostRun
+}
+
+// hostRun is what came of running the host.
+type hostRun struct {
+	code           int
+	stdout, stderr string
+	hung           bool
+}
+
+// given makes the extension.
+func (w *world) given(doc string) error {
+	if doc != "" {
+		var found bool
+		if w.fault, found = faultOf(w.setup.Dialect, doc); !found {
+			return errored("no faulty peer of API %s %s", w.setup.Dialect.API(), doc)
+		}
+	}
+	if w.setup.Dialect.Canonical() && w.fault.API == "" {
+		w.fault.API = dialect.CanonicalAPI
+	}
+	dir := filepath.Join(w.root, extensionName)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return errored("%v", err)
+	}
+	path := filepath.Join(dir, manifest.FileName())
+	if err := os.WriteFile(path, []byte(w.manifest()), 0o600); err != nil {
+		return errored("%v", err)
+	}
+	return nil
+}
+
+// faultOf finds a faulty peer of a wire by what it does.
+func faultOf(d dialect.Dialect, doc string) (faultypeer.Fault, bool) {
+	for _, f := range faultypeer.Faults() {
+		if f.Doc == doc && (f.API == dialect.CanonicalAPI) == d.Canonical() {
+			return f, true
+		}
+	}
+	return faultypeer.Fault{}, false
+}
+
+// manifest is that of the extension: what it declares goes with its fault.
+func (w *world) manifest() string {
+	fault := w.fault.Name
+	if fault == "" {
+		fault = "none"
+	}
+	api := w.setup.Dialect.API()
+	args := []string{"host-peer", "--report-to", w.peers.address(), "--", w.setup.Self, "faulty-peer", fault, "--api", api}
+	var b strings.Builder
+	fmt.Fprintf(&b, "name = %q\nversion = \"1.0.0\"\napi_version = %q\n[entrypoint]\ncommand = %q\nargs = [", extensionName, api, w.setup.Self)
+	for i, arg := range args {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		fmt.Fprintf(&b, "%q", arg)
+	}
+	b.WriteString("]\n[contributes]\n")
+	contributes := dialect.Contributions(w.fault.Contributes())
+	for _, name := range []string{"tools", "commands", "hooks", "ui", "tool_renderers"} {
+		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
+	}
+	for _, name := range []string{"context", "notifications", "confirmations"} {
+		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
+	}
+	return b.String()
+}
+
+// run runs the host until it ends or hangs. when is called with every frame that arrives, and returns true to
+// interrupt the host, once.
+func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.Frame) bool) error {
+	argv := slices.Clone(w.setup.Adapter)
+	for i := range argv {
+		argv[i] = strings.NewReplacer(
+			PlaceExtension, filepath.Join(w.root, extensionName), PlaceTool, tool, PlaceArguments, arguments,
+		).Replace(argv[i])
+	}
+	h, err := startHost(argv, w.root, append(slices.Clone(w.setup.Env), canary+"=seen"))
+	if err != nil {
+		return errored("%v", err)
+	}
+	interrupt := make(chan struct{}, 1)
+	w.peers.watch(func(f wire.Frame) {
+		if when != nil && when(f) {
+			select {
+			case interrupt <- struct{}{}:
+			default:
+			}
+		}
+	})
+	w.host = h.wait(ctx, w.setup.Wait, interrupt)
+	w.peers.settle(w.setup.Grace)
+	if ctx.Err() != nil {
+		return errored("interrupted")
+	}
+	if w.host.hung {
+		return &outcome{class: verdict.NoAnswer, text: fmt.Sprintf("the host did not end within %s", w.setup.Wait)}
+	}
+	return nil
+}
+
+// outcome is the end of a scenario at a step.
+type outcome struct {
+	class verdict.Class
+	text  string
+}
+
+func (o *outcome) Error() string { return o.text }
+
+func failed(format string, args ...any) error {
+	return &outcome{class: verdict.Fail, text: fmt.Sprintf(format, args...)}
+}
+
+func errored(format string, args ...any) error {
+	return &outcome{class: verdict.Errored, text: fmt.Sprintf(format, args...)}
+}
+
+// findings are what the host broke while it spoke. What the peer breaks is its part in the play.
+func (w *world) findings() []tap.Finding {
+	var out []tap.Finding
+	for _, f := range w.peers.found() {
+		if f.By == wire.ToSubject {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (w *world) close() {
+	w.peers.close()
+	// What a subject left open is the system's to clean up.
+	_ = os.RemoveAll(w.root)
+}
+
+func newWorld(setup *Setup) (*world, error) {
+	root, err := os.MkdirTemp("", "octet-host-")
+	if err != nil {
+		return nil, err
+	}
+	p, err := listen(root)
+	if err != nil {
+		_ = os.RemoveAll(root)
+		return nil, err
+	}
+	return &world{setup: setup, root: root, peers: p, token: "token-" + filepath.Base(root)}, nil
+}
+
+// environment is what a scenario's host gets: that of the referee, without what would tell it where it runs.
+func environment(changes []string) []string { return subject.Environment(os.Environ(), changes) }
