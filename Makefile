@@ -22,7 +22,7 @@ GO_TESTEE := $(BIN)/testee-go
 PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
-.PHONY: help demo test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
+.PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
         test-go test-py test-ts test-browser vectors selftest selftest-repeat fuzz bench chaos cross clean check
 
 help: ## List the targets.
@@ -32,6 +32,13 @@ demo: build ## Build the three commands and judge the example extensions of all 
 	@status=0; clean=0; for dir in $(WORD_COUNTS); do \
 	  echo; echo "== $$dir"; if $(RUN_ENV) $(BIN)/octet-conform extension "$$dir"; then clean=$$((clean + 1)); else status=$$?; fi; done; \
 	  echo; echo "$$clean of $(words $(WORD_COUNTS)) example extensions keep every rule"; exit $$status
+
+# A home of its own keeps the demo apart from what the person has set up.
+demo-conversation: build ## Hold a scripted conversation with a Python tool, a Go hook and a TypeScript command, offline.
+	@home="$$(mktemp -d)"; trap 'rm -rf "$$home"' EXIT; \
+	env HOME="$$home" $(RUN_ENV) $(BIN)/octet --model scripted:demo/conversation/script.yaml \
+	  --workspace demo/conversation/workspace $(foreach sdk,sdk-ts sdk-go sdk-py,--extension-dir $(sdk)/examples) \
+	  --enable-extension word-count guard to-do < demo/conversation/lines.txt
 
 test: lint test-go ## Run every check there is.
 	@# Both suites wait for processes most of the time.

@@ -55,6 +55,9 @@ func (c *Chat) Run(ctx context.Context) (ok bool, err error) {
 		case err != nil:
 			return false, err
 		}
+		if c.front.options.Echo && strings.TrimSpace(text) != "" {
+			c.front.Note("> %s", Plain(text))
+		}
 		err = c.do(ctx, strings.TrimSpace(text))
 		switch {
 		case errors.Is(err, errLeave):

@@ -33,6 +33,8 @@ type Options struct {
 	Quiet bool
 	// Verbose shows what extensions are doing.
 	Verbose bool
+	// Echo shows lines that nobody typed before they are done.
+	Echo bool
 	// Sink takes every event before it is shown; nil: nobody wants them.
 	Sink func(agent.Event)
 }

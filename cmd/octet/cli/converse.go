@@ -226,7 +226,7 @@ func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish fun
 	default:
 		editor = edit.New(edit.Options{In: c.in, Out: c.out, History: history})
 	}
-	o.Editor = editor
+	o.Editor, o.Echo = editor, !typed && (c.outTerminal || t.verbose)
 	f = chat.NewFront(o)
 	return f, editor, editor.Close
 }

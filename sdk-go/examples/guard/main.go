@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"sync/atomic"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -14,6 +15,9 @@ import (
 )
 
 func main() { extension.Main(guard()) }
+
+// shells are the names under which hosts give a shell to a model.
+var shells = []string{"bash", "shell"}
 
 // deletesTrees finds rm with both of its dangerous flags, however they are written.
 var deletesTrees = regexp.MustCompile(`\brm\s+(-\w*r\w*f|-\w*f\w*r|-r\s+-f|-f\s+-r)`)
@@ -36,7 +40,7 @@ func beforeToolCall(_ context.Context, call *extension.HookCall, asked featurewi
 	var arguments struct {
 		Command string `json:"command"`
 	}
-	if asked.Name != "bash" || json.Unmarshal(asked.Arguments, &arguments) != nil || !deletesTrees.MatchString(arguments.Command) {
+	if !slices.Contains(shells, asked.Name) || json.Unmarshal(asked.Arguments, &arguments) != nil || !deletesTrees.MatchString(arguments.Command) {
 		return featurewire.BeforeToolCallHookResult{}, nil // no opinion
 	}
 	denials(call).Add(1)

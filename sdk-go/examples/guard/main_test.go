@@ -23,11 +23,17 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%q: denied %t, want %t", command, deny, denied)
 		}
 	}
+	for _, shell := range shells {
+		answer := host.Hook(featurewire.HookBeforeToolCall, featurewire.BeforeToolCallPayload{Name: shell, Arguments: json.RawMessage(`{"command":"rm -rf x"}`)})
+		if answer.Disposition.IsAbsent() {
+			t.Errorf("%s is not judged", shell)
+		}
+	}
 	other := host.Hook(featurewire.HookBeforeToolCall, featurewire.BeforeToolCallPayload{Name: "read", Arguments: json.RawMessage(`{"command":"rm -rf x"}`)})
 	if !other.Disposition.IsAbsent() {
 		t.Error("another tool is judged")
 	}
-	if got := host.Command("guard").Text; got != `{"denied":3}` {
+	if got := host.Command("guard").Text; got != `{"denied":5}` {
 		t.Errorf("the command says %s", got)
 	}
 }

@@ -1,0 +1,3 @@
+import { extension } from "./extension.js";
+
+await extension.run();

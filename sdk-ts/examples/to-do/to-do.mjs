@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+import "../../dist/examples/to-do/main.js";
