@@ -8,6 +8,7 @@ package hooks
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,8 +32,11 @@ type Options struct {
 	State func(agent.Scope) extension.HostState
 	// Pool holds what extensions contributed to the next prompt unasked. Nil: nothing waits.
 	Pool *promptcontext.Pool
-	// Grant makes the private grant for a session-operation hook; end takes it back. Nil: no grant.
+	// Grant makes the private grant for a session-operation hook; end takes it back. Nil: one that names the
+	// invocation and the owner of the session, and authorizes nothing by itself.
 	Grant func(x *extension.Extension, s agent.Scope) (leaf json.RawMessage, end func())
+	// Resources says that a loader stands behind DiscoverResources; without one the hook is not offered.
+	Resources bool
 	// Diagnose takes what went wrong with a hook. Nil: Extension.Diagnose.
 	Diagnose func(x *extension.Extension, text string)
 }
@@ -50,6 +54,9 @@ var _ agent.Hooks = (*Set)(nil)
 func New(o Options) *Set {
 	s := &Set{options: o}
 	s.mutations.generation = 1
+	if s.options.Grant == nil {
+		s.options.Grant = grant
+	}
 	if s.options.State == nil {
 		s.options.State = shown
 	}
@@ -62,8 +69,12 @@ func New(o Options) *Set {
 // Binding stands behind the features and capabilities that exist for hooks alone. Other features that open
 // hooks belong to the services with their methods.
 func (s *Set) Binding() extension.Binding {
+	features := []string{featurewire.FeatureCompactionStrategy, featurewire.FeatureCacheWarmingDecision}
+	if s.options.Resources {
+		features = append(features, featurewire.FeatureResourcePathsV1)
+	}
 	return extension.Binding{
-		Features:     []string{featurewire.FeatureCompactionStrategy, featurewire.FeatureCacheWarmingDecision},
+		Features:     features,
 		Capabilities: []string{canonicalwire.CapabilityLifecycleEvents},
 		Ended:        func(x *extension.Extension) { s.passed.Delete(x) },
 	}
@@ -76,6 +87,15 @@ func shown(s agent.Scope) extension.HostState {
 		h.Reasoning = json.RawMessage(strconv.Quote(s.Reasoning))
 	}
 	return h
+}
+
+// grant is the leaf of a session for one invocation of one process, opaque to it.
+func grant(x *extension.Extension, a agent.Scope) (leaf json.RawMessage, end func()) {
+	text, err := json.Marshal(map[string]any{"invocation": rand.Text(), "run": a.Run, "session": json.RawMessage(x.OwnerOf(a.Owner).Wire().AppendJSON(nil))})
+	if err != nil {
+		return nil, func() {}
+	}
+	return text, func() {}
 }
 
 // scope is the scope as extensions are told it.

@@ -80,11 +80,9 @@ func (s *Set) await(ctx context.Context, a agent.Scope, hook string, payload fun
 
 func (s *Set) awaitOne(ctx context.Context, x *extension.Extension, a agent.Scope, hook string, payload wirejson.Encoder) error {
 	h := extension.HookRun{Hook: hook, Payload: payload, Scope: s.scope(a)}
-	if s.options.Grant != nil {
-		leaf, end := s.options.Grant(x, a)
-		defer end()
-		h.Leaf = leaf
-	}
+	leaf, end := s.options.Grant(x, a)
+	defer end()
+	h.Leaf = leaf
 	r, err := x.RunHook(ctx, h)
 	if err != nil {
 		return err

@@ -177,3 +177,26 @@ func TestAwait_grant(t *testing.T) {
 		t.Errorf("leaves %s", c.leafs)
 	}
 }
+
+// EXT04-HOOK-016: a leaf of its own for every invocation, fenced by the owner; other hooks have none.
+func TestAwait_leaf(t *testing.T) {
+	for _, hook := range awaited {
+		c := assemble(t, hook, options{}, says(`{}`))
+		for range 2 {
+			if err := run(t, t.Context(), c, hook); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var leaf struct {
+			Session json.RawMessage `json:"session"`
+		}
+		err := json.Unmarshal(c.leafs[0], &leaf)
+		if owner := c.rigs[0].Owner(scope.Owner); err != nil || string(leaf.Session) != owner || string(c.leafs[0]) == string(c.leafs[1]) {
+			t.Errorf("%s: leaves %s, want the owner %s", hook, c.leafs, owner)
+		}
+	}
+	c := assemble(t, featurewire.HookBeforePrompt, options{}, says(`{}`))
+	if c.BeforePrompt(t.Context(), scope, "x"); c.leafs[0] != nil {
+		t.Errorf("before_prompt carries the leaf %s", c.leafs[0])
+	}
+}
