@@ -116,7 +116,7 @@ func (r *Registry) Open(ctx context.Context, reference string) (model.Provider, 
 			return served(ctx, p, wanted)
 		}
 	}
-	return nil, model.Info{}, fmt.Errorf("model %q: there is no provider %q; %s", reference, name, r.guess(name))
+	return nil, model.Info{}, fmt.Errorf("there is no provider %q of models; %s", name, r.guess(name))
 }
 
 // split takes a reference apart at its first slash or colon.
