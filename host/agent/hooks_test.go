@@ -120,7 +120,7 @@ func TestHooks_places(t *testing.T) {
 	if v, ok := d.journal.entries[1].Metadata.Get("demo"); !ok || string(v.Value) != "1" {
 		t.Error("metadata of before_persistence is not stored")
 	}
-	if n := find[Notified](d); len(n) != 1 || n[0].Message != "noted" {
+	if n := find[Notified](d); len(n) != 1 || n[0].Message != "noted" || n[0].Turn != 1 {
 		t.Errorf("notifications: %+v", n)
 	}
 }

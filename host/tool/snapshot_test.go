@@ -8,7 +8,7 @@ import (
 
 type named Definition
 
-func (n named) Definition() Definition                   { return Definition(n) }
+func (n named) Definition() Definition                  { return Definition(n) }
 func (named) Run(context.Context, Call) (Result, error) { return Result{}, nil }
 
 func TestOf(t *testing.T) {
