@@ -12201,7 +12201,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Session-operation hooks carry a private `session_leaf` and a snapshot of the session that is fenced by its owner, both opaque to the extension.",
 		Source:   "feature 9, feature op 17",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook017,
@@ -13110,7 +13111,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resources_discover` carries `reason`, `startup` or `reload`, and the host's workspace as `cwd`.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook093,
@@ -13133,7 +13135,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resources_discover` is run after the session is active, never during initialize, on one connection that it stays with, with 5 s for each process.",
 		Source:   "feature 9.1, feature 9.2, feature op 19",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook095,
@@ -13144,7 +13147,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "At most 16 processes contribute paths, in the order of extension names and then of their arrays; 256 paths and 524,288 bytes are kept.",
 		Source:   "feature 9.1, feature 2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook096,
@@ -13155,7 +13159,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An unknown key, a null array, a wrong type, a relative path, a parent component or a control character makes a `resources_discover` result a failure, which is a diagnostic about that contributor alone.",
 		Source:   "feature 9.1, feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook097,
@@ -13166,7 +13171,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Absent arrays of `resource_paths` count as empty, and an empty reply takes earlier contributions back.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT04Hook098,
