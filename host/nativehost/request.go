@@ -208,7 +208,8 @@ func (r *runRequest) check() error {
 		name       string
 		bytes, max int
 	}{
-		{"prompt", len(r.Prompt), maxPromptBytes}, {"system_prompt", len(r.SystemPrompt), maxSystemBytes},
+		{"prompt", len(r.Prompt), maxPromptBytes},
+		{"system_prompt", len(r.SystemPrompt), maxSystemBytes},
 		{"prompt_display_text", len(r.PromptDisplayText), maxDisplayBytes},
 	} {
 		if bound.bytes > bound.max {
@@ -285,8 +286,13 @@ func (r *runRequest) checkLists() error {
 		name  string
 		items []string
 	}{
-		{"context_files", r.ContextFiles}, {"extension_paths", r.ExtensionPaths}, {"enabled_extensions", r.EnabledExtensions},
-		{"trusted_extensions", r.TrustedExtensions}, {"prompt_paths", r.PromptPaths}, {"skill_paths", r.SkillPaths}, {"image_paths", r.ImagePaths},
+		{"context_files", r.ContextFiles},
+		{"extension_paths", r.ExtensionPaths},
+		{"enabled_extensions", r.EnabledExtensions},
+		{"trusted_extensions", r.TrustedExtensions},
+		{"prompt_paths", r.PromptPaths},
+		{"skill_paths", r.SkillPaths},
+		{"image_paths", r.ImagePaths},
 	} {
 		if len(list.items) > maxPaths {
 			return refuse(codeRequest, "%s has %d items; %d are the most", list.name, len(list.items), maxPaths)

@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/config"
 	"github.com/octet-dev/octet/host/model/registry"
 	"github.com/octet-dev/octet/host/nativehost"
+	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/runtime/manifest"
 )
 
@@ -50,6 +52,9 @@ func runHost(ctx context.Context, c *console, args []string) (int, error) {
 	}
 	m := machine()
 	options := registry.Options{Lookup: m.Lookup}
+	if settled, err := selection.Configure(m, selection.Invocation{}); err == nil { // what is wrong there is told by a run
+		options.Default = settled.Config.Word(config.Model)
+	}
 	if filepath.IsAbs(m.Home) {
 		options.Home = m.Home
 	}

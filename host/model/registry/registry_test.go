@@ -101,7 +101,8 @@ func TestRegistry_opens(t *testing.T) {
 
 func TestRegistry_refuses(t *testing.T) {
 	dir := home(t, local)
-	r, err := registry.New(registry.Options{Home: dir, Lookup: environment{"OPENAI_BASE_URL": "nonsense", "OPENAI_API_KEY": "k"}.lookup,
+	r, err := registry.New(registry.Options{
+		Home: dir, Lookup: environment{"OPENAI_BASE_URL": "nonsense", "OPENAI_API_KEY": "k"}.lookup,
 		Extensions: func() []model.Provider { return []model.Provider{served{name: "acme"}, served{name: "empty"}} },
 	})
 	if err != nil {

@@ -151,8 +151,10 @@ func (r *reader) script(file string, root *value) *Script {
 		{"price", false, func(path string, v *value) {
 			s.Info.Price = &price
 			r.object(path, v, []field{
-				{"input", false, r.count(&price.Input)}, {"output", false, r.count(&price.Output)},
-				{"cache_read", false, r.count(&price.CacheRead)}, {"cache_write", false, r.count(&price.CacheWrite)},
+				{"input", false, r.count(&price.Input)},
+				{"output", false, r.count(&price.Output)},
+				{"cache_read", false, r.count(&price.CacheRead)},
+				{"cache_write", false, r.count(&price.CacheWrite)},
 			})
 		}},
 		{"steps", true, func(path string, v *value) {
@@ -287,8 +289,10 @@ func (r *reader) usage(path string, v *value, s *Step) {
 		return
 	}
 	r.object(path, v, []field{
-		{"input", false, r.count(&s.Usage.Input)}, {"output", false, r.count(&s.Usage.Output)},
-		{"cache_read", false, r.count(&s.Usage.CacheRead)}, {"cache_write", false, r.count(&s.Usage.CacheWrite)},
+		{"input", false, r.count(&s.Usage.Input)},
+		{"output", false, r.count(&s.Usage.Output)},
+		{"cache_read", false, r.count(&s.Usage.CacheRead)},
+		{"cache_write", false, r.count(&s.Usage.CacheWrite)},
 		{"reasoning", false, r.count(&s.Usage.Reasoning)},
 	})
 }

@@ -50,7 +50,8 @@ func TestStream_runsAnInference(t *testing.T) {
 		q.Tools = []model.Tool{{Name: "look", Description: "Looks.", Parameters: json.RawMessage(`{"type":"object","properties":{"x":{"type":"number","default":0.5}}}`)}}
 		q.Messages = append(q.Messages,
 			conversation.Message{Role: conversation.Assistant, Parts: []conversation.Part{
-				{Kind: conversation.Reasoning, Text: "hm", Signature: "extension:p:sealed"}, {Kind: conversation.Reasoning, Text: "foreign", Signature: "anthropic:x"},
+				{Kind: conversation.Reasoning, Text: "hm", Signature: "extension:p:sealed"},
+				{Kind: conversation.Reasoning, Text: "foreign", Signature: "anthropic:x"},
 				{Kind: conversation.ToolCall, CallID: "c1", Name: "look", Arguments: json.RawMessage(`{"x":1.5}`)},
 			}},
 			conversation.Message{Role: conversation.Tool, Parts: []conversation.Part{{
@@ -67,11 +68,24 @@ func TestStream_runsAnInference(t *testing.T) {
 			t.Errorf("request is %s\nwant %s", got.Request, want)
 		}
 		for i, e := range [][2]string{
-			{"started", `{"response_id":"r"}`}, {"heartbeat", `{}`}, {"reasoning_start", `{}`}, {"reasoning_delta", `{"text":"h"}`}, {"reasoning_delta", `{"text":"m"}`},
-			{"reasoning_end", `{"signature":"s"}`}, {"text_start", `{}`}, {"text_delta", `{"text":"Look"}`}, {"text_end", `{}`}, {"text_delta", `{"text":": ü"}`},
-			{"tool_call_start", `{"id":"c1","name":"look"}`}, {"tool_call_start", `{"id":"c2","name":"look"}`}, {"tool_call_args_delta", `{"arguments":"{\"x\":","id":"c1"}`},
-			{"tool_call_args_delta", `{"arguments":"2.5}","id":"c1"}`}, {"tool_call_end", `{"id":"c1"}`}, {"tool_call_end", `{}`},
-			{"usage", `{"cache_read_tokens":1,"input_tokens":10,"output_tokens":5,"reasoning_tokens":2}`}, {"finished", `{"stop_reason":"tool_calls"}`},
+			{"started", `{"response_id":"r"}`},
+			{"heartbeat", `{}`},
+			{"reasoning_start", `{}`},
+			{"reasoning_delta", `{"text":"h"}`},
+			{"reasoning_delta", `{"text":"m"}`},
+			{"reasoning_end", `{"signature":"s"}`},
+			{"text_start", `{}`},
+			{"text_delta", `{"text":"Look"}`},
+			{"text_end", `{}`},
+			{"text_delta", `{"text":": ü"}`},
+			{"tool_call_start", `{"id":"c1","name":"look"}`},
+			{"tool_call_start", `{"id":"c2","name":"look"}`},
+			{"tool_call_args_delta", `{"arguments":"{\"x\":","id":"c1"}`},
+			{"tool_call_args_delta", `{"arguments":"2.5}","id":"c1"}`},
+			{"tool_call_end", `{"id":"c1"}`},
+			{"tool_call_end", `{}`},
+			{"usage", `{"cache_read_tokens":1,"input_tokens":10,"output_tokens":5,"reasoning_tokens":2}`},
+			{"finished", `{"stop_reason":"tool_calls"}`},
 		} {
 			tell(rig, got.StreamID, i, e[0], e[1])
 		}
