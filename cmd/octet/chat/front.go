@@ -59,13 +59,6 @@ func NewFront(o Options) *Front {
 	return &Front{options: o, asks: make(chan ask), statuses: map[string]string{}, told: map[string]bool{}}
 }
 
-// SetSink changes who takes the events. Nothing may be going on.
-func (f *Front) SetSink(sink func(agent.Event)) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.options.Sink = sink
-}
-
 // ask is one question for the person. Whoever attends reads the answer and sends it.
 type ask struct {
 	ctx     context.Context

@@ -41,6 +41,7 @@ type talk struct {
 	require       []string
 	verbose       bool
 	given         *pflag.FlagSet
+	lines         *lineWriter // what -p prints
 }
 
 const outputStream = "stream-json"
@@ -127,6 +128,11 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	if o.talk.fresh() && either(o.talk.model, served.Default()) == "" {
 		return exitUsage, &usageError{engine.ErrNoModel.Error()} // nothing is started for that
 	}
+	// A reader that goes away is an error of the write, and not the end of this program: extensions are to be
+	// taken down in order.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
 	f, editor, finish := o.talk.front(c)
 	defer finish()
 	e, err := engine.Open(ctx, engine.Config{
@@ -225,6 +231,10 @@ func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish fun
 		o.Ask = true
 	default:
 		editor = edit.New(edit.Options{In: c.in, Out: c.out, History: history})
+	}
+	t.lines = &lineWriter{out: c.out}
+	if t.output == outputStream {
+		o.Sink = t.lines.event
 	}
 	o.Editor, o.Echo = editor, !typed && (c.outTerminal || t.verbose)
 	f = chat.NewFront(o)

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os"
-	"os/signal"
 	"sync"
 	"syscall"
 
@@ -20,17 +18,10 @@ const exitPipe = 141
 
 // once takes one prompt to its end.
 func (t *talk) once(ctx context.Context, c *console, e *engine.Engine, f *chat.Front, at opening, prompt string) (int, error) {
-	// A reader that goes away is an error of the write, and not the end of this program: extensions are to be
-	// taken down in order.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	lines := &lineWriter{out: c.out, lost: func() { cancel(agent.ErrDisconnected) }}
-	if t.output == outputStream {
-		f.SetSink(lines.event)
-	}
+	lines := t.lines
+	lines.onLoss(func() { cancel(agent.ErrDisconnected) })
 	outcome, err := chat.Once(ctx, f, e, func(ctx context.Context) (*engine.Conversation, error) { return at(ctx, e) }, prompt)
 	switch {
 	case lines.broken():
@@ -62,11 +53,20 @@ func (t *talk) once(ctx context.Context, c *console, e *engine.Engine, f *chat.F
 
 // lineWriter writes lines and remembers when nobody takes them any more.
 type lineWriter struct {
-	out  io.Writer
-	lost func()
+	out io.Writer
 
-	mu  sync.Mutex
-	err error
+	mu   sync.Mutex
+	lost func() // called once
+	err  error
+}
+
+// onLoss has f called when nobody takes lines any more, at once if that is so already.
+func (w *lineWriter) onLoss(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lost = f; w.err != nil {
+		f()
+	}
 }
 
 func (w *lineWriter) write(line []byte) {
@@ -75,7 +75,7 @@ func (w *lineWriter) write(line []byte) {
 	if w.err != nil {
 		return
 	}
-	if _, w.err = w.out.Write(line); w.err != nil {
+	if _, w.err = w.out.Write(line); w.err != nil && w.lost != nil {
 		w.lost()
 	}
 }
