@@ -142,6 +142,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	e.open[c] = true
 	e.front = c
 	e.mu.Unlock()
+	e.services.reach.opened(c)
 	e.services.opened(ctx, c)
 	e.config.Frontend.Show(SessionOpened{
 		Session: info.ID, Name: info.Name, Resumed: info.Entries > 0, Provider: provider.Name(), Model: described.Model,
@@ -154,7 +155,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	e := c.engine
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
-		Tools: toolSource{c}, Interface: e.config.Interface, Session: c.session, Permission: e.gate(),
+		Tools: toolSource{c}, Interface: e.config.Interface, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
@@ -288,6 +289,7 @@ func (c *Conversation) close(reason error) error {
 		c.end(reason)
 		c.runs.Wait()
 		c.engine.services.settled(c, reason)
+		c.engine.services.reach.settled(c)
 		e := c.engine
 		e.mu.Lock()
 		delete(e.open, c)

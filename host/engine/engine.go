@@ -167,6 +167,9 @@ func (e *Engine) Close(limit time.Duration) []supervise.Ending {
 		<-settled
 		<-e.started
 		_ = e.builtin.Close() // it was read or written to the end
+		if err := e.services.reach.close(); err != nil {
+			e.failed("what extensions left is not taken away", err)
+		}
 	})
 	return e.ending
 }

@@ -35,6 +35,7 @@ type services struct {
 	lifecycle *lifecycle.Service
 	hooks     *hooks.Set
 	pairs     hooks.Pairs
+	reach     *reach
 
 	mu       sync.Mutex
 	running  map[generation]*extension.Extension
@@ -76,6 +77,11 @@ func (e *Engine) serve() error {
 		}),
 	)
 	s.bindings = append(append(s.bindings, s.tools.Bindings()...), intents.Bindings()...)
+	reach, bindings, err := e.openReach()
+	if err != nil {
+		return err
+	}
+	s.reach, s.bindings = reach, append(s.bindings, bindings...)
 	if e.config.Providers != nil {
 		s.bindings = append(s.bindings, e.config.Providers.Binding())
 	}

@@ -262,6 +262,17 @@ func (s *Service) RetireOwner(owner string) {
 	}
 }
 
+// AdmitOwner serves a session again whose trees were ended; it has none then.
+func (s *Service) AdmitOwner(owner string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.ofOwnerLocked(owner) {
+		if t.retired {
+			delete(s.trees, t.key)
+		}
+	}
+}
+
 // ShutDown asks the trees of an extension to shut down, because its process is shut down for good. A restart
 // or reload is no such end.
 func (s *Service) ShutDown(x *extension.Extension) {

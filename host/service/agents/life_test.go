@@ -227,6 +227,11 @@ func TestRetireOwner(t *testing.T) {
 			if !k.closed {
 				t.Error("its child goes on")
 			}
+			s.service.AdmitOwner("session-2") // which was not retired
+			s.service.AdmitOwner("session-1")
+			if got := s.ask(list, ""); !strings.Contains(string(got.Result), `"agents":[]`) {
+				t.Errorf("served again: %+v", got)
+			}
 			s.parent = parent
 			if got := s.ask(list, ""); !strings.Contains(string(got.Result), `{"state":"running"}`) {
 				t.Errorf("another session: %s", got.Result)
