@@ -94,8 +94,8 @@ type CompactionOptions struct {
 	// Reserve is the part of the context window, in tokens, that is kept free for an answer; a request that
 	// would leave less begins with a compaction. Default 16384, at most a quarter of the window.
 	Reserve int64
-	// Keep is how many tokens of the newest entries stay as they are. Default 20000, at most a quarter of
-	// the window.
+	// Keep is how many tokens of the newest entries stay as they are, at most. Default 20000, and no more
+	// than a quarter of the window.
 	Keep int64
 }
 

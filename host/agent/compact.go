@@ -53,7 +53,7 @@ func (r *run) compactInRun(branch []session.Stored, trigger string) error {
 
 // compact stores something that stands in for the older part of the conversation.
 func (r *run) compact(branch []session.Stored, trigger, instructions string) (Compaction, error) {
-	_, kept := since(branch, r.sees())
+	_, kept := since(branch, r.view().sees)
 	cut := r.cut(kept, trigger)
 	if cut <= 0 {
 		return Compaction{}, ErrNothingToCompact
@@ -112,15 +112,12 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	return made, nil
 }
 
-// sees reports whether the model surely takes pictures.
-func (r *run) sees() bool { return slices.Contains(r.Model.Input, string(conversation.Image)) }
-
 // draw asks hooks for pictures in place of a summary. A failure is one of the compaction: no summary is
 // made in its place.
 //
 // EXT04-HOOK-086 to EXT04-HOOK-089.
 func (r *run) draw(value *session.Compaction, text string) (bool, error) {
-	if !r.sees() || len(text) > featurewire.MaxCompactionSourceBytes {
+	if !r.view().sees || len(text) > featurewire.MaxCompactionSourceBytes {
 		return false, nil
 	}
 	frames, ok, err := r.Hooks.CompactionStrategy(r.ctx, r.scope(), text)
@@ -189,10 +186,10 @@ func middleOut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}
-	return validText(text[:most/3]) + "\n[... a part of the conversation is left out here ...]\n" + validText(text[len(text)-most*2/3:])
+	return validText(text[:most/3]) + "\n[... a part is left out here ...]\n" + validText(text[len(text)-most*2/3:])
 }
 
-// cut is the index of the first entry that stays: at least the newest entries of Keep tokens, and never
+// cut is the index of the first entry that stays: the newest entries of at most Keep tokens, and never
 // between a call and its results. 0 means that nothing can be summed up.
 func (r *run) cut(kept []session.Stored, trigger string) int {
 	keep := r.Compaction.Keep
@@ -212,14 +209,16 @@ func (r *run) cut(kept []session.Stored, trigger string) int {
 	return cut
 }
 
-// newest is where the newest entries begin that together have at least so many tokens.
-func newest(kept []session.Stored, boundary []bool, tokens int64) (cut int) {
+// newest is where the newest entries begin that together have at most so many tokens; they are at least those
+// behind the last boundary.
+func newest(kept []session.Stored, boundary []bool, most int64) (cut int) {
+	var tokens int64
 	for i := len(kept) - 1; i > 0; i-- {
-		if tokens -= entryTokens(kept[i]); boundary[i] {
-			cut = i
-		}
-		if tokens < 0 && cut > 0 {
+		if tokens += entryTokens(kept[i]); tokens > most && cut > 0 {
 			break
+		}
+		if boundary[i] {
+			cut = i
 		}
 	}
 	return cut

@@ -295,6 +295,44 @@ func TestCompact_overflow(t *testing.T) {
 	d.wantStatus(d.run(context.Background(), "d"), Failed, CodeProvider)
 }
 
+// One result that is as long as the window does not end a conversation: the model is told a part of it, and the
+// next compaction leaves it behind.
+func TestCompact_hugeResult(t *testing.T) {
+	huge := gadgetOf("huge", tool.Read, true, func(context.Context, tool.Call) (tool.Result, error) {
+		return tool.Said("begin " + strings.Repeat("x", 3_000_000) + " end"), nil
+	})
+	d := sit(t, calls("huge", `{}`), says("done"), says("sum"), says("again")).tools(huge)
+	d.options.Model.ContextWindow = 40_000
+	d.options.Compaction.Off = true
+	d.run(context.Background(), "go")
+	result := d.provider.requests[1].Messages[2].Parts[0]
+	text := result.PlainText()
+	if len(text) > 40_100 || !strings.HasPrefix(text, "begin ") || !strings.HasSuffix(text, " end") || !strings.Contains(text, "left out") {
+		t.Errorf("the model is told %d bytes: %.20s ... %s", len(text), text, text[len(text)-20:])
+	}
+	if kept := d.journal.entries[2].Value.(session.Message).Message.Parts[0].PlainText(); len(kept) < 3_000_000 {
+		t.Errorf("%d bytes are kept", len(kept))
+	}
+	if _, err := d.agent.Compact(context.Background(), ""); err != nil {
+		t.Fatal(err)
+	}
+	d.run(context.Background(), "on")
+	if got := len(fmt.Sprint(d.provider.requests[3].Messages)); got > 1000 {
+		t.Errorf("%d bytes are sent behind the compaction", got)
+	}
+}
+
+func TestShortened(t *testing.T) {
+	content := []conversation.Part{conversation.TextPart(strings.Repeat("a", 600)), conversation.TextPart(strings.Repeat("b", 400))}
+	if got := shortened(content, 1000); len(got[0].Text) != 600 || len(got[1].Text) != 400 {
+		t.Errorf("at the bound: %d and %d bytes", len(got[0].Text), len(got[1].Text))
+	}
+	got := shortened(content, 999)
+	if !strings.Contains(got[0].Text, "left out") || !strings.Contains(got[1].Text, "left out") || strings.Contains(content[0].Text, "left out") {
+		t.Errorf("one over: %v", got)
+	}
+}
+
 // After a failed compaction the request is sent as it is, and none is begun by itself any more.
 func TestCompact_failedInRun(t *testing.T) {
 	d := talked(t, fails(model.Error{Message: "no"}, ""), calls("echo", `{}`), says("done"))
@@ -385,7 +423,7 @@ func TestCut_neverSplits(t *testing.T) {
 			t.Fatalf("cut at %d of %d: %v are open", cut, len(entries), open)
 		}
 		branch := append(slices.Clone(entries), session.Stored{ID: "e-c", Value: session.Compaction{Summary: "s", FirstKept: entries[cut].ID}})
-		if problem := illegal(assemble(branch, false)); problem != "" {
+		if problem := illegal(assemble(branch, view{result: maxResultText})); problem != "" {
 			t.Fatal(problem)
 		}
 	})

@@ -12,6 +12,24 @@ const (
 	lostResult = "The program ended before this call was answered. It may or may not have had an effect; look before you repeat it."
 )
 
+// view is what a model can take.
+type view struct {
+	sees   bool // pictures, for sure
+	result int  // bytes of text of one result, at most
+}
+
+// maxResultText bounds what a model is told of one result. What is stored stays whole.
+const maxResultText = 128 << 10
+
+// view is what the model can take: of one result no more than a quarter of its window.
+func (r *run) view() view {
+	v := view{sees: slices.Contains(r.Model.Input, string(conversation.Image)), result: maxResultText}
+	if window := r.Model.ContextWindow; window > 0 {
+		v.result = int(min(maxResultText, window/4*bytesPerToken))
+	}
+	return v
+}
+
 // since returns the last compaction of a branch, nil if there is none, and the entries that are sent as
 // they are. For a model that does not see, compactions in pictures are as if they had not been made.
 func since(branch []session.Stored, sees bool) (*session.Compaction, []session.Stored) {
@@ -53,15 +71,16 @@ func messageOf(v session.Value) (m conversation.Message, ok bool) {
 // history makes the conversation that a model is sent: it begins and ends with somebody else than the model,
 // and behind every message with calls stand their results, one for each, in one message.
 type history struct {
-	said  []conversation.Message
-	calls []conversation.Part // of the last answer, while some have no result
-	got   map[string]conversation.Part
-	later []conversation.Message // what was said before the results were there
+	result int // bytes of text of one result, at most
+	said   []conversation.Message
+	calls  []conversation.Part // of the last answer, while some have no result
+	got    map[string]conversation.Part
+	later  []conversation.Message // what was said before the results were there
 }
 
-func assemble(branch []session.Stored, sees bool) []conversation.Message {
-	var h history
-	compaction, kept := since(branch, sees)
+func assemble(branch []session.Stored, v view) []conversation.Message {
+	h := history{result: v.result}
+	compaction, kept := since(branch, v.sees)
 	if compaction != nil {
 		h.add(summed(*compaction))
 	}
@@ -118,12 +137,30 @@ func (h *history) close() {
 				result = resultPart(call, lostResult)
 			}
 			result.Details = nil
+			result.Content = shortened(result.Content, h.result)
 			results.Parts = append(results.Parts, result)
 		}
 		h.said = append(h.said, results)
 	}
 	h.said = append(h.said, h.later...)
 	h.calls, h.got, h.later = nil, nil, nil
+}
+
+// shortened cuts texts that together are over a bound in their middle.
+func shortened(content []conversation.Part, most int) []conversation.Part {
+	size := 0
+	for _, p := range content {
+		size += len(p.Text)
+	}
+	if size <= most {
+		return content
+	}
+	content = slices.Clone(content)
+	for i := range content {
+		share := int(int64(len(content[i].Text)) * int64(most) / int64(size))
+		content[i].Text = middleOut(content[i].Text, share)
+	}
+	return content
 }
 
 // resultPart is an error result of one text.

@@ -35,7 +35,7 @@ func (r *run) full(tokens int64) bool {
 // tokens estimates a request: what the last one had, and what has been said since. Where nothing was
 // measured, everything is guessed; the request may be nil.
 func (r *run) tokens(branch []session.Stored, request *model.Request) int64 {
-	_, kept := since(branch, r.sees())
+	_, kept := since(branch, r.view().sees)
 	if m := r.agent.measured; m.entry != "" {
 		for i, stored := range kept {
 			if stored.ID == m.entry {
@@ -78,7 +78,7 @@ func partsTokens(parts []conversation.Part) int64 {
 		case conversation.Image, conversation.Audio:
 			tokens += mediaTokens
 		case conversation.ToolResult:
-			tokens += partsTokens(p.Content)
+			tokens += min(partsTokens(p.Content), maxResultText/bytesPerToken)
 		default:
 			tokens += int64(len(p.Text)+len(p.Name)+len(p.Arguments)) / bytesPerToken
 		}

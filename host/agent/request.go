@@ -61,7 +61,7 @@ func (r *run) request(branch []session.Stored, tools *offer) model.Request {
 		most = limit
 	}
 	return model.Request{
-		Model: r.Model.Model, System: r.prompt(tools), Messages: model.Present(assemble(branch, r.sees()), r.Model.Input),
+		Model: r.Model.Model, System: r.prompt(tools), Messages: model.Present(assemble(branch, r.view()), r.Model.Input),
 		Tools: tools.tools(), MaxOutputTokens: most, Reasoning: r.Reasoning,
 	}
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/schema"
@@ -457,4 +460,28 @@ func TestCancelled_noResult(t *testing.T) {
 	if got := b.content("keep.txt"); got != "one\ntwo\nthree\n" {
 		t.Errorf("a cancelled call has changed it: %q", got)
 	}
+}
+
+// The way that fits goes through a path finds what a look at every possibility finds.
+func TestPattern_fits(t *testing.T) {
+	var every func(segments, parts []string) bool
+	every = func(segments, parts []string) bool {
+		switch {
+		case len(segments) == 0:
+			return len(parts) == 0
+		case segments[0] == "**":
+			return every(segments[1:], parts) || len(parts) > 0 && every(segments, parts[1:])
+		case len(parts) == 0:
+			return false
+		}
+		ok, err := path.Match(segments[0], parts[0])
+		return err == nil && ok && every(segments[1:], parts[1:])
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		segments := rapid.SliceOfN(rapid.SampledFrom([]string{"**", "a", "b", "*", "a*", "?"}), 1, 6).Draw(t, "pattern")
+		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "ab", "c"}), 1, 6).Draw(t, "path")
+		if got, want := fits(segments, parts), every(segments, parts); got != want {
+			t.Fatalf("%v fits %v: %v, want %v", segments, parts, got, want)
+		}
+	})
 }
