@@ -28,6 +28,7 @@ type kernel struct {
 	err     error // of Steer and FollowUp
 	end     chan agent.Outcome
 	closed  bool
+	closes  int
 }
 
 func (k *kernel) Run(ctx context.Context, p agent.Prompt) (agent.Outcome, error) {
@@ -88,7 +89,7 @@ func (r *roots) Open(_ context.Context, c Child) (Opened, error) {
 	r.kernels = append(r.kernels, k)
 	return Opened{
 		Kernel: k, Session: fmt.Sprint("child-", len(r.kernels)), Provider: "p", Model: "m", Reasoning: c.Selection.Reasoning,
-		Close: func() { k.mu.Lock(); k.closed = true; k.mu.Unlock() },
+		Close: func() { k.mu.Lock(); k.closed = true; k.closes++; k.mu.Unlock() },
 	}, nil
 }
 

@@ -160,6 +160,11 @@ func TestShutDown(t *testing.T) {
 		if !k.closed || !other.closed {
 			t.Error("their sessions are open")
 		}
+		s.service.ShutDown(s.X)
+		synctest.Wait()
+		if k.closes != 1 || other.closes != 1 {
+			t.Errorf("their sessions were closed %d and %d times", k.closes, other.closes)
+		}
 		s.ask(followUp, target(idle)+`,"message":"x"`).Refused(t, refused, "")
 		s.ask(spawn, order("m", "task", "")).OK(t, "")
 	})

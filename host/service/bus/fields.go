@@ -2,7 +2,6 @@ package bus
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -94,7 +93,7 @@ func (f *field) check(v wirejson.Value) error {
 			return invalidParams()
 		}
 	case canonicalwire.BusFieldKindInteger:
-		if kind != wirejson.KindNumber || strings.ContainsAny(v.Number().String(), ".eE") {
+		if kind != wirejson.KindNumber {
 			return invalidParams()
 		}
 		low, high := f.min.Or(-canonicalwire.MaxPortableJSONInteger), f.max.Or(canonicalwire.MaxPortableJSONInteger)
