@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,6 +19,10 @@ import (
 // confirmations, notifications and presentation.
 func companion() {
 	ext := extension.New(nil)
+	if slices.Contains(os.Args[1:], "toolless") {
+		companionBeside(ext)
+		return
+	}
 	extension.AddTool(ext, "note", "Notes a text, with progress", func(_ context.Context, call *extension.Call, args struct {
 		Text string `json:"text"`
 	}) (*extension.Result, error) {
@@ -29,6 +35,11 @@ func companion() {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	})
+	companionBeside(ext)
+}
+
+// companionBeside adds what is no tool, and plays the extension.
+func companionBeside(ext *extension.Extension) {
 	ext.Hooks().BeforeToolCall(func(_ context.Context, _ *extension.HookCall, asked featurewire.BeforeToolCallPayload) (featurewire.BeforeToolCallHookResult, error) {
 		if !strings.Contains(string(asked.Arguments), "forbidden") {
 			return featurewire.BeforeToolCallHookResult{}, nil
@@ -38,7 +49,7 @@ func companion() {
 	})
 	var once sync.Once
 	offer(ext, "greet", "/greet NAME", func(_ context.Context, call *extension.CommandCall, args []string) (string, error) {
-		return fmt.Sprintf("hello %q", args), nil
+		return fmt.Sprintf("%s says hello %q", os.Getenv("OCTET_EXTENSION_NAME"), args), nil
 	})
 	offer(ext, "ask", "", func(ctx context.Context, call *extension.CommandCall, _ []string) (string, error) {
 		answer, err := call.Confirmations().Ask(ctx, featurewire.ConfirmationRequestParams{Prompt: "shall I?", Detail: wirejson.Some("it is a test"), Destructive: true})

@@ -314,7 +314,7 @@ func TestTerminal_questionsOfExtensions(t *testing.T) {
 	term.typed("/present\r")
 	term.expect(`presented`)
 	term.typed("/extensions action companion hi\r")
-	term.expect(`hello \["from the action"\]`)
+	term.expect(`says hello \["from the action"\]`)
 	term.typed("/extensions action companion wipe\r")
 	term.expect(`Wipe everything`)
 	term.expect(`\[y\]es or \[n\]o: `)
@@ -323,7 +323,7 @@ func TestTerminal_questionsOfExtensions(t *testing.T) {
 	term.typed("/extensions menu companion\r")
 	term.expect(`Escape closes`)
 	term.typed("\x1b[B\x1b[B\r") // commands in their order: greet is the third
-	term.expect(`hello \[\]|given|confirmed|presented|wiped`)
+	term.expect(`says hello \[\]|given|confirmed|presented|wiped`)
 	term.typed("/exit\r")
 	term.ends(0)
 	if strings.Contains(term.all(), "hush-hush") {
@@ -407,7 +407,7 @@ func TestTerminal_extensionsMenu(t *testing.T) {
 	term.typed("/reload\r")
 	term.expect(`companion: ready, generation 1`)
 	term.typed("/greet you\r")
-	term.expect(`hello \["you"\]`)
+	term.expect(`says hello \["you"\]`)
 	term.typed("/exit\r")
 	term.ends(0)
 	text, err := os.ReadFile(filepath.Join(p.home, ".octet", "config.toml"))

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/policy"
@@ -194,20 +195,23 @@ type ExtensionStatus struct {
 	// Digest is that of the manifest's bytes, "unavailable" where they cannot be read as they were.
 	Digest string
 	// Archive is the digest of the archive that the bundle was installed from, empty where there is none.
-	Archive    string
-	Enabled    string // by what; empty: no
-	Trusted    string // on what; empty: not
-	Grant      string // to be copied, where trust is missing
-	Reason     policy.Reason
-	Why        string // it does not start; empty if it does
-	API        string
-	Health     supervise.Status // zero where it is not supervised
-	Running    bool
-	Tools      []string
-	Commands   []string
-	Hooks      []string
-	UI         []string
+	Archive  string
+	Enabled  string // by what; empty: no
+	Trusted  string // on what; empty: not
+	Grant    string // to be copied, where trust is missing
+	Reason   policy.Reason
+	Why      string // it does not start; empty if it does
+	API      string
+	Health   supervise.Status // zero where it is not supervised
+	Running  bool
+	Tools    []string
+	Commands []string
+	Hooks    []string
+	UI       []string
+	// Compatible is compatible, unavailable, not_applicable, or incompatible and why.
 	Compatible string
+	// Telemetry is the feature of the telemetry about delegation that was negotiated, empty for none.
+	Telemetry string
 	// Said are its last lines on standard error and diagnostics.
 	Said []string
 }
@@ -229,6 +233,9 @@ func (e *Engine) Statuses() []ExtensionStatus {
 				status.Tools, status.Commands = h.Tools, h.Commands
 			}
 			status.Compatible = compatibility(h)
+			if slices.Contains(h.Features, featurewire.FeatureDelegationTelemetryV1) {
+				status.Telemetry = featurewire.FeatureDelegationTelemetryV1
+			}
 			status.Said = e.said(x.Name)
 		}
 		list = append(list, status)

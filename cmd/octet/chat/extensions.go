@@ -197,7 +197,13 @@ func statusText(x engine.ExtensionStatus) string {
 			health += ", last error: " + x.Health.LastError
 		}
 		row("health", health)
+		sharing := "isolated"
+		if x.Health.Shared {
+			sharing = "shared"
+		}
+		row("runtime", fmt.Sprintf("%s, %s, instance %s", x.Health.Lifecycle, sharing, x.Health.InstanceID))
 	}
+	row("telemetry", x.Telemetry)
 	row("tools", strings.Join(x.Tools, ", "))
 	row("commands", strings.Join(x.Commands, ", "))
 	row("hooks", strings.Join(x.Hooks, ", "))
