@@ -21128,7 +21128,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions toggles the user's enabled_extensions entry and never writes a grant.",
 		Source:   "manifest 12.2; seed: Layout and discovery",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/activation",
 	},
 	{
 		ID:       MANSurface002,
@@ -21139,7 +21140,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The menu is read-only, and says which source decides, where project, environment or command line take part in the activation.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/activation",
 	},
 	{
 		ID:       MANSurface003,
@@ -21150,7 +21152,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The menu checks precedence again before each write.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/activation",
 	},
 	{
 		ID:       MANSurface004,
@@ -21161,7 +21164,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled bundle that is unavailable can only be disabled.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/activation",
 	},
 	{
 		ID:       MANSurface005,
@@ -21172,7 +21176,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Enabling fails closed when trust could change the selected source or tool names collide; disabling fails closed when it would remove a tool that is explicitly required.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/activation",
 	},
 	{
 		ID:       MANSurface006,
@@ -21183,7 +21188,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions status shows for each extension identity, source, digests, enabled, trusted and running state, API, negotiated features, compatibility, health and contributions, and grants to copy where trust is missing.",
 		Source:   "manifest 12.2; manifest op 18; manifest op 19; seed: Layout and discovery",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
 		ID:       MANSurface007,
@@ -21194,7 +21200,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Tools and commands are shown from the manifest before the start and from the live catalog behind it.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
 		ID:       MANSurface008,
@@ -21205,7 +21212,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Two extensions may use one command name; an action runs the command of the manifest it belongs to.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
 		ID:       MANSurface009,
@@ -21227,7 +21235,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "/extensions inspect agent-session: shows a transcript of a child of the current parent for reading only, and /extensions action runs a validated presentation action.",
 		Source:   "manifest 12.2",
-		Unproven: "needs a host with an extensions menu",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
 		ID:       MANStore001,
