@@ -30,3 +30,12 @@ func OpenWith(ctx context.Context, path string, steps []string) error {
 
 // Migrations are the steps to the newest schema.
 func Migrations() []string { return migrations }
+
+// Hold takes the lease of a session alone.
+func (s *Store) Hold(id string) (release func() error, err error) {
+	held, err := s.hold(id)
+	if err != nil {
+		return nil, err
+	}
+	return held.release, nil
+}

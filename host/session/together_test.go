@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +113,48 @@ func TestAppend_cancelledAtAnyMomentIsWholeOrNothing(t *testing.T) {
 	}
 	appendTexts(t, s, "end")
 	want(t, "entries", len(texts(t, s)), acknowledged+1)
+}
+
+// TestLease_hasOneHolderHoweverFastItIsPassedOn takes and gives back one lease from many goroutines. A lock
+// on a file that was removed meanwhile is no lease.
+func TestLease_hasOneHolderHoweverFastItIsPassedOn(t *testing.T) {
+	store := open(t)
+	var holders, taken atomic.Int64
+	const rivals, attempts = 8, 2000
+	done := make(chan error, rivals)
+	for range rivals {
+		go func() {
+			done <- func() error {
+				for range attempts {
+					release, err := store.Hold("session")
+					if errors.Is(err, session.ErrBusy) {
+						continue
+					}
+					if err != nil {
+						return err
+					}
+					taken.Add(1)
+					if count := holders.Add(1); count > 1 {
+						return fmt.Errorf("%d hold the lease at once", count)
+					}
+					runtime.Gosched()
+					holders.Add(-1)
+					if err := release(); err != nil {
+						return err
+					}
+				}
+				return nil
+			}()
+		}()
+	}
+	for range rivals {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	if taken.Load() < rivals {
+		t.Errorf("the lease was taken %d times only", taken.Load())
+	}
 }
 
 func TestReader_exportsWhereTheOwnerKeyIsLost(t *testing.T) {
