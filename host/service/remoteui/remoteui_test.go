@@ -411,9 +411,15 @@ func TestEditor(t *testing.T) {
 		s.wantTold(featurewire.MethodUIEditorText, `{"editor_input":{"input_revision":2,"mount_id":"`+id+`"},"native_changed":false,"paste":true,"surface_id":"e","text":"pasted"}`)
 		s.draw("e", 0, whole, `["early"]`)
 		s.wantFrames()
+		if s.screen.wakes != 0 {
+			t.Errorf("woken %d times for a frame that must wait", s.screen.wakes)
+		}
 		must(s.checkpoint(id, 1, 2, apply))
 		s.wantFrames()
 		must(s.checkpoint(id, 2, 3, apply))
+		if s.screen.wakes != 1 {
+			t.Errorf("woken %d times", s.screen.wakes)
+		}
 		s.wantFrames("0 early")
 		for name, try := range map[string]func() error{
 			"input goes back":    func() error { return s.checkpoint(id, 1, 4, apply) },

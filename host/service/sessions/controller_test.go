@@ -266,6 +266,29 @@ func TestController_cancelWithdrawsWhatIsQueued(t *testing.T) {
 	})
 }
 
+func TestController_cancelWithdrawsNobodyElse(t *testing.T) {
+	in(t, func(t *testing.T, c *Controller, d *driver) {
+		d.busy = make(chan struct{})
+		first := start(func() (string, error) { return c.WaitForIdle(t.Context()) })
+		create := start(func() (string, error) { return c.Create(t.Context()) })
+		ctx, cancel := context.WithCancel(t.Context())
+		fork := start(func() (string, error) { return c.Fork(ctx) })
+		cancel()
+		if o := <-fork; !errors.Is(o.err, context.Canceled) {
+			t.Errorf("the cancelled one: %v", o.err)
+		}
+		close(d.busy)
+		for _, done := range []chan outcome{first, create} {
+			if o := <-done; o.err != nil {
+				t.Error(o.err)
+			}
+		}
+		if d.made != 1 {
+			t.Errorf("%d sessions were made, want the one of who still waits", d.made)
+		}
+	})
+}
+
 // What was begun is waited for: its outcome is the one that counts.
 func TestController_cancelDoesNotLoseACommittedMutation(t *testing.T) {
 	in(t, func(t *testing.T, c *Controller, d *driver) {
