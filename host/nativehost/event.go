@@ -126,13 +126,14 @@ func (r *run) extensions() any {
 	type found struct {
 		Name    string `json:"name"`
 		Enabled bool   `json:"enabled"`
+		Trusted bool   `json:"trusted"`
 		Running bool   `json:"running"`
 		Reason  string `json:"reason"`
 	}
 	list := []found{}
 	for i := range r.selected.Extensions {
 		x := &r.selected.Extensions[i]
-		list = append(list, found{Name: x.Name, Enabled: x.Enabled, Reason: x.Reason.Explain(r.selected.Policy)})
+		list = append(list, found{Name: x.Name, Enabled: x.Enabled, Trusted: x.Trusted(), Reason: x.Reason.Explain(r.selected.Policy)})
 	}
 	return list
 }

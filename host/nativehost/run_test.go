@@ -226,6 +226,7 @@ func TestRun_discoversExtensionsAndStartsNone(t *testing.T) {
 		Extensions []struct {
 			Name             string
 			Enabled, Running bool
+			Trusted          bool
 			Reason           string
 		}
 		Diagnostics []string
@@ -233,6 +234,19 @@ func TestRun_discoversExtensionsAndStartsNone(t *testing.T) {
 	list[1].decode(t, &started)
 	if len(started.Extensions) != 1 || started.Extensions[0].Name != "alpha" || !started.Extensions[0].Enabled || started.Extensions[0].Running || started.Extensions[0].Reason == "" {
 		t.Errorf("extensions are %+v", started.Extensions)
+	}
+	if !started.Extensions[0].Trusted {
+		t.Error("the grant of the request is not told")
+	}
+	// Full access would trust it by itself; the policy is another one, whatever the configuration says.
+	p.variables["OCTET_EFFECT_POLICY"] = "unsafe_host"
+	again := p.talk(p.request("demo.yaml", `"extension_paths":[`+quote(filepath.Join(p.workspace, "ext"))+`],"enabled_extensions":["alpha"]`))
+	var untrusted struct {
+		Extensions []struct{ Enabled, Trusted bool }
+	}
+	again[1].decode(t, &untrusted)
+	if len(untrusted.Extensions) != 1 || !untrusted.Extensions[0].Enabled || untrusted.Extensions[0].Trusted {
+		t.Errorf("without a grant extensions are %+v", untrusted.Extensions)
 	}
 	if len(started.Diagnostics) == 0 || len(p.told) == 0 || !strings.Contains(strings.Join(started.Diagnostics, "\n"), "broken") {
 		t.Errorf("diagnostics are %q, told %q", started.Diagnostics, p.told)

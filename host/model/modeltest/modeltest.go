@@ -158,8 +158,8 @@ func (wire Wire) statuses(t *testing.T) {
 			if len(deltas) > 0 || requests != 1 {
 				t.Errorf("%d deltas and %d requests, want none and 1: retries are the kernel's", len(deltas), requests)
 			}
-			if strings.ContainsAny(err.Error(), "\x1b\n") || len(err.Error()) > 2048 {
-				t.Errorf("the error is not one bounded printable line: %q", err)
+			if strings.ContainsAny(err.Error(), "\x1b\n<") || len(err.Error()) > 2048 {
+				t.Errorf("the error is not one bounded printable line without mark-up: %q", err)
 			}
 		})
 	}
