@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // Fault is one way to be wrong.
@@ -119,8 +121,8 @@ var speech = []Fault{
 	}}},
 	{"reuses-its-id", "EXT04-ENV-014", frozen, "numbers every request by one", quirk{before: func(h *host) { h.sameID = true }}},
 	{"reuses-its-id", "EXT03-ENV-022", canonical, "numbers every request by one", quirk{before: func(h *host) { h.sameID = true }}},
-	{"triggers-unasked", "EXT04-ORDER-011", current, "tells of a shortcut that nobody registered", quirk{opened: func(h *host) { h.notify("shortcut/trigger", dialect.Object{"id": "x"}) }}},
-	{"runs-hooks-unasked", "EXT03-METHOD-008", canonical, "runs a hook that was not selected", quirk{opened: func(h *host) { h.request("7", "hook/run", dialect.Object{}) }}},
+	{"triggers-unasked", "EXT04-ORDER-011", current, "tells of a shortcut that nobody registered", quirk{opened: func(h *host) { h.notify(featurewire.MethodShortcutTrigger, dialect.Object{"id": "x"}) }}},
+	{"runs-hooks-unasked", "EXT03-METHOD-008", canonical, "runs a hook that was not selected", quirk{opened: func(h *host) { h.request("7", canonicalwire.MethodHookRun, dialect.Object{}) }}},
 	{"cancels-twice", "EXT04-CANCEL-010", current, "cancels a call again", quirk{cancel: func(h *host) { h.notify(dialect.Cancel, h.d.Cancel("2", "user")) }}},
 	{"cancels-what-nobody-asked", "EXT03-CANCEL-010", canonical, "cancels a request that it never made", quirk{opened: func(h *host) { h.notify(dialect.Cancel, h.d.Cancel("99", "user")) }}},
 	{"cancels-on-frozen", "EXT01-CANCEL-002", frozen, "cancels a call on the version without cancellation", quirk{before: func(h *host) { h.cancels = true }}},
