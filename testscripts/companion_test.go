@@ -18,7 +18,9 @@ import (
 // wait, the commands greet, ask, secret, present, wipe and broken, the hook before_tool_call, and declares
 // confirmations, notifications and presentation.
 func companion() {
-	ext := extension.New(nil)
+	ext := extension.New(&extension.Options{Uses: []string{
+		featurewire.FeatureSessionControlV1, featurewire.FeatureSessionCompactionV1, featurewire.FeatureComposer,
+	}})
 	if slices.Contains(os.Args[1:], "toolless") {
 		companionBeside(ext)
 		return
@@ -71,6 +73,23 @@ func companionBeside(ext *extension.Extension) {
 			}),
 		})
 		return "presented", err
+	})
+	offer(ext, "branch", "", func(_ context.Context, call *extension.CommandCall, _ []string) (string, error) {
+		call.After(func(ctx context.Context, scope *extension.Scope) error {
+			forked, err := scope.Session().Fork(ctx, featurewire.SessionForkParams{})
+			if err == nil {
+				_, err = scope.Session().Switch(ctx, forked.SessionID)
+			}
+			if err != nil {
+				return scope.Notify(extension.LevelError, "", err.Error())
+			}
+			return scope.Notify(extension.LevelSuccess, "", "switched")
+		})
+		return "branching", nil
+	})
+	offer(ext, "draft", "", func(ctx context.Context, call *extension.CommandCall, args []string) (string, error) {
+		_, err := call.Composer().Set(ctx, featurewire.ComposerSetParams{Text: strings.Join(args, " ")})
+		return "drafted", err
 	})
 	offer(ext, "wipe", "", func(context.Context, *extension.CommandCall, []string) (string, error) { return "wiped", nil })
 	offer(ext, "broken", "", func(context.Context, *extension.CommandCall, []string) (string, error) {

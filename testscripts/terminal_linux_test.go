@@ -72,7 +72,7 @@ api_version = "0.4"
 entrypoint = { command = "companion" }
 [contributes]
 tools = ["note", "wait"]
-commands = ["greet", "ask", "secret", "present", "wipe", "broken"]
+commands = ["greet", "ask", "secret", "present", "branch", "draft", "wipe", "broken"]
 hooks = ["before_tool_call"]
 notifications = true
 confirmations = true
@@ -322,8 +322,18 @@ func TestTerminal_questionsOfExtensions(t *testing.T) {
 	term.expect(`the action was not confirmed`)
 	term.typed("/extensions menu companion\r")
 	term.expect(`Escape closes`)
-	term.typed("\x1b[B\x1b[B\r") // commands in their order: greet is the third
-	term.expect(`says hello \[\]|given|confirmed|presented|wiped`)
+	term.typed("\x1b[B\x1b[B\x1b[B\x1b[B\r") // commands in their order: greet is the fifth
+	term.expect(`companion says hello \[\]`)
+	term.typed("/draft written by another\r") // into the line that comes
+	term.expect(`drafted`)
+	term.expect(`written by another`)
+	term.typed("!\r")
+	term.expect(`You said written by another!\.`)
+	term.typed("/branch\r")
+	term.expect(`branching`)
+	term.expect(`success from companion: switched`)
+	term.typed("in the fork\r")
+	term.expect(`You said in the fork\.`)
 	term.typed("/exit\r")
 	term.ends(0)
 	if strings.Contains(term.all(), "hush-hush") {

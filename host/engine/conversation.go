@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
@@ -22,6 +23,9 @@ type Conversation struct {
 	life context.Context // ends with the conversation; its cause settles the run
 	end  context.CancelCauseFunc
 	runs sync.WaitGroup
+	// turn holds one token: who has it may run the agent. Sessions are controlled between two runs.
+	turn       chan struct{}
+	compacting atomic.Bool
 
 	arguments map[string][]byte // of running calls, by id; the emitting goroutine has it
 
@@ -102,11 +106,13 @@ func (e *ModelError) Unwrap() error { return e.Err }
 
 // converse opens a session and puts it in front.
 func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*Conversation, error) {
-	if err := e.Ready(ctx); err != nil {
-		return nil, err
-	}
-	if err := e.missing(); err != nil {
-		return nil, err
+	if len(e.config.Require) > 0 {
+		if err := e.Ready(ctx); err != nil {
+			return nil, err
+		}
+		if err := e.missing(); err != nil {
+			return nil, err
+		}
 	}
 	reference, err := e.reference(info.Model)
 	if err != nil {
@@ -123,6 +129,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	c := &Conversation{
 		engine: e, session: held, fresh: fresh, name: info.Name,
 		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
+		turn: make(chan struct{}, 1),
 	}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.agent, err = agent.New(c.options(provider))
@@ -144,6 +151,9 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	e.mu.Unlock()
 	e.services.reach.opened(c)
 	e.services.opened(ctx, c)
+	if e.services.sessions != nil {
+		e.services.sessions.Rebind()
+	}
 	e.config.Frontend.Show(SessionOpened{
 		Session: info.ID, Name: info.Name, Resumed: info.Entries > 0, Provider: provider.Name(), Model: described.Model,
 	})
@@ -169,6 +179,7 @@ func system(workspace string) string {
 
 // emit passes the events of the agent on.
 func (c *Conversation) emit(event agent.Event) {
+	c.compacted(event)
 	c.engine.services.observe(c, event)
 	c.engine.config.Frontend.Show(event)
 	switch e := event.(type) {
@@ -218,7 +229,27 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcom
 		return agent.Outcome{}, err
 	}
 	defer done()
+	if err := c.engine.Ready(ctx); err != nil {
+		return cancelled(err)
+	}
+	release, err := c.hold(ctx)
+	if err != nil {
+		return cancelled(err)
+	}
+	defer release()
 	return c.agent.Run(ctx, p)
+}
+
+// cancelled is the outcome of a run that was given up before it began.
+func cancelled(reason error) (agent.Outcome, error) {
+	status := agent.Cancelled
+	switch {
+	case errors.Is(reason, agent.ErrShutdown):
+		status = agent.Shutdown
+	case errors.Is(reason, agent.ErrInterrupted):
+		status = agent.Interrupted
+	}
+	return agent.Outcome{Status: status, Code: agent.CodeCancelled, Reason: "it was given up before it began"}, nil
 }
 
 // admit counts an operation in, whose context ends with the conversation.
@@ -248,6 +279,11 @@ func (c *Conversation) Compact(ctx context.Context, instructions string) (agent.
 		return agent.Compaction{}, err
 	}
 	defer done()
+	release, err := c.hold(ctx)
+	if err != nil {
+		return agent.Compaction{}, err
+	}
+	defer release()
 	return c.agent.Compact(ctx, instructions)
 }
 

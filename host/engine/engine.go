@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
+	"github.com/octet-dev/octet/host/service/composer"
 	"github.com/octet-dev/octet/host/service/provider"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/supervise"
@@ -50,6 +51,10 @@ type Config struct {
 	Model     string
 	Reasoning string
 	Interface agent.ToolInterface
+	// Interactive says that a person is in front: extensions may control the session in front then.
+	Interactive bool
+	// Composer is the line that the person is typing; nil: extensions do not reach it.
+	Composer composer.Composer
 	// Require are names of tools without which no conversation begins.
 	Require []string
 }
@@ -153,6 +158,9 @@ func (e *Engine) Close(limit time.Duration) []supervise.Ending {
 			list = append(list, c)
 		}
 		e.mu.Unlock()
+		if e.services.sessions != nil {
+			e.services.sessions.Close()
+		}
 		var tasks sync.WaitGroup
 		for _, c := range list {
 			tasks.Go(func() { c.close(agent.ErrShutdown) })

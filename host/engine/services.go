@@ -19,6 +19,7 @@ import (
 	"github.com/octet-dev/octet/host/service/policyintent"
 	"github.com/octet-dev/octet/host/service/presentation"
 	"github.com/octet-dev/octet/host/service/promptcontext"
+	"github.com/octet-dev/octet/host/service/sessions"
 	"github.com/octet-dev/octet/host/service/status"
 	"github.com/octet-dev/octet/host/service/tools"
 	"github.com/octet-dev/octet/host/supervise"
@@ -35,6 +36,7 @@ type services struct {
 	lifecycle *lifecycle.Service
 	hooks     *hooks.Set
 	pairs     hooks.Pairs
+	sessions  *sessions.Controller // nil where nobody is in front
 	reach     *reach
 
 	mu       sync.Mutex
@@ -86,6 +88,7 @@ func (e *Engine) serve() error {
 		s.bindings = append(s.bindings, e.config.Providers.Binding())
 	}
 	e.services = s
+	s.bindings = append(s.bindings, e.interactive()...)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/octet-dev/octet/host/activation"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/service/composer"
 )
 
 // Chat is one conversation at a terminal, line by line.
@@ -71,8 +73,46 @@ func (c *Chat) Run(ctx context.Context) (ok bool, err error) {
 	}
 }
 
-// current is the conversation in front.
-func (c *Chat) current() *engine.Conversation { return c.conversation.Load() }
+// current is the conversation in front. Extensions may put another one there.
+func (c *Chat) current() *engine.Conversation {
+	if front := c.engine.Front(); front != nil {
+		c.conversation.Store(front)
+	}
+	return c.conversation.Load()
+}
+
+// Composer is the line that the person is typing, as extensions reach it; nil where no line is edited.
+func (f *Front) Composer() composer.Composer {
+	if !f.options.Terminal {
+		return nil
+	}
+	return composed{f.options.Editor}
+}
+
+// composed is the line of an editor.
+type composed struct{ editor *edit.Editor }
+
+func (c composed) Text() (string, error) { return c.editor.Text(), nil }
+
+func (c composed) Replace(text string) error {
+	c.editor.Replace(text)
+	return nil
+}
+
+func (c composed) Insert(text string, most int) error {
+	if !c.editor.Insert(text, most) {
+		return composer.ErrFull
+	}
+	return nil
+}
+
+// Recall is told the newest entry first.
+func (c composed) Recall(entries []string) error {
+	oldest := slices.Clone(entries)
+	slices.Reverse(oldest)
+	c.editor.Recall(oldest)
+	return nil
+}
 
 // read reads a line of the person. Questions that come meanwhile are asked in between.
 func (c *Chat) read(ctx context.Context) (string, error) {

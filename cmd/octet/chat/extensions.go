@@ -19,6 +19,9 @@ func (c *Chat) extensions(ctx context.Context, arguments string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.attend(ctx, c.engine.Ready); err != nil {
+		return err
+	}
 	if len(words) == 0 {
 		return c.switchboard(ctx)
 	}

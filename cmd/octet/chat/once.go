@@ -49,17 +49,13 @@ func (c *Chat) Greet(release string) {
 		return
 	}
 	provider, info, _ := c.current().Model()
-	running := 0
-	for _, x := range c.engine.Statuses() {
-		if x.Running {
-			running++
-		}
-	}
 	text := fmt.Sprintf("octet %s in %s, %s %s", release, c.engine.Workspace(), provider, info.Model)
-	if running == 1 {
+	switch n := len(c.engine.Fleet().Status()); n {
+	case 0:
+	case 1:
 		text += ", 1 extension"
-	} else if running > 1 {
-		text += fmt.Sprintf(", %d extensions", running)
+	default:
+		text += fmt.Sprintf(", %d extensions", n)
 	}
 	c.front.Note("%s", c.front.paint(dim, Plain(text)+"; /help explains"))
 }

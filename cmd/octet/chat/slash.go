@@ -55,6 +55,9 @@ func (c *Chat) command(ctx context.Context, text string) error {
 		}
 		names = append(names, s.name)
 	}
+	if err := c.attend(ctx, c.engine.Ready); err != nil {
+		return err
+	}
 	command, err := c.engine.FindCommand(name, names)
 	if err != nil {
 		return err
@@ -146,7 +149,10 @@ func row(b *strings.Builder, usage, help string) {
 	fmt.Fprintf(b, "  %-*s %s\n", room, usage, help)
 }
 
-func (c *Chat) help(_ context.Context, _ string) error {
+func (c *Chat) help(ctx context.Context, _ string) error {
+	if err := c.attend(ctx, c.engine.Ready); err != nil {
+		return err
+	}
 	var b strings.Builder
 	b.WriteString("Write what you want done. Commands begin with a slash:\n\n")
 	for _, s := range slashes() {

@@ -55,6 +55,9 @@ type Editor struct {
 	secret  bool
 	cursor  place // where it stands, from the beginning of the prompt
 	columns int
+	kept    bool     // the line that is edited goes into the history: it is what the person composes
+	draft   string   // of the next such line
+	recall  []string // stands in for the history, the oldest first; nil: it does not
 }
 
 type lineRead struct {
@@ -170,6 +173,10 @@ func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
 	e.start.Do(func() { go pump(e.options.In, e.keys, e.stop) })
 	e.mu.Lock()
 	e.active, e.prompt, e.secret, e.cursor = true, a.Prompt, a.Secret, place{}
+	e.kept = a.Keep && !a.Secret
+	if a.Text == "" && e.kept {
+		a.Text, e.draft = e.draft, ""
+	}
 	e.line.set(a.Text)
 	e.columns = e.options.Size()
 	e.write("\x1b[?2004h") // what is pasted comes marked
@@ -194,7 +201,7 @@ func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
 
 // edit takes keys until the line is finished.
 func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
-	walk := walk{lines: e.options.History.list()}
+	walk := walk{lines: e.past()}
 	walk.at = len(walk.lines)
 	for {
 		var k key
@@ -281,6 +288,65 @@ func (e *Editor) backLocked(b *strings.Builder) {
 }
 
 func (e *Editor) write(text string) { _, _ = io.WriteString(e.options.Out, text) }
+
+// past is what the history offers.
+func (e *Editor) past() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.recall != nil {
+		return e.recall
+	}
+	return e.options.History.list()
+}
+
+// Text is what the person is composing, or will find in front of them with the next line.
+func (e *Editor) Text() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.active && e.kept {
+		return string(e.line.text)
+	}
+	return e.draft
+}
+
+// Replace replaces what the person is composing.
+func (e *Editor) Replace(text string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.active || !e.kept {
+		e.draft = text
+		return
+	}
+	e.line.set(text)
+	e.drawLocked()
+}
+
+// Insert inserts at the cursor, unless more than most bytes would stand there: then it reports false.
+func (e *Editor) Insert(text string, most int) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !e.active || !e.kept {
+		if len(e.draft)+len(text) > most {
+			return false
+		}
+		e.draft += text
+		return true
+	}
+	if len(string(e.line.text))+len(text) > most {
+		return false
+	}
+	e.line.insert(text)
+	e.drawLocked()
+	return true
+}
+
+// Recall replaces what the arrows go through from the next line on, the oldest first. The history file stays
+// as it is.
+func (e *Editor) Recall(entries []string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.recall = append([]string{}, entries...)
+}
 
 // Print writes whole lines. While a line is edited they appear above it.
 func (e *Editor) Print(text string) {
