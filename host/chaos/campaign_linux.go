@@ -77,7 +77,7 @@ func (c Campaign) Run(ctx context.Context) (Result, error) {
 			p := &player{
 				program: c.Program, dir: filepath.Join(c.Dir, fmt.Sprint("host-", n)), total: total,
 				mark:   fmt.Sprintf("%d-%d-%d", os.Getpid(), c.Seed, n),
-				random: newRandom(c.Seed, n),
+				random: newRandom(c.Seed, n), patience: patience,
 			}
 			share := c.Faults / c.Hosts
 			if n < c.Faults%c.Hosts {

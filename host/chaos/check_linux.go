@@ -56,9 +56,9 @@ func (p *player) finish(id int) error {
 		return nil
 	case <-p.read:
 		return fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
-	case <-time.After(patience):
+	case <-time.After(p.patience):
 		p.total.Unsettled.Add(1)
-		return fmt.Errorf("%s is not settled after %s: %s", c.what, patience, p.dump())
+		return fmt.Errorf("%s is not settled after %s: %s", c.what, p.patience, p.dump())
 	}
 }
 
@@ -81,7 +81,7 @@ func (p *player) strangers(living map[string]int) error {
 
 // eventually demands that soon only expected processes are there.
 func (p *player) eventually(expected func(relative) bool) error {
-	for late := time.Now().Add(patience / 4); ; {
+	for late := time.Now().Add(p.patience / 4); ; {
 		var left []string
 		for _, r := range relatives(p.mark) {
 			if !expected(r) {
@@ -104,7 +104,7 @@ func (p *player) ended(ctx context.Context, killed bool) error {
 	_ = p.input.Close()
 	select {
 	case <-p.read:
-	case <-time.After(patience):
+	case <-time.After(p.patience):
 		return errors.New("somebody holds the output of a host that has ended")
 	}
 	err := p.process.Wait()

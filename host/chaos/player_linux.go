@@ -27,11 +27,13 @@ type player struct {
 	dir     string
 	mark    string
 	random  *rand.Rand
-	total   *totals
-	lastID  int
-	tokens  int
-	session string
-	entries int // acknowledged in the session
+	// patience bounds every wait; nothing takes nearly as long unless it hangs.
+	patience time.Duration
+	total    *totals
+	lastID   int
+	tokens   int
+	session  string
+	entries  int // acknowledged in the session
 
 	process *exec.Cmd
 	input   io.WriteCloser
@@ -268,8 +270,8 @@ func (p *player) wait(waiting <-chan answer) (answer, error) {
 		default:
 			return answer{}, fmt.Errorf("the host has ended: %s", lastLines(p.stderr.String()))
 		}
-	case <-time.After(patience):
-		return answer{}, fmt.Errorf("no answer within %s: %s", patience, p.dump())
+	case <-time.After(p.patience):
+		return answer{}, fmt.Errorf("no answer within %s: %s", p.patience, p.dump())
 	}
 }
 
@@ -278,7 +280,7 @@ func (p *player) dump() string {
 	_ = p.process.Process.Signal(syscall.SIGQUIT)
 	select {
 	case <-p.read:
-	case <-time.After(patience / 6):
+	case <-time.After(p.patience / 6):
 	}
 	return p.stderr.String()
 }
