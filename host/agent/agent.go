@@ -45,8 +45,11 @@ type Options struct {
 	Model     model.Info
 	Reasoning string // a label of Model.Reasoning; empty: off
 
-	Tools      tool.Source
-	Interface  ToolInterface // empty: Direct
+	Tools     tool.Source
+	Interface ToolInterface // empty: Direct
+	// Visible is what the model is shown of a snapshot and may call itself; the rest can be called on behalf
+	// of another call. Nil: all of it.
+	Visible    func(tool.Snapshot) []tool.Tool
 	Session    Journal
 	Permission permission.Gate
 	Hooks      Hooks // nil: NoHooks

@@ -31,6 +31,7 @@ type call struct {
 type dispatch struct {
 	*batch
 	parent string
+	direct bool         // the model makes the call itself, or through run_tool
 	count  atomic.Int64 // nested calls
 	over   chan struct{}
 }
@@ -78,7 +79,7 @@ func finishedEvent(at At, c call, provider string, status ToolStatus, result too
 }
 
 func (d *dispatch) answer(ctx context.Context, c call) (result tool.Result, provider string, status ToolStatus) {
-	t := d.offer.Find(c.name)
+	t := d.find(c.name)
 	if t == nil {
 		return tool.Failed(d.unknown(c.name)), "", ToolFailed
 	}
@@ -128,6 +129,14 @@ func (d *dispatch) answer(ctx context.Context, c call) (result tool.Result, prov
 	return withContext(recorded(result), added), provider, status
 }
 
+// find finds a tool for a call, nil if there is none.
+func (d *dispatch) find(name string) tool.Tool {
+	if d.direct {
+		return d.offer.direct(name)
+	}
+	return d.offer.Find(name)
+}
+
 func (d *dispatch) callScope(c call) Scope {
 	s := d.scope()
 	s.Execution = c.id
@@ -173,7 +182,7 @@ func (d *dispatch) permit(ctx context.Context, c call, definition tool.Definitio
 
 // perform runs a tool. It answers even where the tool breaks.
 func (d *dispatch) perform(ctx context.Context, t tool.Tool, order tool.Call) (result tool.Result, status ToolStatus) {
-	nested := &dispatch{batch: d.batch, parent: order.ID, over: make(chan struct{})}
+	nested := &dispatch{batch: d.batch, parent: order.ID, direct: d.offer.isMeta(order.Name), over: make(chan struct{})}
 	progress := &progress{dispatch: d, id: order.ID}
 	order.Nested, order.Progress = nested, progress.tell
 	result, err := runGuarded(ctx, t, order)

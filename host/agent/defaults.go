@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/octet-dev/octet/host/tool"
 )
 
 // Defaults of Options.
@@ -39,6 +41,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Interface == "" {
 		o.Interface = Direct
+	}
+	if o.Visible == nil {
+		o.Visible = tool.Snapshot.Tools
 	}
 	if o.Hooks == nil {
 		o.Hooks = NoHooks{}

@@ -30,10 +30,10 @@ const (
 	mostListed = 200
 )
 
-// discoverTools searches the tools of one request.
+// discoverTools searches the tools that the model may call in one request.
 type discoverTools struct {
-	r        *run
-	snapshot tool.Snapshot
+	r    *run
+	open []tool.Tool
 }
 
 // Definition never changes.
@@ -56,7 +56,7 @@ func (t discoverTools) Run(_ context.Context, c tool.Call) (tool.Result, error) 
 		return tool.Failed(err.Error()), nil
 	}
 	var found []tool.Definition
-	for _, other := range t.snapshot.Tools() {
+	for _, other := range t.open {
 		if d := other.Definition(); t.r.visible(d) && !slices.Contains(FixedTools, d.Name) {
 			found = append(found, d)
 		}
@@ -156,10 +156,11 @@ func runArguments(data json.RawMessage) (name string, arguments json.RawMessage,
 // unknown tells a model that there is no such tool, and what it may have meant.
 func (d *dispatch) unknown(name string) string {
 	var names []string
-	for _, t := range d.offer.Tools() {
-		names = append(names, t.Definition().Name)
+	known := d.offer.Tools()
+	if d.direct {
+		known = slices.Concat(d.offer.open, d.offer.meta)
 	}
-	for _, t := range d.offer.meta {
+	for _, t := range known {
 		names = append(names, t.Definition().Name)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(distance(a, name), distance(b, name)) })

@@ -13,6 +13,7 @@ import (
 // offer is the tools of one request.
 type offer struct {
 	tool.Snapshot             // all that can be called
+	open          []tool.Tool // what the model may call itself
 	meta          []tool.Tool // discover_tools and run_tool, with the fixed interface
 	shown         []tool.Tool // what the model is told of, in order
 }
@@ -26,8 +27,8 @@ func (r *run) snapshot() (*offer, error) {
 		}
 		return nil, &ending{Failed, CodeTools, "the tools are not available: " + err.Error()}
 	}
-	o := &offer{Snapshot: snapshot}
-	for _, t := range snapshot.Tools() {
+	o := &offer{Snapshot: snapshot, open: r.Visible(snapshot)}
+	for _, t := range o.open {
 		if r.Interface == Fixed && !slices.Contains(FixedTools, t.Definition().Name) {
 			continue
 		}
@@ -36,7 +37,7 @@ func (r *run) snapshot() (*offer, error) {
 		}
 	}
 	if r.Interface == Fixed {
-		o.meta = []tool.Tool{discoverTools{r: r, snapshot: snapshot}, runTool{}}
+		o.meta = []tool.Tool{discoverTools{r: r, open: o.open}, runTool{}}
 		o.shown = append(o.shown, o.meta...)
 		slices.SortFunc(o.shown, func(a, b tool.Tool) int { return strings.Compare(a.Definition().Name, b.Definition().Name) })
 	}
@@ -48,14 +49,14 @@ func (r *run) visible(d tool.Definition) bool {
 	return r.Permission.Judge(permission.Request{Run: r.id, Tool: d}).Decision != permission.Deny
 }
 
-// Find looks among all tools.
-func (o *offer) Find(name string) tool.Tool {
-	for _, t := range o.meta {
-		if t.Definition().Name == name {
-			return t
+// direct finds a tool that the model may call itself, nil if there is none.
+func (o *offer) direct(name string) tool.Tool {
+	for _, list := range [][]tool.Tool{o.meta, o.open} {
+		if i := slices.IndexFunc(list, func(t tool.Tool) bool { return t.Definition().Name == name }); i >= 0 {
+			return list[i]
 		}
 	}
-	return o.Snapshot.Find(name)
+	return nil
 }
 
 // isMeta reports whether a tool only leads to others.

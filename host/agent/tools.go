@@ -130,7 +130,7 @@ func (b *batch) start(w *work) {
 	w.started = true
 	b.running++
 	go func() {
-		d := &dispatch{batch: b}
+		d := &dispatch{batch: b, direct: true}
 		result := d.call(b.ctx, call{id: w.call.CallID, name: w.call.Name, arguments: w.call.Arguments})
 		select {
 		case b.finished <- finish{w, result}:
@@ -211,13 +211,13 @@ func (w *work) part() conversation.Part {
 // mayOverlap reports whether a call tolerates others beside it: what its tool says, or the tool that
 // run_tool would run.
 func (b *batch) mayOverlap(c conversation.Part) bool {
-	t := b.offer.Find(c.Name)
+	t := b.offer.direct(c.Name)
 	if t != nil && c.Name == runToolName && b.offer.isMeta(c.Name) {
 		name, _, err := runArguments(c.Arguments)
 		if err != nil {
 			return true // it fails at once
 		}
-		t = b.offer.Snapshot.Find(name)
+		t = b.offer.direct(name)
 	}
 	return t == nil || t.Definition().Parallel
 }

@@ -7,9 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/service/composition"
 	"github.com/octet-dev/octet/host/session"
 )
 
@@ -37,6 +39,7 @@ type Conversation struct {
 	active    []string // the tools that the model may use; nil: all
 	closed    bool
 
+	leaveOnce sync.Once
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -141,6 +144,10 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 			return nil, errors.Join(err, held.Close())
 		}
 	}
+	// Nothing can go wrong from here on: the one that was in front is at its end before this one begins.
+	if before := e.Front(); before != nil {
+		before.leave(agent.ErrInterrupted)
+	}
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -165,7 +172,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	e := c.engine
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
-		Tools: toolSource{c}, Interface: e.config.Interface, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(),
+		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
@@ -211,15 +218,18 @@ func (c *Conversation) Model() (provider string, info model.Info, reasoning stri
 	return c.provider, c.model, c.reasoning
 }
 
-// scope is on whose behalf extensions are asked.
+// scope is on whose behalf extensions are asked. What owns things of extensions is opaque, and never the id
+// that the session is shown by.
+//
+// Rule: EXT04-OWNER-006.
 func (c *Conversation) scope() extension.Scope {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	owner := c.session.Owner()
-	return extension.Scope{
-		Owner: owner,
-		Host:  extension.HostState{SessionID: owner, SessionName: c.name, Model: c.model.Model},
+	shown := extension.HostState{SessionID: c.ID(), SessionName: c.name, Model: c.model.Model}
+	if c.reasoning != "" {
+		shown.Reasoning = wirejson.AppendString(nil, c.reasoning)
 	}
+	return extension.Scope{Owner: c.session.Owner(), Host: shown}
 }
 
 // Prompt takes what the person says to its end. Ending the context cancels the run.
@@ -319,13 +329,7 @@ func (c *Conversation) Close() error { return c.close(agent.ErrInterrupted) }
 // close ends the conversation for a reason that its run is settled with.
 func (c *Conversation) close(reason error) error {
 	c.closeOnce.Do(func() {
-		c.mu.Lock()
-		c.closed = true
-		c.mu.Unlock()
-		c.end(reason)
-		c.runs.Wait()
-		c.engine.services.settled(c, reason)
-		c.engine.services.reach.settled(c)
+		c.leave(reason)
 		e := c.engine
 		e.mu.Lock()
 		delete(e.open, c)
@@ -340,6 +344,20 @@ func (c *Conversation) close(reason error) error {
 		}
 	})
 	return c.closeErr
+}
+
+// leave ends what runs, tells extensions of the end, and lets go of what lives with the conversation. Its
+// session stays with this process until it is closed.
+func (c *Conversation) leave(reason error) {
+	c.leaveOnce.Do(func() {
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+		c.end(reason)
+		c.runs.Wait()
+		c.engine.services.settled(c, reason)
+		c.engine.services.reach.settled(c)
+	})
 }
 
 // Front is the conversation in front of the person, nil if there is none.

@@ -44,7 +44,7 @@ func (e *Engine) state(s agent.Scope) extension.HostState {
 	if c := e.owned(s.Owner); c != nil {
 		return c.scope().Host
 	}
-	return extension.HostState{SessionID: s.Owner, Model: s.Model}
+	return extension.HostState{SessionID: s.Session, Model: s.Model}
 }
 
 // SetActive replaces the set of tools that the model of a session may use. It is what extensions ask for

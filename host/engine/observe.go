@@ -25,7 +25,7 @@ type observation struct {
 // opened tells extensions of a conversation.
 func (s *services) opened(ctx context.Context, c *Conversation) {
 	owner := c.session.Owner()
-	o := &observation{session: s.lifecycle.Start(owner, nil), tools: map[string]*lifecycle.Tool{}}
+	o := &observation{session: s.lifecycle.Start(c.ID(), nil), tools: map[string]*lifecycle.Tool{}}
 	s.mu.Lock()
 	s.observed[c] = o
 	s.mu.Unlock()

@@ -57,7 +57,7 @@ func (e *Engine) serve() error {
 		engine: e, lifecycle: lifecycle.New(),
 		running: map[generation]*extension.Extension{}, last: map[string]*extension.Extension{}, observed: map[*Conversation]*observation{},
 	}
-	s.tools = tools.New(tools.Options{Names: tools.NewNames(e.reserved()...), Published: s.published})
+	s.tools = tools.New(tools.Options{Names: tools.NewNames(e.reserved()...), Prompts: true, Published: s.published})
 	s.board = &presentation.Board{
 		Foreground: e.foreground,
 		Changed:    func(name string) { e.config.Frontend.Show(Presented{Extension: name}) },

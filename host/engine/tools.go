@@ -2,13 +2,13 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/tools"
 	"github.com/octet-dev/octet/host/supervise"
 	"github.com/octet-dev/octet/host/tool"
 )
@@ -48,20 +48,8 @@ type extensionTool struct {
 	revision  int64
 }
 
-// noSchema are the parameters of a tool that describes none.
-var noSchema = json.RawMessage(`{"type":"object"}`)
-
-// Definition describes it. What it does is not known, and so its effect is the strongest.
-func (t *extensionTool) Definition() tool.Definition {
-	d := tool.Definition{
-		Name: t.tool.Name, Description: t.tool.Description, Parameters: t.tool.Parameters, Output: t.tool.OutputSchema,
-		Effect: tool.External, Parallel: true, Provider: t.extension,
-	}
-	if t.tool.Arguments() == nil {
-		d.Parameters = noSchema
-	}
-	return d
-}
+// Definition describes it, with what it adds to the prompt.
+func (t *extensionTool) Definition() tool.Definition { return tools.Definition(t.extension, t.tool) }
 
 // Run calls it. What an extension cannot do, and what is wrong with it, is told to the model; only the end of
 // the context is an error.
