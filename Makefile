@@ -139,12 +139,12 @@ chaos: ## Break hosts FAULTS times (default 2000) and look at what is left; SEED
 
 TIME ?= 10s
 fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
-	@$(GO) list -f '{{.ImportPath}}' ./runtime/... ./gen/golang/support/... | while read -r pkg; do \
+	@$(GO) list -f '{{.ImportPath}}' ./runtime/... ./gen/golang/support/... ./host/... | while read -r pkg; do \
 	  for target in $$($(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) "$$pkg"; done; done
 
 bench: ## Measure the canonical check, the peer and the bindings.
-	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./gen/golang/... ./sdk-go/...
+	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./gen/golang/... ./sdk-go/... ./host/...
 
 cross: ## Check that macOS and Windows build.
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...

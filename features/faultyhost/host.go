@@ -55,7 +55,6 @@ type host struct {
 	child *process.Process
 	lines chan line
 	ids   int
-	tool  json.RawMessage // parameters of the tool
 
 	early, sameID, cancels bool // set by quirks
 }
@@ -64,7 +63,6 @@ type host struct {
 type line struct {
 	payload []byte
 	ended   bool
-	last    bool
 }
 
 // failure is the end of a run that did not go well. broken says that the extension cannot be spoken with any
