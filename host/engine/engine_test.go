@@ -331,7 +331,7 @@ func TestDriver_controlsTheSessionInFront(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if outcome, err := c.Prompt(ctx, agent.Prompt{Text: "meanwhile"}); err != nil || outcome.Status != agent.Cancelled {
+	if outcome, err := c.Prompt(ctx, agent.Prompt{Text: "meanwhile"}); err != nil || outcome.Status != agent.Cancelled || outcome.Run != "" {
 		t.Errorf("a prompt while the session is held: %+v, %v", outcome, err)
 	}
 	release()

@@ -7,9 +7,10 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode"
 
 	"golang.org/x/term"
+
+	"github.com/octet-dev/octet/cmd/octet/chat"
 )
 
 // console is where a command prints: its result to standard output, everything about it to standard
@@ -124,26 +125,5 @@ func (c *console) result(text string) {
 	c.print(text)
 }
 
-// plain makes the characters of a foreign text visible that would steer a terminal or change the order
-// of what is read: they become escapes. Line feeds and tabs stay.
-func plain(text string) string {
-	if !strings.ContainsFunc(text, steers) {
-		return text
-	}
-	var b strings.Builder
-	for _, r := range text {
-		switch {
-		case !steers(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return b.String()
-}
-
-func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
-}
+// plain makes the characters of a foreign text visible that would steer a terminal.
+func plain(text string) string { return chat.Plain(text) }
