@@ -107,6 +107,21 @@ func (e *ModelError) Error() string { return fmt.Sprintf("model %s: %v", e.Refer
 // Unwrap returns the cause.
 func (e *ModelError) Unwrap() error { return e.Err }
 
+// serving finds who serves a model. An extension may: where nobody else does, they are waited for.
+func (e *Engine) serving(ctx context.Context, reference string) (model.Provider, model.Info, error) {
+	provider, info, err := e.config.Models.Open(ctx, reference)
+	if err != nil {
+		if late := e.Ready(ctx); late != nil {
+			return nil, model.Info{}, late
+		}
+		provider, info, err = e.config.Models.Open(ctx, reference)
+	}
+	if err != nil {
+		return nil, model.Info{}, &ModelError{reference, err}
+	}
+	return provider, info, nil
+}
+
 // converse opens a session and puts it in front.
 func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*Conversation, error) {
 	if len(e.config.Require) > 0 {
@@ -121,9 +136,9 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	if err != nil {
 		return nil, err
 	}
-	provider, described, err := e.config.Models.Open(ctx, reference)
+	provider, described, err := e.serving(ctx, reference)
 	if err != nil {
-		return nil, &ModelError{reference, err}
+		return nil, err
 	}
 	held, err := e.config.Store.Begin(ctx, info.ID)
 	if err != nil {
@@ -299,9 +314,9 @@ func (c *Conversation) Compact(ctx context.Context, instructions string) (agent.
 
 // SetModel lets another model answer from here on.
 func (c *Conversation) SetModel(ctx context.Context, reference, reasoning string) error {
-	provider, info, err := c.engine.config.Models.Open(ctx, reference)
+	provider, info, err := c.engine.serving(ctx, reference)
 	if err != nil {
-		return &ModelError{reference, err}
+		return err
 	}
 	if err := c.agent.SetModel(ctx, provider, info, reasoning); err != nil {
 		return err
