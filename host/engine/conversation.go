@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
@@ -39,7 +40,6 @@ type Conversation struct {
 	active    []string // the tools that the model may use; nil: all
 	closed    bool
 
-	leaveOnce sync.Once
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -159,9 +159,15 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 			return nil, errors.Join(err, held.Close())
 		}
 	}
-	// Nothing can go wrong from here on: the one that was in front is at its end before this one begins.
-	if before := e.Front(); before != nil {
-		before.leave(agent.ErrInterrupted)
+	// From here on nothing but a closed engine is in the way: the one that is in front ends before this one begins.
+	if e.config.Interactive {
+		e.fronting.Lock()
+		defer e.fronting.Unlock()
+		if before := e.Front(); before != nil {
+			if err := before.close(errSwitched); err != nil {
+				e.failed("a session was not given back in order", err)
+			}
+		}
 	}
 	e.mu.Lock()
 	if e.closed {
@@ -178,6 +184,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	}
 	e.config.Frontend.Show(SessionOpened{
 		Session: info.ID, Name: info.Name, Resumed: info.Entries > 0, Provider: provider.Name(), Model: described.Model,
+		ByExtension: e.changing.going() != nil,
 	})
 	return c, nil
 }
@@ -187,7 +194,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	e := c.engine
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
-		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(),
+		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
@@ -258,7 +265,10 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcom
 		return cancelled(err)
 	}
 	release, err := c.hold(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, errSwitched), errors.Is(err, errReread):
+		return agent.Outcome{}, ErrClosed // it is not lost: another conversation can take it
+	case err != nil:
 		return cancelled(err)
 	}
 	defer release()
@@ -333,8 +343,9 @@ func (c *Conversation) SetName(ctx context.Context, name string) error {
 		return err
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.name = name
+	c.mu.Unlock()
+	c.engine.services.tell(c, featurewire.MethodSessionInfoChanged, news{"name": name})
 	return nil
 }
 
@@ -344,7 +355,13 @@ func (c *Conversation) Close() error { return c.close(agent.ErrInterrupted) }
 // close ends the conversation for a reason that its run is settled with.
 func (c *Conversation) close(reason error) error {
 	c.closeOnce.Do(func() {
-		c.leave(reason)
+		c.mu.Lock()
+		c.closed = true
+		c.mu.Unlock()
+		c.end(reason)
+		c.runs.Wait()
+		c.engine.services.settled(c, reason)
+		c.engine.services.reach.settled(c)
 		e := c.engine
 		e.mu.Lock()
 		delete(e.open, c)
@@ -359,20 +376,6 @@ func (c *Conversation) close(reason error) error {
 		}
 	})
 	return c.closeErr
-}
-
-// leave ends what runs, tells extensions of the end, and lets go of what lives with the conversation. Its
-// session stays with this process until it is closed.
-func (c *Conversation) leave(reason error) {
-	c.leaveOnce.Do(func() {
-		c.mu.Lock()
-		c.closed = true
-		c.mu.Unlock()
-		c.end(reason)
-		c.runs.Wait()
-		c.engine.services.settled(c, reason)
-		c.engine.services.reach.settled(c)
-	})
 }
 
 // Front is the conversation in front of the person, nil if there is none.

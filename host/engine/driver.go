@@ -85,11 +85,12 @@ func (d driver) Switch(ctx context.Context, id string) (string, error) {
 		return "", fmt.Errorf("session %q belongs to another workspace", id)
 	}
 	// What asked for it belongs to the conversation that goes: from here on its end has no effect.
+	defer d.engine.changing.begin()()
 	next, err := d.engine.converse(context.WithoutCancel(ctx), info, false)
 	if err != nil {
 		return "", err
 	}
-	return next.ID(), c.Close()
+	return next.ID(), nil
 }
 
 // Reload opens the session in front anew from disk. Where that fails an empty one takes its place.
@@ -101,7 +102,8 @@ func (d driver) Reload(ctx context.Context) (string, error) {
 	ctx = context.WithoutCancel(ctx)
 	c.fresh = false // it is not to go with this conversation
 	id := c.ID()
-	if err := c.Close(); err != nil {
+	defer d.engine.changing.begin()()
+	if err := c.close(errReread); err != nil {
 		return "", err
 	}
 	next, err := d.engine.Resume(ctx, id)

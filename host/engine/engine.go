@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/octet-dev/octet/host/agent"
@@ -77,6 +78,10 @@ type Engine struct {
 	open      map[*Conversation]bool
 	front     *Conversation // the one that the person sees, nil if there is none
 	closed    bool
+
+	fronting sync.Mutex // orders conversations that come to the front
+	changing change
+	dialogs  atomic.Int64 // so many were begun
 
 	closeOnce sync.Once
 	ending    []supervise.Ending

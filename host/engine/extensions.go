@@ -126,7 +126,7 @@ func (c *Conversation) Action(ctx context.Context, name, id string, progress fun
 	}
 	x := extension.Execution{Command: action.Command, Arguments: action.Arguments, Scope: c.scope(), Progress: progress}
 	if action.Destructive {
-		yes, err := c.engine.config.Frontend.Confirm(ctx, dialog.Question{
+		yes, err := c.engine.person().Confirm(ctx, dialog.Question{
 			Extension: name, Owner: action.Owner, Prompt: action.Label, Destructive: true,
 		})
 		if err != nil {
@@ -179,7 +179,14 @@ func (e *Engine) Reload(ctx context.Context) ([]supervise.Report, error) {
 	e.mu.Unlock()
 	e.diagnose(selected.Diagnostics...)
 	e.stopped(selected)
-	reports := e.fleet.Rebuild(ctx, e.members(selected))
+	members := e.members(selected)
+	before := e.fleet.Status()
+	reports := e.fleet.Rebuild(ctx, members)
+	for _, status := range before {
+		if !slices.ContainsFunc(members, func(m supervise.Member) bool { return m.Name == status.Name }) {
+			e.services.gone(status.Name)
+		}
+	}
 	e.reported(reports)
 	return reports, nil
 }

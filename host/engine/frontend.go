@@ -48,6 +48,8 @@ type SessionOpened struct {
 	Resumed  bool   `json:"resumed"`
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
+	// ByExtension: it was not the person who wanted it.
+	ByExtension bool `json:"by_extension,omitempty"`
 }
 
 // Type names the event.

@@ -23,9 +23,9 @@ func (e *Engine) openTools(s *selection.Selection) error {
 	return nil
 }
 
-// gate decides about the calls of one conversation.
-func (e *Engine) gate() permission.Gate {
-	return permission.New(permission.Options{Settings: e.Selection().Policy, Asker: e.config.Frontend})
+// gate decides about the calls of one conversation, by its owner.
+func (e *Engine) gate(owner string) permission.Gate {
+	return permission.New(permission.Options{Settings: e.Selection().Policy, Asker: approver{e.person(), owner}})
 }
 
 // ready are the processes in service, in the order of names.

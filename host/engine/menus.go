@@ -29,7 +29,7 @@ func (c *Conversation) Choose(ctx context.Context, name string, item menu.Item, 
 	}
 	defer done()
 	err = c.engine.use(ctx, name, func(ctx context.Context, x *extension.Extension) error {
-		answer, err := menu.Choose(ctx, x, c.engine.config.Frontend, menu.Choice{Item: item, Scope: c.scope(), Progress: progress})
+		answer, err := menu.Choose(ctx, x, c.engine.person(), menu.Choice{Item: item, Scope: c.scope(), Progress: progress})
 		if err != nil {
 			return err
 		}

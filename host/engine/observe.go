@@ -48,7 +48,10 @@ func (s *services) settled(c *Conversation, reason error) {
 	}
 	end := lifecycle.End{Outcome: featurewire.SettlementOutcomeCompleted}
 	pair := hooks.End{Outcome: canonicalwire.SessionOutcomeCompleted, Reason: canonicalwire.SessionEndReasonShutdown}
-	if errors.Is(reason, agent.ErrShutdown) {
+	switch {
+	case errors.Is(reason, errReread):
+		pair.Reason = canonicalwire.SessionEndReasonReload
+	case errors.Is(reason, agent.ErrShutdown):
 		end = lifecycle.End{Outcome: featurewire.SettlementOutcomeShutdown, Reason: reason.Error()}
 	}
 	s.pairs.Settle(context.Background(), c.session.Owner(), pair)
@@ -88,6 +91,8 @@ func (s *services) observe(c *Conversation, event agent.Event) {
 			o.turn.Settle(lifecycle.End{Outcome: outcomeOfRun(event.Status), Reason: event.Reason})
 			o.turn = nil
 		}
+	default:
+		s.plain(c, event)
 	}
 }
 

@@ -66,6 +66,7 @@ func (r *reach) settled(c *Conversation) {
 	if err := r.children.SettleRoot(context.Background(), owner); err != nil {
 		r.engine.failed("the usage of child agents is not stored", err)
 	}
+	r.engine.services.artifacts.Forget(owner)
 	r.children.RetireOwner(owner)
 	r.resources.RetireOwner(owner)
 	r.bulk.RetireOwner(owner)

@@ -36,6 +36,7 @@ type services struct {
 	lifecycle *lifecycle.Service
 	hooks     *hooks.Set
 	pairs     hooks.Pairs
+	artifacts *artifact.Service
 	sessions  *sessions.Controller // nil where nobody is in front
 	reach     *reach
 
@@ -54,7 +55,7 @@ type generation struct {
 // serve makes the services.
 func (e *Engine) serve() error {
 	s := &services{
-		engine: e, lifecycle: lifecycle.New(),
+		engine: e, lifecycle: lifecycle.New(), artifacts: artifact.New(),
 		running: map[generation]*extension.Extension{}, last: map[string]*extension.Extension{}, observed: map[*Conversation]*observation{},
 	}
 	s.tools = tools.New(tools.Options{Names: tools.NewNames(e.reserved()...), Prompts: true, Published: s.published})
@@ -66,8 +67,8 @@ func (e *Engine) serve() error {
 	intents := policyintent.New(policyintent.Options{Settings: func() policy.Settings { return e.Selection().Policy }})
 	s.bindings = append(s.bindings,
 		extension.Binding{Started: s.started, Ended: s.ended},
-		artifact.New().Binding(),
-		dialog.Binding(e.config.Frontend),
+		s.artifacts.Binding(),
+		dialog.Binding(e.person()),
 		s.board.Binding(),
 		s.pool.Binding(),
 		s.lifecycle.Binding(),
@@ -189,6 +190,17 @@ func (s *services) retire(ctx context.Context, old supervise.Running, reason sup
 	}
 	s.pairs.Retire(ctx, x, hooks.End{Outcome: ended, Reason: reason})
 	s.lifecycle.Retire(ctx, x, lifecycle.End{Outcome: outcome, Reason: string(reason)})
+}
+
+// gone lets go of what outlives the processes of an extension, because there will be none any more.
+func (s *services) gone(name string) {
+	s.mu.Lock()
+	x := s.last[name]
+	delete(s.last, name)
+	s.mu.Unlock()
+	if x != nil {
+		s.reach.children.ShutDown(x)
+	}
 }
 
 // contribute keeps context for the next prompt.

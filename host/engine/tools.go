@@ -8,6 +8,7 @@ import (
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/progress"
 	"github.com/octet-dev/octet/host/service/tools"
 	"github.com/octet-dev/octet/host/supervise"
 	"github.com/octet-dev/octet/host/tool"
@@ -64,7 +65,9 @@ func (t *extensionTool) Run(ctx context.Context, call tool.Call) (tool.Result, e
 		Tool: t.tool.Name, Definition: t.tool, Revision: t.revision, Arguments: call.Arguments, Scope: scope, Value: &call,
 	}
 	if call.Progress != nil {
-		request.Progress = func(p extension.Progress) { call.Progress(progress(p)) }
+		sink := progress.NewSink(call.Progress)
+		defer sink.Close()
+		request.Progress = func(p extension.Progress) { sink.Put(progress.Of(p)) }
 	}
 	answer, err := supervisor.Call(ctx, request)
 	if err != nil {
@@ -106,13 +109,6 @@ func result(answer *extension.ToolResult) tool.Result {
 		r.Details = &conversation.Details{Structured: answer.Structured, Metadata: answer.Metadata}
 	}
 	return r
-}
-
-func progress(p extension.Progress) tool.Progress {
-	return tool.Progress{
-		Message: p.Message, Current: p.Current, Total: p.Total, Unit: p.Unit, Stream: p.Stream, Data: p.Data,
-		Label: p.Label, Detail: p.Detail,
-	}
 }
 
 // Taken are the names of tools, each with who has it: "octet" or an extension.
