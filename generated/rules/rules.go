@@ -7628,7 +7628,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A switch or reload of the session settles and starts session hooks and resets the event bus.",
 		Source:   "canonical 7.8, 10.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT03Session013,

@@ -252,7 +252,7 @@ func (o opening) Show(e agent.Event) {
 func (o opening) Confirm(context.Context, dialog.Question) (bool, error) { return true, nil }
 
 // EXT03-SESSION-012: a switch and a reload end the session hooks of the session that was in front before those
-// of the next one begin, and give the bus another incarnation. EXT03-HOOK-013: each end is told once.
+// of the next one begin, and give the bus another incarnation.
 func TestControl_hooksAndBusFollowTheSession(t *testing.T) {
 	s, opened := acting(t, extension.API03, "tools = [\"act\"]\nhooks = [\"session_start\", \"session_end\"]\n")
 	first := begin(t, s)
