@@ -64,6 +64,29 @@ func offeredCapabilities(bound []*Binding) []string {
 	return offered
 }
 
+// Withheld lists the features or capabilities that the host knows, that an extension of this name and version
+// could be offered, and that no binding stands behind. Features of hooks that are not declared do not count.
+func (x *Extension) Withheld() []string {
+	var list []string
+	if x.source.Manifest.Wire() == canonicalwire.Wire {
+		offered := offeredCapabilities(x.bound)
+		for i := range canonicalwire.Capabilities {
+			if c := &canonicalwire.Capabilities[i]; c.Offer == "optional" && !slices.Contains(offered, c.Name) {
+				list = append(list, c.Name)
+			}
+		}
+		return list
+	}
+	everything := Binding{}
+	for i := range featurewire.Features {
+		everything.Features = append(everything.Features, featurewire.Features[i].Name)
+	}
+	offered := offeredFeatures(x.source, x.bound)
+	return slices.DeleteFunc(offeredFeatures(x.source, []*Binding{&everything}), func(name string) bool {
+		return slices.Contains(offered, name)
+	})
+}
+
 // terms puts the objects into an offer that some features come with.
 func (x *Extension) terms(o *featurewire.ProtocolOffer) {
 	if slices.Contains(o.OptionalFeatures, featurewire.FeatureResourceRefsV1) {

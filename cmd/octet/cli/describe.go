@@ -19,12 +19,14 @@ type description struct {
 	API       string               `json:"api_version"`
 	Wire      string               `json:"wire"`
 	// The feature wire has features, the canonical wire capabilities and methods.
-	Features     []string             `json:"features,omitempty"`
-	Capabilities []string             `json:"capabilities,omitempty"`
-	Methods      []string             `json:"methods,omitempty"`
-	Limits       limits               `json:"limits"`
-	Tools        []toolDescription    `json:"tools"`
-	Commands     []commandDescription `json:"commands"`
+	Features     []string `json:"features,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
+	Methods      []string `json:"methods,omitempty"`
+	// Withheld needs a conversation, and was not offered for want of one.
+	Withheld []string             `json:"withheld,omitempty"`
+	Limits   limits               `json:"limits"`
+	Tools    []toolDescription    `json:"tools"`
+	Commands []commandDescription `json:"commands"`
 }
 
 type limits struct {
@@ -46,10 +48,10 @@ type commandDescription struct {
 	Usage       string `json:"usage,omitempty"`
 }
 
-func describe(source *extension.Source, a *extension.Agreement) description {
+func describe(source *extension.Source, a *extension.Agreement, withheld []string) description {
 	d := description{
 		Directory: source.Folder.Dir, Manifest: source.Manifest.Document, Warnings: problems(source.Warnings),
-		API: a.API, Wire: a.Wire, Features: a.Features, Capabilities: a.Capabilities, Methods: a.Methods,
+		API: a.API, Wire: a.Wire, Features: a.Features, Capabilities: a.Capabilities, Methods: a.Methods, Withheld: withheld,
 		Limits: limits{a.MaxFrameBytes, a.MaxConcurrentRequests, a.MaxTools},
 		Tools:  []toolDescription{}, Commands: []commandDescription{},
 	}
@@ -153,14 +155,15 @@ func join[T ~string](list []T) string {
 	return strings.Join(words, ", ")
 }
 
-// agreementText shows what initialize settled.
-func agreementText(a *extension.Agreement) string {
+// agreementText shows what initialize settled, and what could not be offered.
+func agreementText(a *extension.Agreement, withheld []string) string {
 	var b strings.Builder
 	rows(&b,
 		[2]string{"negotiated", "API " + a.API},
 		[2]string{"features", strings.Join(a.Features, ", ")},
 		[2]string{"capabilities", strings.Join(a.Capabilities, ", ")},
 		[2]string{"methods", strings.Join(a.Methods, ", ")},
+		[2]string{"not offered", strings.Join(withheld, ", ")},
 		[2]string{"limits", fmt.Sprintf("%d bytes a frame, %d requests at once, %d tools", a.MaxFrameBytes, a.MaxConcurrentRequests, a.MaxTools)},
 	)
 	for _, t := range a.Tools {

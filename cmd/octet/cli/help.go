@@ -117,6 +117,7 @@ Examples:
 ` + exitCodes
 
 const helpToolCall = `octet tool call starts the extension in DIR, calls TOOL, prints the result, and ends the extension.
+There is no conversation: what needs one is not offered to the extension, and questions are answered with no.
 
 Usage:
   octet tool call DIR TOOL [--arg name=value ... | --json OBJECT] [flags]

@@ -60,12 +60,12 @@ func (inspect *inspectCommand) run(ctx context.Context, c *console, args []strin
 	if err != nil {
 		return inspect.report(c, err)
 	}
-	agreement := x.Agreement()
+	agreement, withheld := x.Agreement(), x.Withheld()
 	inspect.close(c, x)
 	if inspect.output == outputJSON {
-		return exitOK, c.json(describe(source, agreement))
+		return exitOK, c.json(describe(source, agreement, withheld))
 	}
-	c.print(plain(manifestText(source.Folder.Dir, source.Manifest) + "\n" + agreementText(agreement)))
+	c.print(plain(manifestText(source.Folder.Dir, source.Manifest) + "\n" + agreementText(agreement, withheld)))
 	return exitOK, nil
 }
 

@@ -97,6 +97,7 @@ func (t *target) options(c *console) extension.Options {
 	options := extension.Options{
 		Workspace: t.workspace,
 		Flags:     t.flags,
+		Bindings:  t.alone(c),
 		Notify: func(n extension.Notification) {
 			words := []string{n.Level}
 			if n.Title != "" {

@@ -98,6 +98,9 @@ func (call *callCommand) started(ctx context.Context, c *console, source *extens
 		return call.report(c, err)
 	}
 	running.Store(x)
+	if withheld := x.Withheld(); call.verbose && len(withheld) > 0 {
+		c.line(c.paint(dim, "not offered, for want of a conversation: "+strings.Join(withheld, ", ")))
+	}
 	code, err := call.call(ctx, c, x, words)
 	c.clear()
 	call.close(c, x)
