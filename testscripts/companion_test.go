@@ -27,7 +27,8 @@ func companion() {
 	}
 	extension.AddTool(ext, "note", "Notes a text, with progress", func(_ context.Context, call *extension.Call, args struct {
 		Text string `json:"text"`
-	}) (*extension.Result, error) {
+	},
+	) (*extension.Result, error) {
 		_ = call.Progress("writing", 1, 2, "lines")
 		_ = call.Notify(extension.LevelInfo, "companion", "noted "+args.Text)
 		return extension.Text("noted " + args.Text), nil

@@ -79,8 +79,10 @@ var languages = map[string]language{
 	"go": {
 		name: "Go", command: "bin/{{.Name}}", source: "main.go", test: "main_test.go",
 		files: []file{
-			{template: "go/main.go", path: "main.go"}, {template: "go/main_test.go", path: "main_test.go"},
-			{template: "go/go.mod", path: "go.mod"}, {template: "go/gitignore", path: ".gitignore"},
+			{template: "go/main.go", path: "main.go"},
+			{template: "go/main_test.go", path: "main_test.go"},
+			{template: "go/go.mod", path: "go.mod"},
+			{template: "go/gitignore", path: ".gitignore"},
 		},
 		steps: func(o Options) []string {
 			return []string{"go mod tidy", "go test .", "go build -o bin/" + o.Name + " ."}

@@ -93,8 +93,11 @@ func TestShow_anAnswer(t *testing.T) {
 		"as a whole":             {Options{}, []agent.Event{answer}, "all of it\n", ""},
 		"to somebody else":       {Options{Quiet: true}, []agent.Event{agent.TextDelta{Text: "all "}, answer}, "", ""},
 		"a line ends for a note": {Options{}, []agent.Event{agent.TextDelta{Text: "all"}, agent.ToolStarted{Name: "read", Summary: tool.Summary{Subject: "a\nb"}}}, "all\n", "* read a b\n"},
-		"void": {Options{}, []agent.Event{agent.TextDelta{Text: "half"}, agent.AnswerDiscarded{Reason: "broken"}, answer},
-			"half\nall of it\n", "  that answer is void: broken\n"},
+		"void": {
+			Options{},
+			[]agent.Event{agent.TextDelta{Text: "half"}, agent.AnswerDiscarded{Reason: "broken"}, answer},
+			"half\nall of it\n", "  that answer is void: broken\n",
+		},
 		"bytes as they are":         {Options{}, []agent.Event{agent.TextDelta{Text: "\x1b[2J"}}, "\x1b[2J", ""},
 		"nothing is told of a user": {Options{}, []agent.Event{agent.Message{Message: conversation.Say(conversation.User, "me")}}, "", ""},
 	} {

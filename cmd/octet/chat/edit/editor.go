@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,10 +18,6 @@ import (
 
 // ErrInterrupted says that the person pressed Ctrl-C. The end of input is io.EOF.
 var ErrInterrupted = errors.New("interrupted")
-
-// Completer says what may stand where a line is edited: the words that replace the text from start up to
-// the cursor. Words that end in a blank or a slash end themselves.
-type Completer func(text string) (start int, words []string)
 
 // Options of an Editor.
 type Options struct {
@@ -98,9 +93,6 @@ func OfTerminal(in, out *os.File, h *History, complete Completer) *Editor {
 	o.Prompt = typed
 	return New(o)
 }
-
-// SetComplete changes who completes. Nothing may be read.
-func (e *Editor) SetComplete(c Completer) { e.options.Complete = c }
 
 // Close ends reading. The goroutine that waits for input ends with the next of it.
 func (e *Editor) Close() { close(e.stop) }
@@ -289,65 +281,6 @@ func (e *Editor) backLocked(b *strings.Builder) {
 
 func (e *Editor) write(text string) { _, _ = io.WriteString(e.options.Out, text) }
 
-// past is what the history offers.
-func (e *Editor) past() []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.recall != nil {
-		return e.recall
-	}
-	return e.options.History.list()
-}
-
-// Text is what the person is composing, or will find in front of them with the next line.
-func (e *Editor) Text() string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.active && e.kept {
-		return string(e.line.text)
-	}
-	return e.draft
-}
-
-// Replace replaces what the person is composing.
-func (e *Editor) Replace(text string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.active || !e.kept {
-		e.draft = text
-		return
-	}
-	e.line.set(text)
-	e.drawLocked()
-}
-
-// Insert inserts at the cursor, unless more than most bytes would stand there: then it reports false.
-func (e *Editor) Insert(text string, most int) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !e.active || !e.kept {
-		if len(e.draft)+len(text) > most {
-			return false
-		}
-		e.draft += text
-		return true
-	}
-	if len(string(e.line.text))+len(text) > most {
-		return false
-	}
-	e.line.insert(text)
-	e.drawLocked()
-	return true
-}
-
-// Recall replaces what the arrows go through from the next line on, the oldest first. The history file stays
-// as it is.
-func (e *Editor) Recall(entries []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.recall = append([]string{}, entries...)
-}
-
 // Print writes whole lines. While a line is edited they appear above it.
 func (e *Editor) Print(text string) {
 	e.mu.Lock()
@@ -374,115 +307,5 @@ func (e *Editor) Status(text string) {
 	defer e.mu.Unlock()
 	if !e.active {
 		e.write("\r\x1b[K" + text)
-	}
-}
-
-// completeLocked completes the word in front of the cursor: as far as all candidates agree, and shows them
-// where they do not.
-func (e *Editor) completeLocked() {
-	if e.options.Complete == nil {
-		return
-	}
-	before := string(e.line.text[:e.line.at])
-	start, words := e.options.Complete(before)
-	if len(words) == 0 {
-		return
-	}
-	typed := before[start:]
-	common := words[0]
-	for _, word := range words[1:] {
-		for !strings.HasPrefix(word, common) {
-			runes := []rune(common)
-			common = string(runes[:len(runes)-1])
-		}
-	}
-	if len(words) == 1 && !strings.HasSuffix(common, "/") && !strings.HasSuffix(common, " ") {
-		common += " "
-	}
-	if len(common) > len(typed) || common != typed && len(words) == 1 {
-		from := len([]rune(before[:start]))
-		e.line.remove(from, e.line.at)
-		e.line.insert(common)
-		return
-	}
-	var b strings.Builder
-	e.backLocked(&b)
-	b.WriteString(columnsOf(words, e.columns))
-	e.write(b.String())
-	e.cursor = place{}
-}
-
-// maxShown is how many candidates are shown.
-const maxShown = 60
-
-// columnsOf sets words in columns.
-func columnsOf(words []string, columns int) string {
-	more := len(words) - maxShown
-	words = slices.Clone(words[:min(len(words), maxShown)])
-	widest := 0
-	for i := range words {
-		words[i] = strings.Map(visible, words[i])
-	}
-	for _, word := range words {
-		widest = max(widest, len([]rune(word)))
-	}
-	perRow := max(1, columns/(widest+2))
-	var b strings.Builder
-	for i, word := range words {
-		b.WriteString(word)
-		if (i+1)%perRow == 0 || i == len(words)-1 {
-			b.WriteString("\r\n")
-		} else {
-			b.WriteString(strings.Repeat(" ", widest+2-len([]rune(word))))
-		}
-	}
-	if more > 0 {
-		fmt.Fprintf(&b, "and %d more\r\n", more)
-	}
-	return b.String()
-}
-
-// walk is a way through the history. What was typed last is at its end.
-type walk struct {
-	lines  []string
-	at     int
-	draft  string
-	needle *string // of a search
-}
-
-func (w *walk) typed() { w.at, w.needle = len(w.lines), nil }
-
-func (w *walk) step(l *line, direction name) {
-	w.needle = nil
-	if w.at == len(w.lines) {
-		w.draft = string(l.text)
-	}
-	switch {
-	case direction == up && w.at > 0:
-		w.at--
-	case direction == down && w.at < len(w.lines):
-		w.at++
-	default:
-		return
-	}
-	if w.at == len(w.lines) {
-		l.set(w.draft)
-	} else {
-		l.set(w.lines[w.at])
-	}
-}
-
-// find goes to the next older line that holds what was typed.
-func (w *walk) find(l *line) {
-	if w.needle == nil {
-		text := string(l.text)
-		w.draft, w.needle, w.at = text, &text, len(w.lines)
-	}
-	for i := w.at - 1; i >= 0; i-- {
-		if strings.Contains(w.lines[i], *w.needle) {
-			w.at = i
-			l.set(w.lines[i])
-			return
-		}
 	}
 }

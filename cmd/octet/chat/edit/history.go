@@ -100,3 +100,48 @@ func (h *History) list() []string {
 	defer h.mu.Unlock()
 	return append([]string(nil), h.lines...)
 }
+
+// walk is a way through the history. What was typed last is at its end.
+type walk struct {
+	lines  []string
+	at     int
+	draft  string
+	needle *string // of a search
+}
+
+func (w *walk) typed() { w.at, w.needle = len(w.lines), nil }
+
+func (w *walk) step(l *line, direction name) {
+	w.needle = nil
+	if w.at == len(w.lines) {
+		w.draft = string(l.text)
+	}
+	switch {
+	case direction == up && w.at > 0:
+		w.at--
+	case direction == down && w.at < len(w.lines):
+		w.at++
+	default:
+		return
+	}
+	if w.at == len(w.lines) {
+		l.set(w.draft)
+	} else {
+		l.set(w.lines[w.at])
+	}
+}
+
+// find goes to the next older line that holds what was typed.
+func (w *walk) find(l *line) {
+	if w.needle == nil {
+		text := string(l.text)
+		w.draft, w.needle, w.at = text, &text, len(w.lines)
+	}
+	for i := w.at - 1; i >= 0; i-- {
+		if strings.Contains(w.lines[i], *w.needle) {
+			w.at = i
+			l.set(w.lines[i])
+			return
+		}
+	}
+}
