@@ -208,7 +208,7 @@ func TestTerminal_conversation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	term.expect(`octet .* scripted script\.yaml.*/help explains`)
+	term.expect(`octet .* scripted script\.yaml; /help explains`)
 	term.expect(prompt)
 	term.typed("helo there\x1b[1;5D\x1b[D\x1b[Dl\r")
 	term.expect(`You said hello there\.`)

@@ -87,8 +87,8 @@ func (e *Editor) Menu() (*Menu, error) {
 	enabled := setting.Value.List
 	for i := range s.Extensions {
 		x := &s.Extensions[i]
-		if x.Scope != discovery.Global && !slices.Contains(enabled, x.Name) && !e.installed(x.Name) {
-			continue // it is not the user's
+		if x.Scope != discovery.Global && !x.Enabled && !e.installed(x.Name) {
+			continue // it is not the user's, and nobody has switched it on
 		}
 		m.Items = append(m.Items, Item{
 			Name: x.Name, Version: x.Manifest.Version, Description: x.Manifest.Description, Bundle: e.installed(x.Name),

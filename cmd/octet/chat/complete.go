@@ -21,7 +21,9 @@ func (c *Chat) Complete(text string) (start int, words []string) {
 			}
 		}
 		if rest, isExtension := strings.CutPrefix(text, "/extensions "); isExtension {
-			if verb, partial, more := strings.Cut(rest, " "); more && !strings.Contains(partial, " ") && verb != "inspect" {
+			verb, partial, more := strings.Cut(rest, " ")
+			partial = strings.TrimLeft(partial, " ")
+			if more && !strings.Contains(partial, " ") && verb != "inspect" {
 				return len(text) - len(partial), prefixed(c.extensionNames(), partial)
 			}
 		}

@@ -49,7 +49,7 @@ func (c *Chat) Greet(release string) {
 		return
 	}
 	provider, info, _ := c.current().Model()
-	text := fmt.Sprintf("octet %s in %s, %s %s", release, c.engine.Workspace(), provider, info.Model)
+	text := fmt.Sprintf("octet %s, %s %s", release, provider, info.Model)
 	switch n := len(c.engine.Fleet().Status()); n {
 	case 0:
 	case 1:
@@ -57,5 +57,5 @@ func (c *Chat) Greet(release string) {
 	default:
 		text += fmt.Sprintf(", %d extensions", n)
 	}
-	c.front.Note("%s", c.front.paint(dim, Plain(text)+"; /help explains"))
+	c.front.Note("%s", c.front.paint(dim, Plain(text+"; /help explains\nin "+c.engine.Workspace())))
 }
