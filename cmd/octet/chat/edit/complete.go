@@ -41,9 +41,14 @@ func (e *Editor) completeLocked() {
 		e.line.insert(common)
 		return
 	}
+	e.aboveLocked(columnsOf(words, e.columns))
+}
+
+// aboveLocked writes whole lines above the prompt. What is edited is to be drawn again.
+func (e *Editor) aboveLocked(text string) {
 	var b strings.Builder
 	e.backLocked(&b)
-	b.WriteString(columnsOf(words, e.columns))
+	b.WriteString(text)
 	e.write(b.String())
 	e.cursor = place{}
 }

@@ -42,6 +42,8 @@ type Editor struct {
 	lines   chan lineRead
 	stop    chan struct{}
 	start   sync.Once
+	suggest Suggester        // nil: nobody
+	press   func(key string) // nil: nobody
 
 	mu      sync.Mutex // guards what the screen shows
 	active  bool
@@ -53,6 +55,7 @@ type Editor struct {
 	kept    bool     // the line that is edited goes into the history: it is what the person composes
 	draft   string   // of the next such line
 	recall  []string // stands in for the history, the oldest first; nil: it does not
+	chosen  *choosing
 }
 
 type lineRead struct {
@@ -170,6 +173,7 @@ func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
 		a.Text, e.draft = e.draft, ""
 	}
 	e.line.set(a.Text)
+	e.chosen = nil
 	e.columns = e.options.Size()
 	e.write("\x1b[?2004h") // what is pasted comes marked
 	e.drawLocked()
@@ -232,8 +236,18 @@ func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
 				walk.find(&e.line)
 			}
 		case tab:
-			if !a.Secret {
+			switch {
+			case a.Secret:
+			case a.Keep && e.suggest != nil:
+				e.mu.Unlock()
+				e.ask(ctx)
+				e.mu.Lock()
+			default:
 				e.completeLocked()
+			}
+		case chord:
+			if e.kept && e.press != nil {
+				e.press(k.text)
 			}
 		case clearScreen:
 			e.write("\x1b[H\x1b[2J")

@@ -38,6 +38,7 @@ const (
 	clearScreen
 	search
 	escape
+	chord // a key for others; its text is its name
 	ignored
 )
 
@@ -100,6 +101,9 @@ func decode(typed []byte, full bool) (k key, used int) {
 		if n, known := controls[b]; known {
 			return key{name: n}, 1
 		}
+		if name, known := chords[b]; known {
+			return key{name: chord, text: name}, 1
+		}
 		return key{name: ignored}, 1
 	}
 	if !utf8.FullRune(typed) && !full {
@@ -131,8 +135,12 @@ func decodeEscape(typed []byte, full bool) (k key, used int) {
 			return key{name: ignored}, last
 		}
 	}
-	if n, known := sequences[string(typed[1:last+1])]; known {
+	sequence := string(typed[1 : last+1])
+	if n, known := sequences[sequence]; known {
 		return key{name: n}, last + 1
+	}
+	if name := chordOf(sequence); name != "" {
+		return key{name: chord, text: name}, last + 1
 	}
 	return key{name: ignored}, last + 1
 }
