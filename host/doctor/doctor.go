@@ -249,6 +249,8 @@ func interpreter(path string) string {
 	switch {
 	case len(words) == 0:
 		return ""
+	case len(words) > 2 && filepath.Base(words[0]) == "env" && words[1] == "-S":
+		return words[2]
 	case len(words) > 1 && filepath.Base(words[0]) == "env":
 		return words[1]
 	}

@@ -178,6 +178,7 @@ func (c *Chat) do(ctx context.Context, text string) error {
 func (c *Chat) say(ctx context.Context, text string) error {
 	var outcome agent.Outcome
 	err := c.attend(ctx, func(ctx context.Context) (err error) {
+		c.front.waiting("waiting for the extensions") // until the first news
 		outcome, err = c.current().Prompt(ctx, agent.Prompt{Text: text})
 		return err
 	})

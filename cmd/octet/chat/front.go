@@ -269,6 +269,13 @@ func (f *Front) clearLocked() {
 	}
 }
 
+// waiting shows what is waited for.
+func (f *Front) waiting(text string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.statusLocked(text)
+}
+
 // clear takes the status line away.
 func (f *Front) clear() {
 	f.mu.Lock()
