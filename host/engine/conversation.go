@@ -365,10 +365,14 @@ func (c *Conversation) close(reason error) error {
 		e := c.engine
 		e.mu.Lock()
 		delete(e.open, c)
-		if e.front == c {
+		front := e.front == c
+		if front {
 			e.front = nil
 		}
 		e.mu.Unlock()
+		if front {
+			e.left()
+		}
 		info, err := c.session.Info(context.Background())
 		c.closeErr = c.session.Close()
 		if c.fresh && err == nil && info.Entries == 0 {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
-	"github.com/octet-dev/octet/host/service/composer"
 	"github.com/octet-dev/octet/host/service/sessions"
 	"github.com/octet-dev/octet/host/session"
 )
@@ -21,10 +20,7 @@ func (e *Engine) interactive() []extension.Binding {
 	c := sessions.New(driver{e})
 	e.services.sessions = c
 	bindings := []extension.Binding{sessions.Control(c), sessions.Compact(c, driver{e}), sessions.Lifecycle(c)}
-	if e.config.Composer != nil {
-		bindings = append(bindings, composer.Binding(e.config.Composer, nil))
-	}
-	return bindings
+	return append(bindings, e.edited()...)
 }
 
 // driver controls the session in front on behalf of extensions.

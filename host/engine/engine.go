@@ -19,8 +19,8 @@ import (
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
-	"github.com/octet-dev/octet/host/service/composer"
 	"github.com/octet-dev/octet/host/service/provider"
+	"github.com/octet-dev/octet/host/service/terminal"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/supervise"
 	"github.com/octet-dev/octet/host/tool/builtin"
@@ -54,8 +54,10 @@ type Config struct {
 	Interface agent.ToolInterface
 	// Interactive says that a person is in front: extensions may control the session in front then.
 	Interactive bool
-	// Composer is the line that the person is typing; nil: extensions do not reach it.
-	Composer composer.Composer
+	// Line is the line that the person edits; nil: none is edited.
+	Line Line
+	// Terminal is that of the person, where extensions can have it for a while; nil: they cannot.
+	Terminal terminal.Frontend
 	// Require are names of tools without which no conversation begins.
 	Require []string
 }
@@ -177,6 +179,7 @@ func (e *Engine) Close(limit time.Duration) []supervise.Ending {
 		case <-time.After(limit / 2): // a run that does not settle loses its extensions
 		}
 		e.ending = e.fleet.Close(max(limit-time.Since(begun), limit/4))
+		e.services.line.close()
 		<-settled
 		<-e.started
 		_ = e.builtin.Close() // it was read or written to the end

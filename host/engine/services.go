@@ -37,6 +37,7 @@ type services struct {
 	hooks     *hooks.Set
 	pairs     hooks.Pairs
 	artifacts *artifact.Service
+	line      line
 	sessions  *sessions.Controller // nil where nobody is in front
 	reach     *reach
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/octet-dev/octet/host/activation"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/engine"
-	"github.com/octet-dev/octet/host/service/composer"
 )
 
 // Chat is one conversation at a terminal, line by line.
@@ -33,6 +31,10 @@ type Chat struct {
 func New(f *Front, e *engine.Engine, c *engine.Conversation, a *activation.Editor) *Chat {
 	chat := &Chat{front: f, engine: e, activation: a}
 	chat.conversation.Store(c)
+	if f.options.Terminal {
+		f.options.Editor.SetSuggest(chat.suggest)
+		f.options.Editor.SetPress(e.Press)
+	}
 	return chat
 }
 
@@ -79,39 +81,6 @@ func (c *Chat) current() *engine.Conversation {
 		c.conversation.Store(front)
 	}
 	return c.conversation.Load()
-}
-
-// Composer is the line that the person is typing, as extensions reach it; nil where no line is edited.
-func (f *Front) Composer() composer.Composer {
-	if !f.options.Terminal {
-		return nil
-	}
-	return composed{f.options.Editor}
-}
-
-// composed is the line of an editor.
-type composed struct{ editor *edit.Editor }
-
-func (c composed) Text() (string, error) { return c.editor.Text(), nil }
-
-func (c composed) Replace(text string) error {
-	c.editor.Replace(text)
-	return nil
-}
-
-func (c composed) Insert(text string, most int) error {
-	if !c.editor.Insert(text, most) {
-		return composer.ErrFull
-	}
-	return nil
-}
-
-// Recall is told the newest entry first.
-func (c composed) Recall(entries []string) error {
-	oldest := slices.Clone(entries)
-	slices.Reverse(oldest)
-	c.editor.Recall(oldest)
-	return nil
 }
 
 // read reads a line of the person. Questions that come meanwhile are asked in between.
@@ -177,10 +146,12 @@ func (c *Chat) do(ctx context.Context, text string) error {
 // say takes a prompt to its end.
 func (c *Chat) say(ctx context.Context, text string) error {
 	var outcome agent.Outcome
-	err := c.attend(ctx, func(ctx context.Context) (err error) {
+	err := c.attend(ctx, func(ctx context.Context) error {
 		c.front.waiting("waiting for the extensions") // until the first news
-		outcome, err = c.current().Prompt(ctx, agent.Prompt{Text: text})
-		return err
+		return c.inFront(ctx, func(on *engine.Conversation) (err error) {
+			outcome, err = on.Prompt(ctx, agent.Prompt{Text: text})
+			return err
+		})
 	})
 	if err != nil {
 		return err
@@ -193,6 +164,21 @@ func (c *Chat) say(ctx context.Context, text string) error {
 		c.front.Note("  not told: %s", line(left))
 	}
 	return nil
+}
+
+// inFront does something in the conversation in front. Where an extension puts another one there meanwhile, it is
+// done in that one.
+func (c *Chat) inFront(ctx context.Context, do func(*engine.Conversation) error) error {
+	for {
+		on := c.current()
+		err := do(on)
+		if !errors.Is(err, engine.ErrClosed) {
+			return err
+		}
+		if _, gone := c.engine.Next(ctx, on); gone != nil {
+			return err
+		}
+	}
 }
 
 // attend does something that takes its time: questions are asked meanwhile, the first interrupt cancels it,

@@ -188,6 +188,10 @@ func (f *Front) troubleLocked(event agent.Event) {
 		f.noteLocked(f.paint(yellow, "  the conversation was not summed up: "+line(e.Reason)))
 	case engine.Diagnosed:
 		f.diagnosedLocked(e.Diagnostic)
+	case engine.SessionOpened:
+		if e.ByExtension {
+			f.noteLocked(fmt.Sprintf("an extension has put another conversation in front: session %s, %s %s", line(e.Session), line(e.Provider), line(e.Model)))
+		}
 	case engine.ExtensionChanged:
 		f.changedLocked(e)
 	case engine.StatusShown:

@@ -66,8 +66,12 @@ func (c *Chat) command(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	return c.execute(ctx, func(ctx context.Context) (string, error) {
-		return c.current().Command(ctx, command, words, c.progress)
+	return c.execute(ctx, func(ctx context.Context) (answer string, err error) {
+		err = c.inFront(ctx, func(on *engine.Conversation) (err error) {
+			answer, err = on.Command(ctx, command, words, c.progress)
+			return err
+		})
+		return answer, err
 	})
 }
 
@@ -169,6 +173,12 @@ func (c *Chat) help(ctx context.Context, _ string) error {
 				}
 			}
 			row(&b, line(usage), fmt.Sprintf("%s (%s)", line(x.Description), x.Extension))
+		}
+	}
+	if shortcuts := c.engine.Shortcuts(); len(shortcuts) > 0 {
+		b.WriteString("\nKeys of extensions, while a line is typed:\n\n")
+		for _, s := range shortcuts {
+			row(&b, s.Key, fmt.Sprintf("%s (%s)", line(s.Description), s.Extension))
 		}
 	}
 	b.WriteString("\nCtrl-C cancels what runs, Ctrl-D leaves. Tab completes commands and files, the arrows\n" +

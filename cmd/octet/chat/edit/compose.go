@@ -58,3 +58,10 @@ func (e *Editor) Recall(entries []string) {
 	defer e.mu.Unlock()
 	e.recall = append([]string{}, entries...)
 }
+
+// Forget undoes Recall.
+func (e *Editor) Forget() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.recall = nil
+}

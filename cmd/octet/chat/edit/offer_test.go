@@ -45,7 +45,7 @@ func TestSuggest(t *testing.T) {
 		e, s, keyboard := typing(t, 80, Options{Complete: func(string) (int, []string) { return 0, []string{"files"} }})
 		asked := 0
 		e.SetSuggest(func(_ context.Context, text string, cursor int, current func() bool) (Offer, bool) {
-			if asked++; !current() || cursor > len(text) {
+			if asked++; c.offer != nil && !current() || cursor != len(strings.TrimSuffix(text, " x")) {
 				t.Errorf("%s: asked for %q at %d", c.what, text, cursor)
 			}
 			if c.offer == nil {
