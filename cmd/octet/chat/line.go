@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/service/autocomplete"
 	"github.com/octet-dev/octet/host/service/composer"
+	"github.com/octet-dev/octet/host/service/terminal"
 )
 
 // Line is the line that the person edits, as extensions reach it; nil where none is edited.
@@ -76,3 +78,29 @@ func (s suggestion) Rows() []string {
 func (s suggestion) Apply(item int, text string, cursor int) (string, int, error) {
 	return s.offer.Apply(autocomplete.Editor{Text: text, Cursor: cursor}, item, edit.Whole)
 }
+
+// Terminal is the terminal as extensions can have it for a while; nil where it cannot be lent.
+func (f *Front) Terminal() terminal.Frontend {
+	if !f.options.Terminal || !f.options.Editor.Lendable() {
+		return nil
+	}
+	return lent{f.options.Editor}
+}
+
+// lent is the terminal of an editor.
+type lent struct{ editor *edit.Editor }
+
+// Cede stops every use of it.
+func (l lent) Cede(ctx context.Context, group int) (columns, rows uint16, err error) {
+	c, r, err := l.editor.Cede(ctx, group)
+	switch {
+	case errors.Is(err, edit.ErrUnlendable):
+		return 0, 0, terminal.ErrNone
+	case err != nil:
+		return 0, 0, err
+	}
+	return uint16(c), uint16(r), nil
+}
+
+// Reclaim uses it again.
+func (l lent) Reclaim() { l.editor.Reclaim() }

@@ -140,7 +140,7 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 		Models: served, Providers: provided, Frontend: f, Model: o.talk.model,
 		Reasoning: either(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
 		Interface: agent.ToolInterface(either(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
-		Interactive: !o.talk.given.Changed("prompt"), Line: f.Line(),
+		Interactive: !o.talk.given.Changed("prompt"), Line: f.Line(), Terminal: f.Terminal(),
 	})
 	if err != nil {
 		return refused(c, err)

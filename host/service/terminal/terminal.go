@@ -23,8 +23,9 @@ var ErrNone = errors.New("no terminal is in the foreground")
 
 // Frontend owns the terminal.
 type Frontend interface {
-	// Cede stops every use of the terminal and returns when that is so, with its size in cells.
-	Cede(ctx context.Context) (columns, rows uint16, err error)
+	// Cede stops every use of the terminal in favour of a process group, 0 where it is not known. It returns when
+	// that is so, with the size in cells.
+	Cede(ctx context.Context, group int) (columns, rows uint16, err error)
 	// Reclaim uses the terminal again. It must not block.
 	Reclaim()
 }
@@ -32,6 +33,8 @@ type Frontend interface {
 // Holder is a process that may hold the terminal. *extension.Extension is one.
 type Holder interface {
 	comparable
+	// PID is that of the process, which leads its group; 0 where it is not known.
+	PID() int
 	Notify(ctx context.Context, method string, params peer.Value) error
 }
 
@@ -83,7 +86,7 @@ func (l *loan[H]) acquire(ctx context.Context, h H) (peer.Value, error) {
 	l.ceding = true
 	l.mu.Unlock()
 
-	columns, rows, err := l.frontend.Cede(ctx)
+	columns, rows, err := l.frontend.Cede(ctx, h.PID())
 
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -23,7 +23,7 @@ type screen struct {
 	entered chan struct{}
 }
 
-func (s *screen) Cede(ctx context.Context) (uint16, uint16, error) {
+func (s *screen) Cede(context.Context, int) (uint16, uint16, error) {
 	if s.waits != nil {
 		close(s.entered)
 		<-s.waits

@@ -19,11 +19,23 @@ func (e *Editor) Choose(ctx context.Context, title string, lines []string, at in
 	if !e.options.Terminal {
 		return e.choosePlain(ctx, title, lines)
 	}
+	e.mu.Lock()
+	if err := e.ownLocked(ctx); err != nil {
+		e.mu.Unlock()
+		return 0, err
+	}
 	restore, err := e.options.Raw()
+	e.choosing = err == nil
+	e.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
-	defer restore()
+	defer func() {
+		restore()
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.choosing = false
+	}()
 	e.start.Do(func() { go pump(e.options.In, e.keys, e.stop) })
 	drawn := 0
 	defer func() { e.write(erase(drawn)) }()

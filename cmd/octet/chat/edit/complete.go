@@ -46,6 +46,9 @@ func (e *Editor) completeLocked() {
 
 // aboveLocked writes whole lines above the prompt. What is edited is to be drawn again.
 func (e *Editor) aboveLocked(text string) {
+	if e.lent != nil {
+		return
+	}
 	var b strings.Builder
 	e.backLocked(&b)
 	b.WriteString(text)

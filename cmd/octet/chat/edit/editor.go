@@ -28,6 +28,8 @@ type Options struct {
 	Terminal bool
 	Raw      func() (restore func(), err error)
 	Size     func() (columns int)
+	// Lend is set where the terminal can be lent.
+	Lend Lender
 	// Prompt says that prompts are shown though lines are not edited: somebody types at a terminal that can
 	// do no more.
 	Prompt   bool
@@ -56,6 +58,11 @@ type Editor struct {
 	draft   string   // of the next such line
 	recall  []string // stands in for the history, the oldest first; nil: it does not
 	chosen  *choosing
+
+	restore  func()        // takes the terminal out of the mode for editing; nil while it is not in it
+	choosing bool          // from a list
+	lent     chan struct{} // closed when the terminal is back; nil while it is not lent
+	held     strings.Builder
 }
 
 type lineRead struct {
@@ -79,6 +86,7 @@ func OfTerminal(in, out *os.File, h *History, complete Completer) *Editor {
 	kind := os.Getenv("TERM")
 	if typed && term.IsTerminal(int(out.Fd())) && kind != "dumb" {
 		o.Terminal = true
+		o.In, o.Lend = lendable(in, out)
 		o.Raw = func() (func(), error) {
 			state, err := term.MakeRaw(int(in.Fd()))
 			if err != nil {
@@ -161,12 +169,18 @@ func (e *Editor) scan() {
 
 // readTerminal edits a line in place.
 func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
+	e.mu.Lock()
+	if err := e.ownLocked(ctx); err != nil {
+		e.mu.Unlock()
+		return a.Text, err
+	}
 	restore, err := e.options.Raw()
 	if err != nil {
+		e.mu.Unlock()
 		return "", err
 	}
+	e.restore = restore
 	e.start.Do(func() { go pump(e.options.In, e.keys, e.stop) })
-	e.mu.Lock()
 	e.active, e.prompt, e.secret, e.cursor = true, a.Prompt, a.Secret, place{}
 	e.kept = a.Keep && !a.Secret
 	if a.Text == "" && e.kept {
@@ -183,12 +197,15 @@ func (e *Editor) readTerminal(ctx context.Context, a Ask) (string, error) {
 	e.line.at = len(e.line.text)
 	e.drawLocked()
 	e.active = false
-	if errors.Is(err, ErrInterrupted) {
-		e.write("^C")
+	if e.lent == nil {
+		if errors.Is(err, ErrInterrupted) {
+			e.write("^C")
+		}
+		e.write("\x1b[?2004l\r\n")
+		e.restore()
+		e.restore = nil
 	}
-	e.write("\x1b[?2004l\r\n")
 	e.mu.Unlock()
-	restore()
 	if err == nil && a.Keep && !a.Secret {
 		_ = e.options.History.Add(text)
 	}
@@ -266,6 +283,9 @@ func (e *Editor) edit(ctx context.Context, a Ask) (string, error) {
 
 // drawLocked writes prompt and line over what stands there.
 func (e *Editor) drawLocked() {
+	if e.lent != nil {
+		return
+	}
 	var b strings.Builder
 	e.backLocked(&b)
 	text, at := e.line.text, e.line.at
@@ -299,7 +319,15 @@ func (e *Editor) write(text string) { _, _ = io.WriteString(e.options.Out, text)
 func (e *Editor) Print(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.active {
+	e.printLocked(text)
+}
+
+func (e *Editor) printLocked(text string) {
+	switch {
+	case e.lent != nil:
+		e.holdLocked(text)
+		return
+	case !e.active:
 		e.write(text)
 		return
 	}
@@ -319,7 +347,7 @@ func (e *Editor) Print(text string) {
 func (e *Editor) Status(text string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if !e.active {
+	if !e.active && e.lent == nil {
 		e.write("\r\x1b[K" + text)
 	}
 }
