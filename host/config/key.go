@@ -80,6 +80,7 @@ const (
 	Model              = "model"
 	Reasoning          = "reasoning"
 	ToolInterface      = "tool_interface"
+	CacheWarming       = "cache_warming"
 )
 
 // Keys lists every key.
@@ -123,6 +124,10 @@ var Keys = []Key{
 	{
 		Name: ToolInterface, Variable: "OCTET_TOOL_INTERFACE", Default: Value{Kind: Word, Word: "direct"}, Words: []string{"direct", "fixed"},
 		Help: "how tools are shown to models: every one of them, or a list that never changes",
+	},
+	{
+		Name: CacheWarming, Variable: "OCTET_CACHE_WARMING", Default: Value{Kind: Bool}, project: tighten,
+		Help: "whether the provider's cache of a conversation is kept alive while it waits, where that is likely to save money",
 	},
 }
 

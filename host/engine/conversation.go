@@ -28,6 +28,7 @@ type Conversation struct {
 	runs sync.WaitGroup
 	// turn holds one token: who has it may run the agent. Sessions are controlled between two runs.
 	turn       chan struct{}
+	waits      chan struct{} // holds one token once the conversation waits again
 	compacting atomic.Bool
 
 	arguments map[string][]byte // of running calls, by id; the emitting goroutine has it
@@ -147,7 +148,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	c := &Conversation{
 		engine: e, session: held, fresh: fresh, name: info.Name,
 		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
-		turn: make(chan struct{}, 1),
+		turn: make(chan struct{}, 1), waits: make(chan struct{}, 1),
 	}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.agent, err = agent.New(c.options(provider))
@@ -175,6 +176,10 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 		return nil, errors.Join(ErrClosed, held.Close())
 	}
 	e.open[c] = true
+	if e.config.Warming.Every > 0 {
+		c.runs.Add(1)
+		go c.keepWarm()
+	}
 	e.front = c
 	e.mu.Unlock()
 	e.services.reach.opened(c)
@@ -194,7 +199,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	e := c.engine
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
-		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
+		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Warming: e.config.Warming, Clock: e.config.Clock, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
@@ -272,6 +277,7 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcom
 		return cancelled(err)
 	}
 	defer release()
+	defer c.rested()
 	return c.agent.Run(ctx, p)
 }
 

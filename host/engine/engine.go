@@ -58,6 +58,10 @@ type Config struct {
 	Line Line
 	// Terminal is that of the person, where extensions can have it for a while; nil: they cannot.
 	Terminal terminal.Frontend
+	// Warming says when the provider's cache is kept alive while a conversation waits; zero: never.
+	Warming agent.Warming
+	// Clock is the time of runs and of waiting; nil: the system's.
+	Clock agent.Clock
 	// Require are names of tools without which no conversation begins.
 	Require []string
 }

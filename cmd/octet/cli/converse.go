@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
@@ -141,6 +142,7 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 		Reasoning: either(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
 		Interface: agent.ToolInterface(either(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
 		Interactive: !o.talk.given.Changed("prompt"), Line: f.Line(), Terminal: f.Terminal(),
+		Warming: warming(settled.Config),
 	})
 	if err != nil {
 		return refused(c, err)
@@ -154,6 +156,17 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 		return 128 + int(number), nil
 	}
 	return code, err
+}
+
+// warmEvery is shorter than the five minutes that providers keep a cache for.
+const warmEvery = 270 * time.Second
+
+// warming says how the cache of a conversation that waits is kept alive: not at all, unless it is switched on.
+func warming(c *config.Effective) agent.Warming {
+	if !c.Bool(config.CacheWarming) {
+		return agent.Warming{}
+	}
+	return agent.Warming{Every: warmEvery}
 }
 
 func either(first, second string) string {
