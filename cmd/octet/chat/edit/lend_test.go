@@ -82,6 +82,11 @@ func TestCede(t *testing.T) {
 func TestCede_others(t *testing.T) {
 	k := &keeper{}
 	e, _, keyboard := typing(t, 80, Options{Lend: k})
+	modes := 0
+	e.options.Raw = func() (func(), error) {
+		modes++
+		return func() {}, nil
+	}
 	if _, _, err := e.Cede(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -93,6 +98,9 @@ func TestCede_others(t *testing.T) {
 	}
 	if _, err := e.Choose(ctx, "which?", []string{"one"}, 0); !errors.Is(err, given) {
 		t.Errorf("chosen: %v", err)
+	}
+	if modes != 0 {
+		t.Error("the mode of a lent terminal was changed")
 	}
 	chosen := make(chan error)
 	go func() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // words are an offer for the word in front of the cursor.
@@ -74,7 +75,11 @@ func TestSuggest(t *testing.T) {
 
 // until spins until something holds of the editor.
 func (e *Editor) until(holds func() bool) {
+	late := time.Now().Add(10 * time.Second)
 	for done := false; !done; {
+		if time.Now().After(late) {
+			panic("what is waited for does not come")
+		}
 		e.mu.Lock()
 		done = holds()
 		e.mu.Unlock()
@@ -109,7 +114,7 @@ func TestSuggest_late(t *testing.T) {
 			lines <- text
 		}()
 		_, _ = io.WriteString(keyboard, "h\t")
-		e.waitFor(c.want)
+		e.until(func() bool { return string(e.line.text) == c.want })
 		_, _ = io.WriteString(keyboard, "\r")
 		if got := <-lines; got != c.want {
 			t.Errorf("%s: read %q, want %q; the screen is\n%s", c.what, got, c.want, s)
