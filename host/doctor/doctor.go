@@ -140,7 +140,12 @@ func told(check string, list []diagnostic.Diagnostic) []Finding {
 	return findings
 }
 
-// data tries whether sessions can be kept.
+const (
+	asToldRemedy = "see what the message says; the file is left as it is"
+	damagedShown = 5 // sessions
+)
+
+// data tries whether sessions can be kept, and are whole.
 func (p Patient) data(ctx context.Context) []Finding {
 	if p.Store == "" {
 		return []Finding{{"data", Problem, "there is no place for sessions", "set HOME, or OCTET_DATA_DIR"}}
@@ -160,13 +165,26 @@ func (p Patient) data(ctx context.Context) []Finding {
 		return append(list, Finding{Check: "sessions", Status: Note, Summary: "there are no sessions yet"})
 	}
 	store, err := session.Options{}.OpenReader(ctx, p.Store)
+	if errors.Is(err, session.ErrMissing) {
+		return append(list, Finding{Check: "sessions", Status: Note, Summary: "there are no sessions yet"})
+	}
 	if err != nil {
-		return append(list, Finding{"sessions", Problem, err.Error(), "see what the message says; the file is left as it is"})
+		return append(list, Finding{"sessions", Problem, err.Error(), asToldRemedy})
 	}
 	defer func() { _ = store.Close() }()
+	file, damaged := store.Check(ctx, damagedShown)
+	if file != nil {
+		list = append(list, Finding{"sessions", Problem, file.Error(), asToldRemedy})
+	}
+	for _, damage := range damaged {
+		list = append(list, Finding{"sessions", Warning, damage.Error(), asToldRemedy})
+	}
+	if file != nil || len(damaged) > 0 {
+		return list
+	}
 	sessions, err := store.List(ctx, session.Filter{})
 	if err != nil {
-		return append(list, Finding{"sessions", Problem, err.Error(), "see what the message says; the file is left as it is"})
+		return append(list, Finding{"sessions", Problem, err.Error(), asToldRemedy})
 	}
 	return append(list, Finding{Check: "sessions", Status: OK, Summary: fmt.Sprintf("%s opens and holds %d sessions", p.Store, len(sessions))})
 }

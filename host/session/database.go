@@ -15,6 +15,9 @@ type database interface {
 	view(ctx context.Context, work func(rows) error) error
 	// compact gives unused space back.
 	compact(ctx context.Context) error
+	// check examines the whole file; known is what was seen of damage when it was opened for reading.
+	check(ctx context.Context) error
+	known() error
 	close() error
 }
 

@@ -85,7 +85,7 @@ type DamageError struct {
 	Lost  []int64
 	Count int
 	// Last is the last entry of the branch that can be read with everything before it; empty if not even
-	// the first can.
+	// the first can, or there is none. The head if only records beside the conversation are lost.
 	Last EntryID
 }
 
@@ -101,12 +101,16 @@ func (e *DamageError) Error() string {
 	if e.Count > len(e.Lost) {
 		fmt.Fprintf(&lost, " and %d more", e.Count-len(e.Lost))
 	}
-	behind := "nothing before it can be read"
-	if e.Last != "" {
-		behind = fmt.Sprintf("the conversation is whole up to %s", e.Last)
+	return fmt.Sprintf("session store %s: session %s is damaged at record %s; of the conversation %s, and octet sessions export %s writes what can be read",
+		e.Path, e.Session, lost.String(), e.whole(""), e.Session)
+}
+
+// whole says how much of the conversation has nothing missing in it.
+func (e *DamageError) whole(quote string) string {
+	if e.Last == "" {
+		return "no entry is whole with all before it"
 	}
-	return fmt.Sprintf("session store %s: session %s is damaged at record %s; %s, and octet sessions export %s writes what can be read",
-		e.Path, e.Session, lost.String(), behind, e.Session)
+	return "all is whole up to " + quote + string(e.Last) + quote
 }
 
 // Unwrap returns ErrDamaged.

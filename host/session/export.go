@@ -75,6 +75,8 @@ func (s *Store) history(ctx context.Context, id string) (h history, err error) {
 		if errors.As(err, &lost) {
 			// Only this one knows how far the conversation is whole.
 			h.damage, err = lost, nil
+		} else if damage != nil {
+			damage.Last = entryID(row.head)
 		}
 		if err != nil {
 			return err

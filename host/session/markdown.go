@@ -35,7 +35,7 @@ func (h history) writeMarkdown(w io.Writer) error {
 	}
 	writeCosts(&b, h.info.Usage)
 	if h.damage != nil {
-		fmt.Fprintf(&b, "\n> **Damaged:** %d records of this session cannot be read. What stands here is whole up to `%s`.\n", h.damage.Count, h.damage.Last)
+		fmt.Fprintf(&b, "\n> **Damaged:** %d records of this session cannot be read. Of the conversation %s.\n", h.damage.Count, h.damage.whole("`"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -58,11 +58,7 @@ func writeEntry(b *strings.Builder, entry Stored) {
 	case Compaction:
 		fmt.Fprintf(b, "\n## Compacted\n\nWhat stands above `%s` is given to the model as this summary:\n\n%s\n", value.FirstKept, quoteLines(value.Summary))
 	case ModelChange:
-		model := value.Model
-		if value.Provider != "" {
-			model = value.Provider + "/" + model
-		}
-		fmt.Fprintf(b, "\n*The model is `%s` from here on.*\n", model)
+		fmt.Fprintf(b, "\n*The model is `%s` from here on.*\n", value.Reference())
 	}
 }
 

@@ -279,7 +279,7 @@ func TestExport_hasThePublicProjectionAlone(t *testing.T) {
 	}
 	for _, part := range []string{
 		"# hello\n", "## User\n\nhello\n", "*Label: a label*", "Added by notes", "> think\n> more", "**Calls `grep`**", "12345678901234567890",
-		"**`grep` fails**", "````\n```\nno", "The model is `p/m`", "> short", "[image image/png, 1 bytes: a picture]", "short form",
+		"**`grep` fails**", "````\n```\nno", "The model is `p:m`", "> short", "[image image/png, 1 bytes: a picture]", "short form",
 	} {
 		if !strings.Contains(markdown, part) {
 			t.Errorf("the markdown has no %q:\n%s", part, markdown)

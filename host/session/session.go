@@ -134,6 +134,14 @@ type ModelChange struct {
 	Reasoning string `json:"reasoning,omitempty"`
 }
 
+// Reference is what the model is chosen by.
+func (m ModelChange) Reference() string {
+	if m.Provider == "" {
+		return m.Model
+	}
+	return m.Provider + ":" + m.Model
+}
+
 // Composition is one batch of the values that a composing tool keeps.
 type Composition struct {
 	Tool   string                     `json:"tool"`

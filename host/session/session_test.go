@@ -159,7 +159,7 @@ func TestAppend_keepsEveryKindOfValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want(t, "model", info.Model, "p/m2")
+	want(t, "model", info.Model, "p:m2")
 	want(t, "cost", *info.Usage.Usage.CostMicrodollars, cost)
 }
 

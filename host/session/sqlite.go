@@ -14,6 +14,7 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // sqlite is a database in one file. One connection writes; others read beside it.
@@ -24,6 +25,7 @@ type sqlite struct {
 	readers  *sql.DB
 	turn     chan struct{} // of the one who writes
 	scratch  string        // a private directory to be removed; may be empty
+	trouble  error         // why only a part of the file may be readable; nil if nothing was seen
 }
 
 const (
@@ -37,6 +39,10 @@ func openSQLite(ctx context.Context, path string, lockWait time.Duration, steps 
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
+	wait := fmt.Sprintf("busy_timeout(%d)", lockWait.Milliseconds())
+	if err := checkLength(ctx, path, wait); err != nil {
+		return nil, err
+	}
 	db := &sqlite{path: path, lockWait: lockWait, turn: make(chan struct{}, 1)}
 	defer func() {
 		if err != nil {
@@ -47,7 +53,6 @@ func openSQLite(ctx context.Context, path string, lockWait time.Duration, steps 
 	if err := db.upgrade(ctx, steps); err != nil {
 		return nil, err
 	}
-	wait := fmt.Sprintf("busy_timeout(%d)", lockWait.Milliseconds())
 	if db.writer, err = sql.Open("sqlite", dsn(path, "rw", wait, "foreign_keys(1)", "synchronous(FULL)", "secure_delete(1)")); err != nil {
 		return nil, err
 	}
@@ -64,6 +69,9 @@ func openSQLite(ctx context.Context, path string, lockWait time.Duration, steps 
 
 // prepareFile makes a missing file for the user alone, and refuses one that is no database.
 func prepareFile(path string) error {
+	if err := checkFiles(path); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
@@ -152,6 +160,9 @@ func (db *sqlite) upgrade(ctx context.Context, steps []string) (err error) {
 // openSQLiteReader opens a file that is there and changes nothing in it.
 func openSQLiteReader(ctx context.Context, path string, lockWait time.Duration, newest int) (_ *sqlite, err error) {
 	defer func() { err = explain(path, err) }()
+	if err := checkFiles(path); err != nil {
+		return nil, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -171,6 +182,20 @@ func openSQLiteReader(ctx context.Context, path string, lockWait time.Duration, 
 		return nil, err
 	}
 	err = db.checkVersion(ctx, newest)
+	if code(err)&0xff == sqlite3.SQLITE_CORRUPT {
+		// Whole pages are missing at the end. What is left is read all the same where somebody insists.
+		db.trouble = explain(path, err)
+		_ = db.readers.Close()
+		if db.readers, err = sql.Open("sqlite", dsn(path, "ro", wait, "writable_schema(1)", "query_only(1)")); err != nil {
+			return nil, err
+		}
+		return db, db.checkVersion(ctx, newest)
+	}
+	if err == nil {
+		if err = cutShort(ctx, db.readers, path); errors.Is(err, ErrDamaged) {
+			db.trouble, err = err, nil
+		}
+	}
 	if !cannotOpen(err) {
 		return db, err
 	}
@@ -195,7 +220,11 @@ func (db *sqlite) checkVersion(ctx context.Context, newest int) error {
 	}
 	defer func() { _ = conn.Close() }()
 	version, err := identify(ctx, conn, db.path, newest)
-	if err == nil && version < newest {
+	switch {
+	case err != nil || version == newest:
+	case version == 0:
+		err = &Error{Path: db.path, Kind: ErrMissing, Problem: "the file is empty", Remedy: verdictMissing.remedy}
+	default:
 		err = &Error{
 			Path: db.path, Kind: ErrReadOnly, Problem: "the file is of an earlier octet and would have to be changed to be read",
 			Remedy: "make it and its directory writable",

@@ -232,7 +232,11 @@ func (s *Store) entry(r rows, row sessionRow, id EntryID) (record, error) {
 	case err == ErrNoEntry, err == nil && rec.kind != kindEntry:
 		return record{}, missing
 	case unreadable(err), err == nil && !rec.whole(row.id):
-		return record{}, &DamageError{Path: s.path, Session: row.id, Lost: []int64{seq}, Count: 1}
+		branch, err := s.salvageBranch(r, row, seq)
+		if err != nil {
+			return record{}, err
+		}
+		return branch[len(branch)-1], nil // only the way to it is damaged
 	}
 	return rec, err
 }

@@ -144,3 +144,20 @@ func copyForOthers(t *testing.T, program string) string {
 	}
 	return to
 }
+
+// TestFifo_isRefusedAtOnce puts what nobody writes to in the place of a file.
+func TestFifo_isRefusedAtOnce(t *testing.T) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		path := filepath.Join(t.TempDir(), "sessions.db")
+		if suffix != "" {
+			_ = openAt(t, path).Close()
+		}
+		if err := unix.Mkfifo(path+suffix, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := session.Open(t.Context(), path)
+		trouble(t, err, session.ErrNotStore, path+suffix, "fifo")
+		_, err = session.Options{}.OpenReader(t.Context(), path)
+		trouble(t, err, session.ErrNotStore, path+suffix, "fifo")
+	}
+}

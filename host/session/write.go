@@ -129,10 +129,7 @@ func (w *writer) learn(v Value) {
 			w.session.title = title(text)
 		}
 	case ModelChange:
-		w.session.model = v.Model
-		if v.Provider != "" {
-			w.session.model = v.Provider + "/" + v.Model
-		}
+		w.session.model = v.Reference()
 	}
 }
 

@@ -77,15 +77,19 @@ func (o *storeOptions) path() (string, error) {
 	return path, nil
 }
 
-// reader opens the store to look at it. Without a file it is nil: there is nothing to see.
-func (o *storeOptions) reader(ctx context.Context) (*session.Store, error) {
+// reader opens the store to look at it, and says if not all of it can be seen. Without a file, or with an
+// empty one, it is nil: there is nothing to see.
+func (o *storeOptions) reader(ctx context.Context, c *console) (*session.Store, error) {
 	path, err := o.path()
 	if err != nil {
 		return nil, err
 	}
 	store, err := session.Options{}.OpenReader(ctx, path)
-	if errors.Is(err, session.ErrMissing) {
+	switch {
+	case errors.Is(err, session.ErrMissing):
 		return nil, nil
+	case err == nil && store.Trouble() != nil:
+		c.note("%s", store.Trouble())
 	}
 	return store, err
 }
@@ -97,7 +101,7 @@ func (o *storeOptions) resolve(ctx context.Context, store *session.Store, word s
 		if err != nil {
 			return session.Info{}, err
 		}
-		return session.Info{}, usagef("there is no session %q: %s does not exist; see octet sessions list", word, path)
+		return session.Info{}, usagef("there is no session %q: %s does not exist or is empty; see octet sessions list", word, path)
 	}
 	const shown = 5
 	found, err := store.Find(ctx, word, shown+1)
@@ -220,7 +224,7 @@ func (l *sessionsListCommand) run(ctx context.Context, c *console, args []string
 }
 
 func (l *sessionsListCommand) list(ctx context.Context, c *console) (err error) {
-	store, err := l.reader(ctx)
+	store, err := l.reader(ctx, c)
 	if err != nil {
 		return err
 	}

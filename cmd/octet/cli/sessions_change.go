@@ -63,7 +63,7 @@ func (e *sessionsExportCommand) run(ctx context.Context, c *console, args []stri
 }
 
 func (e *sessionsExportCommand) export(ctx context.Context, c *console, word string) (err error) {
-	store, err := e.reader(ctx)
+	store, err := e.reader(ctx, c)
 	if err != nil {
 		return err
 	}

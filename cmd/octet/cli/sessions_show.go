@@ -75,7 +75,7 @@ func oneSession(command string, args []string) error {
 }
 
 func (s *sessionsShowCommand) show(ctx context.Context, c *console, word string) (err error) {
-	store, err := s.reader(ctx)
+	store, err := s.reader(ctx, c)
 	if err != nil {
 		return err
 	}
