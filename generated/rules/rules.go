@@ -7257,7 +7257,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may bound texts without a bound of their own more tightly in what it sends.",
 		Source:   "canonical op 21",
-		Unproven: "needs a host that offers a service to extensions",
+		Unproven: "a freedom: this host bounds no text of its own more tightly",
 	},
 	{
 		ID:       EXT03Model011,
@@ -7357,7 +7357,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The session_id of a binding is an opaque key derived by SHA-256 from the owner, the extension_instance_id is made by the host, and each has at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.8; manifest 9.6; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT03Hook009,
@@ -7416,7 +7417,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host settles a binding once, however often it is asked to, and before it shuts the child down.",
 		Source:   "canonical op 8; manifest 9.3; seed: Declared API 0.3 session hooks",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT03Hook014,
@@ -7475,7 +7477,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may combine any outcome with any reason in a session_end.",
 		Source:   "canonical op 9",
-		Unproven: "needs a host that runs session hooks",
+		Unproven: "a freedom: this host gives each end the outcome and the reason that fit it",
 	},
 	{
 		ID:       EXT03Hook019,
@@ -10244,7 +10246,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The offer holds `request_progress`, `artifacts`, `lifecycle_events`, `policy_intents`, `dynamic_tools` and `runtime_commands`.",
 		Source:   "feature 5",
-		Unproven: "needs a host that binds these six services",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Neg030,
@@ -11046,7 +11049,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "What a cancelled request has committed stays: it is neither undone nor done again.",
 		Source:   "feature 14.3, feature 8.8",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Prog001,
@@ -11933,7 +11937,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The value of a variable passed on from the host is never stored.",
 		Source:   "feature 1.2",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Cmd001,
@@ -12622,7 +12627,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The known identities of `post_mutation` are `resource:settings` for a configuration, and `resource:settings`, `resource:mcp` and `resource:skills` for a migration.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		Unproven: "this host changes no configuration and migrates nothing while extensions run, so it tells of neither",
 	},
 	{
 		ID:       EXT04Hook052,
@@ -12849,7 +12854,8 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While a session-operation hook is awaited, `session/append_entry` under its private grant is served with a receipt of the real commit.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Hook071,
@@ -13184,7 +13190,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`default_theme` counts only where it equals a file of `theme_paths`; the first valid one in the order of extension names holds for this session and yields to `--theme`, `OCTET_THEME` and a later `/theme`.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		Unproven: "this host loads no themes of extensions and does not offer resource_paths_v1",
 	},
 	{
 		ID:       EXT04Hook099,
@@ -13195,7 +13201,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While `resources_discover` runs, the frontend goes on serving requests of extensions.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		Unproven: "this host loads no resources of extensions and does not offer resource_paths_v1",
 	},
 	{
 		ID:       EXT04Hook100,
@@ -13206,7 +13212,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Discovered resources are published all at once at an idle boundary, fenced by owner, instance and generation.",
 		Source:   "feature 9.2",
-		Unproven: "needs a host that runs hooks",
+		Unproven: "this host loads no resources of extensions and does not offer resource_paths_v1",
 	},
 	{
 		ID:       EXT04Ctx001,
@@ -13327,7 +13333,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A host may never ask for a status surface.",
 		Source:   "feature 8.4, feature 5",
-		Unproven: "needs a host with status surfaces",
+		Unproven: "a freedom: this host shows what extensions push to a status surface and asks for none",
 	},
 	{
 		ID:       EXT04Status005,
@@ -13394,7 +13400,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu is asked for when the person selects the extension and after each action, and is never pushed.",
 		Source:   "feature 8.5",
-		Unproven: "needs a host with menus",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Menu005,
@@ -13617,7 +13624,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The turns of child agents are not observed.",
 		Source:   "feature 10.1",
-		Unproven: "needs a host that sends observations",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Event011,
@@ -17184,7 +17192,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`resource_owner.session_id` is derived by SHA-256 from the canonical path of the session, stays the same when the session is opened again, and is not `host.session_id`.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Owner007,
@@ -17219,7 +17228,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`status/collect` and `tool/render` may carry an owner when a session owns the call.",
 		Source:   "feature op 8",
-		Unproven: "needs a host that keeps sessions",
+		Unproven: "a freedom: this host sends no owner with tool/render, and asks for no status surface",
 	},
 	{
 		ID:       EXT04Owner010,
@@ -17230,7 +17239,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`status/collect`, `tool/render` and contributions without a request belong to the process, and no handle of a session is opened for them.",
 		Source:   "feature 4.1",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       EXT04Owner011,
@@ -17337,7 +17347,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A host without retained owners may ignore `resource_owner` in composer, entry, injection and active-tool requests.",
 		Source:   "feature 13.3",
-		Unproven: "needs a host that keeps sessions",
+		Unproven: "a freedom: this host keeps owners and judges them in all of these requests",
 	},
 	{
 		ID:       EXT04Reload001,
@@ -21332,7 +21342,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The host owns conversations, sessions and persistence of tool results, permissions and approvals, supervision and cleanup; extensions own the behaviour of their domain.",
 		Source:   "seed: Kernel boundary",
-		Unproven: "needs a host that stores sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/engine",
 	},
 	{
 		ID:       MANNative001,

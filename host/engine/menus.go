@@ -43,7 +43,10 @@ func (c *Conversation) Choose(ctx context.Context, name string, item menu.Item, 
 // Presentations are what extensions present now, by name.
 func (e *Engine) Presentations() []presentation.Shown { return e.services.board.Snapshots() }
 
-// rendered has an extension draw the result of a call, if one declares to. It takes half a second at most.
+// rendered has an extension draw the result of a call, if one declares to. It takes half a second at most. The
+// drawing belongs to the process: the session owns nothing that is made of it.
+//
+// Rule: EXT04-OWNER-010.
 func (s *services) rendered(c *Conversation, e agent.ToolFinished, arguments []byte) (Rendered, bool) {
 	x := render.Find(s.engine.ready(), e.Name)
 	if x == nil || e.Status == agent.ToolCancelled || e.Status == agent.ToolDenied || e.Parent != "" {
@@ -54,7 +57,7 @@ func (s *services) rendered(c *Conversation, e agent.ToolFinished, arguments []b
 		output.WriteString(part.PlainText())
 	}
 	segments, drawn := render.Draw(context.Background(), x, extension.Rendering{
-		Tool: e.Name, Arguments: arguments, Output: output.String(), IsError: e.Result.IsError, Scope: c.scope(),
+		Tool: e.Name, Arguments: arguments, Output: output.String(), IsError: e.Result.IsError, Scope: extension.Scope{Host: c.scope().Host},
 	})
 	if !drawn {
 		return Rendered{}, false

@@ -23,6 +23,7 @@ const scriptVariable = "OCTET_TEST_SCRIPT"
 // script is what an extension does. It notes every frame that it reads, selects all that is offered, and
 // answers as told. Keys are a method, or a method and the name of the hook, tool or command behind a colon.
 type script struct {
+	Name     string                     `json:"-"`    // of the extension; empty: demo
 	Seen     string                     `json:"seen"` // the file of the notes
 	Tools    []json.RawMessage          `json:"tools,omitempty"`
 	Commands []json.RawMessage          `json:"commands,omitempty"`
@@ -68,6 +69,9 @@ func perform(text string) {
 	var err error
 	if a.notes, err = os.OpenFile(a.Seen, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 		panic(err)
+	}
+	if value, set := os.LookupEnv("SSH_AUTH_SOCK"); set {
+		a.note("given", "SSH_AUTH_SOCK="+value)
 	}
 	lines := bufio.NewReader(os.Stdin)
 	for {
@@ -235,18 +239,21 @@ func onStage(t *testing.T, api, contributes string, s script, change func(*Confi
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), demo)
+	if s.Name == "" {
+		s.Name = demo
+	}
+	dir := filepath.Join(t.TempDir(), s.Name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	manifest := fmt.Sprintf("name = %q\nversion = \"1.0.0\"\napi_version = %q\n[entrypoint]\ncommand = %q\n[entrypoint.env]\n%s = '%s'\n[contributes]\n%s\n",
-		demo, api, self, scriptVariable, text, contributes)
+		s.Name, api, self, scriptVariable, text, contributes)
 	if err := os.WriteFile(filepath.Join(dir, "extension.toml"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	g.scene = open(t, func(c *Config) {
 		c.Machine.Lookup = os.LookupEnv
-		c.Invocation.Directories, c.Invocation.Enable = []string{filepath.Dir(dir)}, []string{demo}
+		c.Invocation.Directories, c.Invocation.Enable = []string{filepath.Dir(dir)}, []string{s.Name}
 		if change != nil {
 			change(c)
 		}
@@ -256,7 +263,8 @@ func onStage(t *testing.T, api, contributes string, s script, change func(*Confi
 		t.Fatal(err)
 	}
 	if len(g.ready()) != 1 {
-		t.Fatalf("the extension has not started: %q", g.said(demo))
+		told, _ := g.Diagnostics()
+		t.Fatalf("the extension has not started: %+v; %q", told, g.said(s.Name))
 	}
 	g.c = begin(t, g.scene)
 	return g
