@@ -14,6 +14,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -117,12 +118,15 @@ func newActor03() *extension.Extension {
 	return ext
 }
 
+// subagents is the extension that may have child agents.
+const subagents = "octet-subagents"
+
 // newActor04 does the same on API 0.4, from a command, and hears what the host tells.
 func newActor04() *extension.Extension {
 	seen := newDiary()
 	ext := extension.New(&extension.Options{Uses: []string{
 		featurewire.FeatureSessionControlV1, featurewire.FeatureSessionCompactionV1, featurewire.FeatureLifecycleEvents,
-		featurewire.FeatureLifecycleEventsV2,
+		featurewire.FeatureLifecycleEventsV2, featurewire.FeatureAgentSessions, featurewire.FeatureDelegationTelemetryV1,
 	}})
 	events := ext.Events()
 	events.SessionStarted(func(_ context.Context, e featurewire.SessionStartedParams) {
@@ -150,6 +154,18 @@ func newActor04() *extension.Extension {
 			text, err := run(ctx, call, args)
 			return &extension.CommandResult{Text: text}, err
 		}})
+	}
+	if os.Getenv("OCTET_EXTENSION_NAME") == subagents {
+		command("spawn", func(ctx context.Context, call *extension.CommandCall, _ []string) (string, error) {
+			child, err := call.Agents().Spawn(ctx, featurewire.AgentSpawnParams{
+				TaskName: "slow", Message: "be slow", IdempotencyKey: "k", Policy: featurewire.AgentPolicy{
+					Tools: []featurewire.AgentTool{featurewire.AgentToolRead}, MaxDepth: 1, MaxConcurrentChildren: 1, MaxOutputBytes: 512,
+					MaxTurns: wirejson.Some[int64](2), MaxTokens: wirejson.Null[int64](), MaxCostMicrodollars: wirejson.Null[int64](), TimeoutMs: wirejson.Some[int64](60000),
+				},
+			})
+			return child.AgentPath, err
+		})
+		return ext
 	}
 	command("switch", func(ctx context.Context, call *extension.CommandCall, args []string) (string, error) {
 		_, err := call.Session().Switch(ctx, args[0]) // while the request still runs: it ends with the session
@@ -192,16 +208,21 @@ func members(e interface{ AppendJSON([]byte) []byte }) string {
 // acting opens a scene with an actor.
 func acting(t *testing.T, api extension.API, contributes string) (*scene, <-chan SessionOpened) {
 	t.Helper()
+	return actingAs(t, "actor", api, contributes, nil)
+}
+
+func actingAs(t *testing.T, name string, api extension.API, contributes string, change func(*Config)) (*scene, <-chan SessionOpened) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "actor")
+	dir := filepath.Join(t.TempDir(), name)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	manifest := fmt.Sprintf("name = \"actor\"\nversion = \"1.0.0\"\napi_version = %q\n[entrypoint]\ncommand = %q\n[entrypoint.env]\n%s = %q\n[contributes]\n%s",
-		api, self, actVariable, api, contributes)
+	manifest := fmt.Sprintf("name = %q\nversion = \"1.0.0\"\napi_version = %q\n[entrypoint]\ncommand = %q\n[entrypoint.env]\n%s = %q\n[contributes]\n%s",
+		name, api, self, actVariable, api, contributes)
 	if err := os.WriteFile(filepath.Join(dir, "extension.toml"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +230,11 @@ func acting(t *testing.T, api extension.API, contributes string) (*scene, <-chan
 	s := open(t, func(c *Config) {
 		c.Interactive = true
 		c.Frontend = opening{c.Frontend.(*witness), opened}
-		c.Invocation.Directories, c.Invocation.Enable = []string{filepath.Dir(dir)}, []string{"actor"}
+		c.Invocation.Directories, c.Invocation.Enable = []string{filepath.Dir(dir)}, []string{name}
 		c.Machine.Lookup = os.LookupEnv
+		if change != nil {
+			change(c)
+		}
 	})
 	s.brain.answer = func(_ context.Context, r model.Request) (*model.Response, error) {
 		last := r.Messages[len(r.Messages)-1]
@@ -393,5 +417,55 @@ func TestTell_whatIsNoTurn(t *testing.T) {
 	}
 	if strings.Contains(told, "secret") || strings.Contains(told, "heard") {
 		t.Errorf("told was %s", told)
+	}
+}
+
+// The child agents of an extension end when it is switched off, and not when its process is replaced.
+func TestReload_endsTheChildrenOfWhatIsSwitchedOff(t *testing.T) {
+	var config string
+	s, _ := actingAs(t, subagents, extension.API04, "commands = [\"spawn\"]\n", func(c *Config) {
+		c.Invocation.Enable = nil
+		config = filepath.Join(c.Machine.Home, ".octet", "config.toml")
+		if err := os.Mkdir(filepath.Dir(config), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(config, []byte("enabled_extensions = [\""+subagents+"\"]\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	})
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	s.brain.answer = func(ctx context.Context, _ model.Request) (*model.Response, error) {
+		close(begun)
+		<-ctx.Done()
+		ended <- context.Cause(ctx)
+		return nil, context.Cause(ctx)
+	}
+	c := begin(t, s)
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	command, err := s.FindCommand("spawn", nil)
+	if err != nil {
+		told, _ := s.Diagnostics()
+		t.Fatalf("%v; told %v", err, told)
+	}
+	if path, err := c.Command(t.Context(), command, nil, nil); err != nil || path == "" {
+		t.Fatalf("spawned %q, %v; diagnosed %v", path, err, s.said(subagents))
+	}
+	<-begun
+	if report := s.ReloadExtensions(t.Context(), subagents)[0]; report.Err != nil {
+		t.Fatal(report.Err)
+	}
+	if len(ended) > 0 {
+		t.Fatalf("the child did not outlive a reload: %v", <-ended)
+	}
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "shut down") {
+		t.Errorf("the child ended with %v", err)
 	}
 }
