@@ -251,6 +251,9 @@ func (p Patient) find(name string) (string, error) {
 
 // interpreter reads which program runs a script, "" for anything else.
 func interpreter(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return ""
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return ""

@@ -222,14 +222,19 @@ func (r *run) read(field, path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, refuse(codeRequest, "%s: %v", field, err)
 	}
+	// Before it is opened: a fifo would be waited for.
+	info, err := r.workspace.Stat(inside)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, refuse(codeRequest, "%s: %q is no regular file", field, short(path))
+	}
+	if err != nil {
+		return nil, refuse(codeRequest, "%s: %q cannot be read: %v", field, short(path), pathless(err))
+	}
 	file, err := r.workspace.Open(inside)
 	if err != nil {
 		return nil, refuse(codeRequest, "%s: %q cannot be read: %v", field, short(path), pathless(err))
 	}
 	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, refuse(codeRequest, "%s: %q is no regular file", field, short(path))
-	}
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
 	if err != nil {
 		return nil, refuse(codeRequest, "%s: %q cannot be read: %v", field, short(path), pathless(err))

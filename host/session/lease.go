@@ -25,6 +25,9 @@ func (s *Store) hold(id string) (*lease, error) {
 		return nil, explain(s.path, err)
 	}
 	path := filepath.Join(directory, id+".lock")
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{Path: path, Kind: ErrReadOnly, Problem: "it is " + fileKind(info) + " where a lock belongs", Remedy: "move it away"}
+	}
 	for {
 		lock := flock.New(path, flock.SetPermissions(0o600))
 		locked, err := lock.TryLock()

@@ -145,6 +145,20 @@ func copyForOthers(t *testing.T, program string) string {
 	return to
 }
 
+func TestFifo_inTheStoreOfLocks(t *testing.T) {
+	store := open(t)
+	id := create(t, store, session.New{}).ID
+	path := filepath.Join(store.Path()+".locks", id+".lock")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Begin(t.Context(), id)
+	trouble(t, err, session.ErrReadOnly, path, "a fifo")
+}
+
 // TestFifo_isRefusedAtOnce puts what nobody writes to in the place of a file.
 func TestFifo_isRefusedAtOnce(t *testing.T) {
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {

@@ -3,6 +3,7 @@ package edit
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,10 @@ func (h *History) Add(text string) error {
 func (h *History) write(text string, rewrite bool) error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return err
+	}
+	// A fifo would be waited for. A link to a file is followed: some keep their files elsewhere.
+	if info, err := os.Stat(h.path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("history %s: it is no regular file; move it away", h.path)
 	}
 	lines, how := []string{text}, os.O_APPEND|os.O_CREATE|os.O_WRONLY
 	if rewrite {
