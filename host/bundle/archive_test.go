@@ -51,7 +51,11 @@ func hostile(t testing.TB) map[string]struct {
 		"parent": "word-count/../x", "deep parent": "word-count/a/../../../x", "only parent": "../x", "absolute": "/word-count/x", "dot": "word-count/./x", "leading dot": "./word-count/x",
 		"empty component": "word-count//x", "backslash": `word-count\x`, "parent with backslash": `word-count/..\..\x`, "drive": "C:/word-count/x",
 		"stream": "word-count/x:y", "control": "word-count/a\x01b", "line end": "word-count/a\nb", "c1 control": "word-count/a\u0085b",
-		"not UTF-8": "word-count/a\xffb", "65 components": "word-count/" + strings.Repeat("a/", 63) + "x", "4097 bytes": long(4097),
+		"not UTF-8": "word-count/a\xffb", "256 bytes in a component": "word-count/" + strings.Repeat("n", 256), "256 bytes in a directory": "word-count/" + strings.Repeat("n", 256) + "/x",
+		"device": "word-count/CON", "device with an extension": "word-count/aux.txt", "device as a directory": "word-count/nul/x", "device and blank": "word-count/prn .txt",
+		"port": "word-count/com1.tar.gz", "port with a superior digit": "word-count/LPT\u00b2", "trailing dot": "word-count/x.", "trailing blank": "word-count/x ",
+		"directory with a trailing dot": "word-count/x./y", "wildcard": "word-count/a*b", "question mark": "word-count/a?", "quote": "word-count/a\"b", "pipe": "word-count/a|b",
+		"65 components": "word-count/" + strings.Repeat("a/", 63) + "x", "4097 bytes": long(4097),
 	} {
 		add("path: "+name, "MAN-BUNDLE-004", "path", path(bad)...)
 	}

@@ -116,8 +116,48 @@ func checkPath(name string) error {
 		case ".", "..":
 			return portable("has the component " + component)
 		}
+		if len(component) > maxComponentBytes {
+			return refuse("MAN-BUNDLE-004", rebuild+" with shorter names", "the path %q of the archive has a component of %d bytes, at most %d are allowed",
+				shortened(name), len(component), maxComponentBytes)
+		}
+		if why := unportable(component); why != "" {
+			return portable(why)
+		}
 	}
 	return nil
+}
+
+// maxComponentBytes is what file systems keep of one name.
+const maxComponentBytes = 255
+
+// unportable says why a name cannot be one everywhere, or means something else; "" if it can.
+func unportable(component string) string {
+	switch last := component[len(component)-1]; {
+	case last == '.' || last == ' ':
+		return "has a component that ends with a dot or blank, which some systems drop"
+	case strings.ContainsAny(component, `<>"|?*`):
+		return `has one of <>"|?*, which some systems do not allow in names`
+	}
+	// A device keeps its name whatever extension follows it.
+	base, _, _ := strings.Cut(component, ".")
+	base = strings.ToUpper(strings.TrimRight(base, " "))
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return "has the component " + shortened(component) + ", which is a device on some systems"
+	}
+	if number, found := strings.CutPrefix(base, "COM"); found && portNumber(number) {
+		return "has the component " + shortened(component) + ", which is a device on some systems"
+	}
+	if number, found := strings.CutPrefix(base, "LPT"); found && portNumber(number) {
+		return "has the component " + shortened(component) + ", which is a device on some systems"
+	}
+	return ""
+}
+
+// portNumber reports whether a text is the number of a port: one digit, which may be a superior one.
+func portNumber(text string) bool {
+	runes := []rune(text)
+	return len(runes) == 1 && strings.ContainsRune("0123456789\u00b9\u00b2\u00b3", runes[0])
 }
 
 // shortened keeps the beginning of a path for a message.
