@@ -44,7 +44,7 @@ func (host) Text() (string, error)                                              
 func (host) Replace(string) error                                               { return nil }
 func (host) Insert(string, int) error                                           { return nil }
 func (host) Recall([]string) error                                              { return nil }
-func (host) Cede(context.Context) (uint16, uint16, error)                       { return 80, 24, nil }
+func (host) Cede(context.Context, int) (uint16, uint16, error)                  { return 80, 24, nil }
 func (host) Reclaim()                                                           {}
 func (host) Room(remoteui.Mount) (remoteui.Size, error) {
 	return remoteui.Size{Columns: 80, Rows: 24}, nil
