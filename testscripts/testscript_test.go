@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("GORACE", "atexit_sleep_ms=0")
 			root, err := filepath.Abs("..")
 			env.Setenv("REPOSITORY", root)
+			env.Setenv("CONTROL", "evil\x1bdir") // a name with a character that steers a terminal
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

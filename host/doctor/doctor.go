@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"unicode"
 
 	"github.com/octet-dev/octet/host/config"
 	"github.com/octet-dev/octet/host/diagnostic"
@@ -151,6 +152,9 @@ func (p Patient) data(ctx context.Context) []Finding {
 		return []Finding{{"data", Problem, "there is no place for sessions", "set HOME, or OCTET_DATA_DIR"}}
 	}
 	dir := filepath.Dir(p.Store)
+	if strings.ContainsFunc(dir, unicode.IsControl) {
+		return []Finding{{"data", Problem, fmt.Sprintf("the data directory %q has a control character in its name", dir), "set OCTET_DATA_DIR to another"}}
+	}
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) {
 		return []Finding{{Check: "data", Status: Note, Summary: dir + " does not exist yet; the first start makes it"}}
 	}

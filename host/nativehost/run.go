@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
@@ -329,6 +330,8 @@ func (r *run) openSession(ctx context.Context) error {
 	q := r.request
 	dir := q.SessionDir
 	switch {
+	case strings.ContainsFunc(dir, unicode.IsControl):
+		return refuse(codeRequest, "session_dir: %q has a control character; name a directory without one", short(dir))
 	case dir == "":
 		dir = filepath.Join(r.selected.Workspace, ".octet", "sessions")
 	case !filepath.IsAbs(dir):

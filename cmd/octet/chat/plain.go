@@ -27,7 +27,8 @@ func Plain(text string) string {
 }
 
 func steers(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	// U+2028 and U+2029 end a line on some terminals, so that what follows looks as if it were ours.
+	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
 // line is a text on one line.

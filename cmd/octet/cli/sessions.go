@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/spf13/pflag"
 
@@ -67,10 +68,16 @@ func (o *storeOptions) path() (string, error) {
 		if o.dataDir == "" {
 			return "", usagef("--data-dir has an empty value; give one, or drop it")
 		}
+		if strings.ContainsFunc(o.dataDir, unicode.IsControl) {
+			return "", usagef("--data-dir has a control character (%q); name a directory without one", o.dataDir)
+		}
 		absolute, err := filepath.Abs(o.dataDir)
 		return filepath.Join(absolute, "sessions.db"), err
 	}
 	path := storePath()
+	if strings.ContainsFunc(path, unicode.IsControl) {
+		return "", usagef("the place for sessions has a control character (%q); name another with --data-dir or OCTET_DATA_DIR", filepath.Dir(path))
+	}
 	if path == "" {
 		return "", usagef("the home directory is unknown, so there is no place for sessions; name one with --data-dir or OCTET_DATA_DIR")
 	}

@@ -166,7 +166,7 @@ func layout(prompt string, text []rune, at, columns int) (shown string, last, cu
 
 // visible stands for characters that would steer the terminal.
 func visible(r rune) rune {
-	if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+	if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Bidi_Control) {
 		return '\uFFFD'
 	}
 	return r
