@@ -17,6 +17,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
+	hostextension "github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/service/dialog"
 	"github.com/octet-dev/octet/sdk-go/extension"
@@ -183,6 +184,17 @@ func newActor04() *extension.Extension {
 		answer, err := call.Confirmations().Ask(ctx, featurewire.ConfirmationRequestParams{Prompt: "a secret question?"})
 		return fmt.Sprint(answer.Confirmed), err
 	})
+	command("news", func(_ context.Context, call *extension.CommandCall, _ []string) (string, error) {
+		for n := range int64(100) {
+			if err := call.Progress("step", n, 100, "steps"); err != nil {
+				return "", err
+			}
+		}
+		call.After(func(_ context.Context, scope *extension.Scope) error {
+			return scope.Notify(extension.LevelInfo, "", "answered")
+		})
+		return "told", nil
+	})
 	command("until", func(ctx context.Context, _ *extension.CommandCall, args []string) (string, error) {
 		return seen.until(ctx, args[0], 1)
 	})
@@ -229,7 +241,7 @@ func actingAs(t *testing.T, name string, api extension.API, contributes string, 
 	opened := make(chan SessionOpened, 16)
 	s := open(t, func(c *Config) {
 		c.Interactive = true
-		c.Frontend = opening{c.Frontend.(*witness), opened}
+		c.Frontend = opening{c.Frontend.(*witness), opened, make(chan agent.Notified, 16)}
 		c.Invocation.Directories, c.Invocation.Enable = []string{filepath.Dir(dir)}, []string{name}
 		c.Machine.Lookup = os.LookupEnv
 		if change != nil {
@@ -264,13 +276,17 @@ func (s *scene) say(t *testing.T, text string) string {
 // opening is a frontend that passes on which conversations come to the front.
 type opening struct {
 	*witness
-	opened chan SessionOpened
+	opened   chan SessionOpened
+	notified chan agent.Notified
 }
 
 func (o opening) Show(e agent.Event) {
 	o.witness.Show(e)
-	if e, ok := e.(SessionOpened); ok {
+	switch e := e.(type) {
+	case SessionOpened:
 		o.opened <- e
+	case agent.Notified:
+		o.notified <- e
 	}
 }
 func (o opening) Confirm(context.Context, dialog.Question) (bool, error) { return true, nil }
@@ -319,7 +335,7 @@ func TestControl_hooksAndBusFollowTheSession(t *testing.T) {
 // A conversation is told of in the order of what happens, also where the request that switches ends with the
 // session that it belongs to; a prompt finds the one that is in front then.
 func TestControl_switchesInTheMiddleOfACommand(t *testing.T) {
-	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"until\"]\nconfirmations = true\n")
+	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
 	first := begin(t, s)
 	<-opened
 	if err := s.Ready(t.Context()); err != nil {
@@ -374,7 +390,7 @@ func TestControl_switchesInTheMiddleOfACommand(t *testing.T) {
 
 // EXT04-EVENT-013: extensions hear of compactions, dialogs, models and names, and of no text of them.
 func TestTell_whatIsNoTurn(t *testing.T) {
-	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"until\"]\nconfirmations = true\n")
+	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
 	c := begin(t, s)
 	<-opened
 	if err := s.Ready(t.Context()); err != nil {
@@ -467,5 +483,30 @@ func TestReload_endsTheChildrenOfWhatIsSwitchedOff(t *testing.T) {
 	}
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "shut down") {
 		t.Errorf("the child ended with %v", err)
+	}
+}
+
+// A command is answered however slow its news are shown; what piles up meanwhile is one piece, the newest.
+func TestCommand_isNotHeldUpByItsNews(t *testing.T) {
+	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
+	c := begin(t, s)
+	<-opened
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	command, err := s.FindCommand("news", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := s.config.Frontend.(opening).notified
+	var shown []int64
+	text, err := c.Command(t.Context(), command, nil, func(p hostextension.Progress) {
+		if len(shown) == 0 {
+			<-answered
+		}
+		shown = append(shown, *p.Current)
+	})
+	if err != nil || text != "told" || len(shown) != 2 || shown[1] != 99 {
+		t.Errorf("answered %q, %v; shown were %v", text, err, shown)
 	}
 }

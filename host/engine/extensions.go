@@ -14,7 +14,9 @@ import (
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/service/dialog"
+	"github.com/octet-dev/octet/host/service/progress"
 	"github.com/octet-dev/octet/host/supervise"
+	"github.com/octet-dev/octet/host/tool"
 	"github.com/octet-dev/octet/runtime/manifest/near"
 )
 
@@ -101,6 +103,9 @@ func (c *Conversation) execute(ctx context.Context, name string, x extension.Exe
 		return "", err
 	}
 	defer done()
+	var shown func()
+	x.Progress, shown = bounded(x.Progress)
+	defer shown()
 	err = c.engine.use(ctx, name, func(ctx context.Context, running *extension.Extension) error {
 		answer, err := running.Execute(ctx, x)
 		if err != nil {
@@ -111,6 +116,16 @@ func (c *Conversation) execute(ctx context.Context, name string, x extension.Exe
 		return nil
 	})
 	return text, err
+}
+
+// bounded takes news without ever holding up whoever has them, however slow they are shown. The function that it
+// returns shows what is left.
+func bounded(show func(extension.Progress)) (take func(extension.Progress), rest func()) {
+	if show == nil {
+		return nil, func() {}
+	}
+	sink := progress.NewSink(func(p tool.Progress) { show(extension.Progress(p)) })
+	return func(p extension.Progress) { sink.Put(progress.Of(p)) }, func() { sink.Close() }
 }
 
 var errNoProcess = errors.New("the extension is no process")

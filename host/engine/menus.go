@@ -28,6 +28,8 @@ func (c *Conversation) Choose(ctx context.Context, name string, item menu.Item, 
 		return "", err
 	}
 	defer done()
+	progress, shown := bounded(progress)
+	defer shown()
 	err = c.engine.use(ctx, name, func(ctx context.Context, x *extension.Extension) error {
 		answer, err := menu.Choose(ctx, x, c.engine.person(), menu.Choice{Item: item, Scope: c.scope(), Progress: progress})
 		if err != nil {
