@@ -388,33 +388,6 @@ func (c *Conversation) close(reason error) error {
 	return c.closeErr
 }
 
-// Front is the conversation in front of the person, nil if there is none.
-func (e *Engine) Front() *Conversation {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.front
-}
-
-// foreground is the opaque owner of the session in front, for extensions.
-func (e *Engine) foreground() string {
-	if c := e.Front(); c != nil {
-		return c.session.Owner()
-	}
-	return ""
-}
-
-// owned finds the open conversation of an opaque owner, nil if there is none.
-func (e *Engine) owned(owner string) *Conversation {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for c := range e.open {
-		if c.session.Owner() == owner {
-			return c
-		}
-	}
-	return nil
-}
-
 // Latest is the session of the workspace that was used last, or session.ErrNotFound.
 func (e *Engine) Latest(ctx context.Context) (session.Info, error) {
 	list, err := e.config.Store.List(ctx, session.Filter{Workspace: e.Workspace(), Limit: 1})

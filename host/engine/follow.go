@@ -8,6 +8,33 @@ import (
 	"github.com/octet-dev/octet/host/agent"
 )
 
+// Front is the conversation in front of the person, nil if there is none.
+func (e *Engine) Front() *Conversation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.front
+}
+
+// foreground is the opaque owner of the session in front, for extensions.
+func (e *Engine) foreground() string {
+	if c := e.Front(); c != nil {
+		return c.session.Owner()
+	}
+	return ""
+}
+
+// owned finds the open conversation of an opaque owner, nil if there is none.
+func (e *Engine) owned(owner string) *Conversation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.open {
+		if c.session.Owner() == owner {
+			return c
+		}
+	}
+	return nil
+}
+
 // Reasons why a conversation ends though the person has not left it.
 var (
 	errSwitched = fmt.Errorf("another session is in front: %w", agent.ErrInterrupted)
