@@ -5180,7 +5180,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at a notification method that carries an id and at a request method without one.",
 		Source:   "canonical 5.2, 9.1",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Err001,
@@ -5309,7 +5310,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts details of an error into data or its log, never into the message.",
 		Source:   "canonical 5.3",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Err013,
@@ -5332,7 +5334,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a valid request that it fails to carry out with internal_error.",
 		Source:   "canonical 6",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Init001,
@@ -6037,7 +6040,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host accepts a capability that is selected with none of its methods, event_bus and lifecycle_events aside.",
 		Source:   "canonical 8; S04",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
 	},
 	{
 		ID:       EXT03Contract026,
@@ -6048,7 +6052,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges a selection in the order model, schema, encoding, capability list, method list, deferred names, capability of each method, limits, and only then against its offer.",
 		Source:   "canonical 8",
-		Unproven: "needs vectors with two faults in one selection",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "runtime/negotiation",
 	},
 	{
 		ID:       EXT03Contract027,
@@ -6613,7 +6618,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host undoes nothing for a cancellation: effects that happened stay.",
 		Source:   "canonical 10.3; seed: Lifecycle and reload",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Shut001,
@@ -7158,7 +7164,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges a record in this order: it is an object, it has no unlisted member, then member by member in table order presence, null, type with the elements included, item count, byte length, enumeration.",
 		Source:   "canonical 5.1",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model002,
@@ -7169,7 +7176,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reads the tag of a union first and then judges tag and members of that variant as one record.",
 		Source:   "canonical 5.1",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model003,
@@ -7180,7 +7188,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses an unlisted member at every level of a model.",
 		Source:   "canonical 5",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model004,
@@ -7191,7 +7200,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host calls too many items or bytes resource_exhausted, a deferred variant capability_mismatch, a bad id invalid_request, and every other violation of a model invalid_params.",
 		Source:   "canonical 5.1",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model005,
@@ -7202,7 +7212,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps an absent and a null member apart wherever a model allows both, also when it writes the value again.",
 		Source:   "canonical 5",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model006,
@@ -7213,7 +7224,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses null for every member that is not nullable, optional ones included.",
 		Source:   "canonical 5",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model007,
@@ -7224,7 +7236,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host counts byte bounds in UTF-8 bytes of the decoded string.",
 		Source:   "canonical 2.8, 5",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model008,
@@ -7235,7 +7248,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes an integer of a model from 0 to 9007199254740991, and a signed one from -9007199254740991.",
 		Source:   "canonical 2.8",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model009,
@@ -7246,7 +7260,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds a text without a bound of its own by the frame bound alone.",
 		Source:   "canonical 5; canonical op 21",
-		Unproven: "needs a host that offers a service to extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       EXT03Model010,
@@ -7268,7 +7283,8 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges the members of a result for its meaning as well: a disposition kind outside continue, deny and defer is refused.",
 		Source:   "canonical op 10",
-		Unproven: "needs a host that runs session hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/hooks",
 	},
 	{
 		ID:       EXT03Hook001,
@@ -11038,7 +11054,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Cancelling an extension request that has nested operations at work cancels those as well.",
 		Source:   "feature 14.3",
-		Unproven: "needs a host that offers tool composition",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/composition",
 	},
 	{
 		ID:       EXT04Cancel019,
@@ -14502,7 +14519,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The frame that carried a secret is wiped after it was written.",
 		Source:   "feature 11.10",
-		Unproven: "needs a host with a secret broker",
+		Unproven: "the coding product offers no secrets to any extension, and frames are not wiped where an embedder does",
 	},
 	{
 		ID:       EXT04Dyn001,
@@ -16467,7 +16484,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The diagnostics of a failed result export no new reference.",
 		Source:   "feature 12.9",
-		Unproven: "needs a host that shows diagnostics of tools",
+		Unproven: "this host reads no diagnostics out of the metadata of results, and so exports nothing from them",
 	},
 	{
 		ID:       EXT04Session001,
@@ -17692,7 +17709,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No key has an alias from an earlier name of the project: only octet_version, requires_octet, OCTET_ and octet_extension names count.",
 		Source:   "manifest 1; seed: Manifest",
-		Unproven: "needs a list of the earlier names",
+		Unproven: "the sources name none of the earlier names, so nothing can be tried",
 	},
 	{
 		ID:       MANFile014,
@@ -17703,7 +17720,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Capability declarations are shown to the person and confine nothing: the process has all rights of the user.",
 		Source:   "manifest 1, 2.5; seed: Kernel boundary",
-		Unproven: "needs a host that shows what an extension declares",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
 		ID:       MANId001,
@@ -18926,7 +18944,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "For services an extension is its manifest name and the SHA-256 digest of the manifest's identity, never its path.",
 		Source:   "manifest 3",
-		Unproven: "needs a host that offers a service with an owner",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service/agents",
 	},
 	{
 		ID:       MANIdentity005,
@@ -18937,7 +18956,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A process instance is an instance id made by the host and a process generation; rebuilding the host of extensions makes a new instance id.",
 		Source:   "manifest 3, 9.6",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/supervise",
 	},
 	{
 		ID:       MANIdentity006,
@@ -18948,7 +18968,8 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "An owner is session_id, extension_instance_id and process_generation, made by the host, and no value from a model or a child is authority for it.",
 		Source:   "manifest 9.6",
-		Unproven: "needs a host that keeps sessions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANIdentity007,
@@ -19341,7 +19362,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A call of the host for an item that the manifest does not declare fails with the extension's name, the kind and the item.",
 		Source:   "manifest 2.6",
-		Unproven: "needs a host that runs commands and hooks",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/extension",
 	},
 	{
 		ID:       MANDiag009,
@@ -19772,7 +19794,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "doctor, sessions, migrate and extension commands and the native host never start an extension.",
 		Source:   "manifest 7, 12.1; seed: Kernel boundary",
-		Unproven: "needs doctor, sessions and migrate commands and a native host; octet extension inspect starts the directory that it is given",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
 		ID:       MANStart003,
@@ -20213,7 +20236,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s, and a lifecycle notification within 250 ms.",
 		Source:   "manifest 9.2; S01",
-		Unproven: "needs a host that runs commands and hooks",
+		Unproven: "the deadlines of hooks and of observations are proven in host/hooks and host/service/lifecycle; nothing measures the two seconds of the answer of a person",
 	},
 	{
 		ID:       MANSuper007,
@@ -20236,7 +20259,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A prompt for input has at most 16 KiB, its answer at most 256 KiB, and a lifecycle reason or parked error text at most 4 KiB.",
 		Source:   "manifest 9.2",
-		Unproven: "needs a host that asks the person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service",
 	},
 	{
 		ID:       MANSuper009,
@@ -20307,7 +20331,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Message, queue, request, concurrency and process-tree bounds are no sandbox and are not shown as one.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		Unproven: "needs a host that shows what an extension declares",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
 		ID:       MANRestart001,
@@ -20557,7 +20582,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Confirmations, progress, artifacts, approvals and secret look-ups never cross generations.",
 		Source:   "manifest 9.5",
-		Unproven: "needs a host that reloads and restarts extensions",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host/service",
 	},
 	{
 		ID:       MANReloading010,
@@ -20640,7 +20666,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.",
 		Source:   "manifest 10",
-		Unproven: "needs a host that serves octet-mcp",
+		Unproven: "this host has no octet-mcp to serve, and no such option",
 	},
 	{
 		ID:       MANGate005,
@@ -20651,7 +20677,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled octet-web-search has a provider picker in the menu.",
 		Source:   "manifest 9.7, 12.2",
-		Unproven: "needs a host with an extensions menu",
+		Unproven: "this host has no octet-web-search, and so no picker for it",
 	},
 	{
 		ID:       MANGate006,
@@ -21106,7 +21132,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet serve hands on the launcher's environment, listens on loopback IPv4 alone, advertises full access alone, and has neither catalog nor lifecycle of extensions.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host with the application package octet-serve",
+		Unproven: "this release has no octet serve",
 	},
 	{
 		ID:       MANInstall023,
@@ -21117,7 +21143,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A destructive presentation action in Serve needs a second confirmation of the host, bound to instance, generation, revision and action.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host with the application package octet-serve",
+		Unproven: "this release has no octet serve",
 	},
 	{
 		ID:       MANInstall024,
@@ -21128,7 +21154,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet-serve is installed from package.toml, is never a candidate of discovery, and its compatibility and checksum are checked again before it starts.",
 		Source:   "manifest 11.5",
-		Unproven: "needs a host with the application package octet-serve",
+		Unproven: "this release has no octet serve, and installs no application packages",
 	},
 	{
 		ID:       MANSurface001,
@@ -21235,7 +21261,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet migrate pi --dry-run takes an inventory and runs nothing.",
 		Source:   "manifest 12.1",
-		Unproven: "needs a host with an extensions menu",
+		Unproven: "this release has no octet migrate",
 	},
 	{
 		ID:       MANSurface010,

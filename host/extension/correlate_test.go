@@ -124,7 +124,7 @@ func TestCorrelate_requiredParent(t *testing.T) {
 
 // The table of owners: a live parent, a settled one with its owner, and everything that is refused.
 //
-// EXT04-OWNER-012, EXT04-OWNER-013, EXT04-OWNER-014, EXT04-OWNER-017, EXT04-OWNER-018.
+// EXT04-OWNER-012, EXT04-OWNER-013, EXT04-OWNER-014, EXT04-OWNER-017, EXT04-OWNER-018, MAN-IDENTITY-006.
 func TestCorrelate_retainedParent(t *testing.T) {
 	for _, api := range []string{"0.2", "0.4"} {
 		t.Run(api, func(t *testing.T) {

@@ -55,8 +55,9 @@ func TestDeclares(t *testing.T) {
 		for _, name := range []string{"session_start", "session_end", "no_such_hook"} {
 			var undeclared *extension.UndeclaredError
 			h := extension.HookRun{Hook: name, Payload: featurewire.BeforePromptPayload{}}
-			if _, err := r.X.RunHook(t.Context(), h); r.X.Declares(name) || !errors.As(err, &undeclared) {
-				t.Errorf("API %s: %s is run: %v", c.api, name, err)
+			if _, err := r.X.RunHook(t.Context(), h); r.X.Declares(name) || !errors.As(err, &undeclared) ||
+				err.Error() != fmt.Sprintf("extension `demo` does not declare the hook %q", name) {
+				t.Errorf("API %s: %s is run: %v", c.api, name, err) // MAN-DIAG-008
 			}
 		}
 		if len(got) != len(c.want) || fmt.Sprint(got) != fmt.Sprint(inTableOrder(c.want)) {

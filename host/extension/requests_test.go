@@ -89,8 +89,8 @@ func TestExecute(t *testing.T) {
 			}
 			wantContext(t, api, r, params())
 			var undeclared *extension.UndeclaredError
-			if _, err := r.X.Execute(t.Context(), extension.Execution{Command: "other"}); !errors.As(err, &undeclared) {
-				t.Errorf("an unknown command: %v", err)
+			if _, err := r.X.Execute(t.Context(), extension.Execution{Command: "other"}); !errors.As(err, &undeclared) || err.Error() != "extension `demo` does not declare the command \"other\"" {
+				t.Errorf("an unknown command: %v", err) // MAN-DIAG-008
 			}
 			r.Serve(featurewire.MethodCommandExecute, func(int64, json.RawMessage) (any, error) { return json.RawMessage(`{"text":""}`), nil })
 			if got, err := r.X.Execute(t.Context(), extension.Execution{Command: "do"}); err != nil || got.Context != nil {

@@ -192,7 +192,7 @@ func TestPairs_wait(t *testing.T) {
 	})
 }
 
-// EXT03-HOOK-015, EXT03-HOOK-017: what is answered is on record, bounded, and has no effect.
+// EXT03-HOOK-015, EXT03-HOOK-017, EXT03-MODEL-011: what is answered is on record, bounded, and has no effect.
 func TestPairs_answers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for text, words := range map[string]string{

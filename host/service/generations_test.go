@@ -39,7 +39,7 @@ func (w waiting) Confirm(ctx context.Context, _ dialog.Question) (bool, error) {
 // What one generation was given is worth nothing to the next one of the same extension, for the same session
 // and in requests with the same ids, and the next one begins with nothing.
 //
-// EXT04-RELOAD-008.
+// EXT04-RELOAD-008, MAN-RELOADING-009.
 func TestServices_nothingPassesBetweenGenerations(t *testing.T) {
 	board, book, catalogs := &presentation.Board{}, shortcut.New(nil), tools.New(tools.Options{})
 	person := waiting{asked: make(chan struct{}, 1), answer: make(chan struct{}, 1)}

@@ -295,7 +295,7 @@ func TestUse_oneshot(t *testing.T) {
 }
 
 // MAN-RESTART-010, MAN-RELOADING-001, MAN-RUN-001, MAN-RUN-002, MAN-RUN-005, MAN-RUN-008, EXT04-RELOAD-015,
-// EXT04-OWNER-007: a rebuild begins anew, except for processes that are shared and the
+// EXT04-OWNER-007, MAN-IDENTITY-005: a rebuild begins anew, except for processes that are shared and the
 // same.
 func TestFleet_rebuild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

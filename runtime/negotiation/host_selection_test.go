@@ -77,6 +77,32 @@ func TestHostSelection_canonical(t *testing.T) {
 	}
 }
 
+// Of two faults in one selection the one that is looked for first is told, and the offer is looked at last; a
+// capability may be selected with none of its methods.
+//
+// EXT03-CONTRACT-025, EXT03-CONTRACT-026.
+func TestHostSelection_order(t *testing.T) {
+	const schema, encoding = "octet.extension.api/0.3", "octet-canonical-json-v1"
+	offer := offerText(`"session_lifecycle","theme_selection"`, `"session/create","theme/select"`, limits)
+	const over = `{"max_concurrent_requests":65,"max_frame_bytes":65536,"max_tools":16}`
+	for name, c := range map[string]struct{ selection, refused string }{
+		"no methods":              {selectionText(schema, encoding, caps+`,"session_lifecycle","theme_selection"`, calls, limits), ""},
+		"model before schema":     {`{"schema":"other","encoding":"other","capabilities":[],"methods":[]}`, "invalid_params"},
+		"schema before encoding":  {selectionText("octet.extension.api/0.4", "other", caps, calls, limits), "version_mismatch"},
+		"encoding before names":   {selectionText(schema, "other", caps+`,"telepathy"`, calls, limits), "invalid_params"},
+		"names before limits":     {selectionText(schema, encoding, caps+`,"core"`, calls, over), "capability_mismatch"},
+		"methods before limits":   {selectionText(schema, encoding, caps, calls+`,"theme/select"`, over), "capability_mismatch"},
+		"limits before the offer": {selectionText(schema, encoding, caps+`,"provider_stream"`, calls, over), "resource_exhausted"},
+		"the offer is looked at":  {selectionText(schema, encoding, caps+`,"provider_stream"`, calls, limits), "capability_mismatch"},
+	} {
+		_, err := NegotiateJSON([]byte(offer), []byte(c.selection))
+		var m *Mismatch
+		if c.refused == "" && err != nil || c.refused != "" && (!errors.As(err, &m) || m.Code.Name != c.refused) {
+			t.Errorf("%s: %v, want %q", name, err, c.refused)
+		}
+	}
+}
+
 // The manifest says whether session hooks are wanted, the offer whether they can be had.
 func TestHostSelection_sessionHooks(t *testing.T) {
 	for _, c := range []struct {

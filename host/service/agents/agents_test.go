@@ -517,3 +517,18 @@ func TestInterrupt(t *testing.T) {
 		s.ask(interrupt, target("nobody")).Refused(t, refused, "")
 	})
 }
+
+// What is kept for an extension names it by this: its name and a digest that tells
+// nothing of where it lies.
+//
+// MAN-IDENTITY-004.
+func TestPrincipal(t *testing.T) {
+	rig := extensiontest.Start(t, extensiontest.Setup{Name: "one"})
+	name, digest, _ := strings.Cut(Principal(rig.X), "@")
+	if name != "one" || len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
+		t.Errorf("it is %s", Principal(rig.X))
+	}
+	if other := extensiontest.Start(t, extensiontest.Setup{Name: "two"}); Principal(other.X) == Principal(rig.X) || Principal(rig.X) != name+"@"+digest {
+		t.Error("two extensions have one identity, or one has two")
+	}
+}

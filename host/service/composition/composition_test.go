@@ -601,3 +601,25 @@ func TestStore_bounds(t *testing.T) {
 		t.Errorf("another tool has %v, %v", other, err)
 	}
 }
+
+// The extension may give a nested call up; what runs for it ends with that, and the composing call goes on.
+//
+// EXT04-CANCEL-018
+func TestCall_givenUp(t *testing.T) {
+	started, ended := make(chan struct{}), make(chan struct{})
+	slow := named("slow", tool.Read, func(ctx context.Context, _ string) (tool.Result, error) {
+		close(started)
+		<-ctx.Done()
+		close(ended)
+		return tool.Result{}, context.Cause(ctx)
+	})
+	c := start(t, &memory{})
+	c.compose(func() {
+		p := c.Send(callOf, c.params(`"name":"slow","arguments":{}`))
+		<-started
+		c.Cancel(p)
+		p.Wait().Refused(t, featurewire.CodeRequestCancelled, "")
+		<-ended
+		c.ask(callOf, `"name":"quick","arguments":{}`).OK(t, `{"value":"x"}`)
+	}, slow, named("quick", tool.Read, says("x")))
+}

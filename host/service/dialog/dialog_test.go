@@ -219,6 +219,7 @@ func TestInput(t *testing.T) {
 		ask(parent, "Who?", false).OK(t, `{"value":null}`)
 		give("Ada", true, errors.New("gone"))
 		ask(parent, "Who?", false).OK(t, `{"value":null}`)
+		// MAN-SUPER-008
 		give(strings.Repeat("x", featurewire.MaxInputAnswerBytes), true, nil)
 		ask(parent, "Who?", false).OK(t, `{"value":"`+strings.Repeat("x", featurewire.MaxInputAnswerBytes)+`"}`)
 		give(strings.Repeat("x", featurewire.MaxInputAnswerBytes+1), true, nil)

@@ -28,6 +28,7 @@ func TestService_tells(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 		turn.Settle(done)
+		// MAN-SUPER-008
 		session.Settle(End{Outcome: featurewire.SettlementOutcomeLimitReached, Reason: strings.Repeat("x", featurewire.MaxLifecycleReasonBytes+1)})
 		tool := []string{
 			`tool/started {"run_id":"r1","session_id":"s1","tool_call_id":"c1","tool_name":"read","turn_id":"t1"}`,
