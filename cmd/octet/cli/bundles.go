@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -22,7 +19,7 @@ const bundleExitCodes = `Exit codes:
   0    done
   1    it was refused, and nothing has changed
   2    the command line is wrong
-  130  interrupted
+  130  interrupted; 128 and its number after another signal
 `
 
 // bundles manages the bundles of this machine. Without a home there is no place for them.
@@ -116,8 +113,13 @@ func (p *placeCommand) run(ctx context.Context, c *console, args []string) (int,
 	if err != nil {
 		return exitRefused, err
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, finish := ended(ctx, context.Canceled)
+	return finish(p.place(ctx, c, manager, args))
+}
+
+// place installs or updates.
+func (p *placeCommand) place(ctx context.Context, c *console, manager bundle.Manager, args []string) (int, error) {
+	byPath := len(args) == 0
 	source := bundle.Source{Archive: p.path}
 	act, done := manager.Install, "installed"
 	if p.update {

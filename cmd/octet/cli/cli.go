@@ -57,16 +57,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	c := newConsole(stdout, stderr)
 	c.in = bufio.NewReader(stdin)
 	c.stdin, _ = stdin.(*os.File)
-	code, err := dispatch(ctx, c, root(), nil, args)
-	if err == nil {
-		return code
-	}
-	c.errorf("%v", err)
-	var usage *usageError
-	if errors.As(err, &usage) {
-		return exitUsage
-	}
-	return code
+	defer quits()()
+	return c.outcome(dispatch(ctx, c, root(), nil, args))
 }
 
 func root() *command {

@@ -18,7 +18,9 @@ import (
 type console struct {
 	in           *bufio.Reader // what a person answers; nil: nobody is there
 	stdin        *os.File      // the same where it is one
-	out, err     io.Writer
+	out          *output
+	outFile      *os.File // the same where it is one
+	err          io.Writer
 	outTerminal  bool
 	errTerminal  bool
 	colour       bool // of standard error
@@ -27,7 +29,8 @@ type console struct {
 }
 
 func newConsole(out, err io.Writer) *console {
-	c := &console{out: out, err: err, outTerminal: terminal(out), errTerminal: terminal(err)}
+	c := &console{out: &output{to: out}, err: err, outTerminal: terminal(out), errTerminal: terminal(err)}
+	c.outFile, _ = out.(*os.File)
 	c.colour = c.errTerminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	return c
 }
@@ -37,7 +40,7 @@ func terminal(w io.Writer) bool {
 	return isFile && term.IsTerminal(int(f.Fd()))
 }
 
-// print writes text to standard output as it is. What cannot be printed is lost: nobody could be told.
+// print writes text to standard output as it is. That it could not be written is told at the end.
 func (c *console) print(text string) { c.printf("%s", text) }
 
 func (c *console) printf(format string, args ...any) {

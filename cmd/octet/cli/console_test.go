@@ -12,7 +12,7 @@ import (
 // onTerminal is a console that believes to be a terminal.
 func onTerminal(colour bool) (c *console, out, err *bytes.Buffer) {
 	out, err = &bytes.Buffer{}, &bytes.Buffer{}
-	return &console{out: out, err: err, outTerminal: true, errTerminal: true, colour: colour}, out, err
+	return &console{out: &output{to: out}, err: err, outTerminal: true, errTerminal: true, colour: colour}, out, err
 }
 
 func TestPlain(t *testing.T) {

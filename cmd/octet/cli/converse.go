@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -25,7 +24,6 @@ import (
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/session"
-	"github.com/octet-dev/octet/host/supervise"
 )
 
 // talk are the options of a conversation.
@@ -136,26 +134,38 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	defer signal.Stop(broken)
 	f, editor, finish := o.talk.front(c)
 	defer finish()
-	e, err := engine.Open(ctx, engine.Config{
+	ctx, signals := shutdowns(ctx)
+	return signals.finish(o.held(ctx, c, engine.Config{
 		Machine: machine(), Invocation: invocation, Surface: policy.Session, Flags: set.Words, Store: store,
 		Models: served, Providers: provided, Frontend: f, Model: o.talk.model,
 		Reasoning: either(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
 		Interface: agent.ToolInterface(either(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
 		Interactive: !o.talk.given.Changed("prompt"), Line: f.Line(), Terminal: f.Terminal(),
 		Warming: warming(settled.Config),
-	})
+	}, signals, held{f, editor, at, prompt}))
+}
+
+// held is what a conversation is held with.
+type held struct {
+	front  *chat.Front
+	editor *edit.Editor
+	at     opening
+	prompt string
+}
+
+// held opens an engine, holds a conversation, and takes all down again, within the bound of a signal if one came.
+func (o *ordinary) held(ctx context.Context, c *console, settings engine.Config, signals *shutdown, h held) (int, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	c.out.onLoss(func() { cancel(agent.ErrDisconnected) })
+	e, err := engine.Open(ctx, settings)
 	if err != nil {
 		return refused(c, err)
 	}
-	limit := supervise.ProductCap
-	ctx, signalled := ended(ctx)
-	defer func() { e.Close(limit) }()
-	code, err := o.talk.run(ctx, c, e, f, editor, at, prompt, invocation)
-	if number := signalled(); number != 0 {
-		limit = supervise.SignalCap
-		return 128 + int(number), nil
-	}
-	return code, err
+	defer func() { e.Close(signals.limit()) }()
+	signals.hastens(e.Kill)
+	signals.attend(o.talk.given.Changed("prompt"))
+	return o.talk.run(ctx, c, e, h, settings.Invocation)
 }
 
 // warmEvery is shorter than the five minutes that providers keep a cache for.
@@ -237,7 +247,7 @@ func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish fun
 	typed := c.stdin != nil && term.IsTerminal(int(c.stdin.Fd()))
 	switch {
 	case typed && c.outTerminal:
-		editor = edit.OfTerminal(c.stdin, c.out.(*os.File), history, nil)
+		editor = edit.OfTerminal(c.stdin, c.outFile, history, nil)
 		o.Ask, o.Terminal = true, os.Getenv("TERM") != "dumb"
 		o.Colour = o.Terminal && os.Getenv("NO_COLOR") == ""
 	case typed && c.errTerminal: // the answer goes elsewhere; questions still find the person
@@ -256,18 +266,18 @@ func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish fun
 }
 
 // run opens the conversation and holds it.
-func (t *talk) run(ctx context.Context, c *console, e *engine.Engine, f *chat.Front, editor *edit.Editor, at opening, prompt string, invocation selection.Invocation) (int, error) {
+func (t *talk) run(ctx context.Context, c *console, e *engine.Engine, h held, invocation selection.Invocation) (int, error) {
 	if t.given.Changed("prompt") {
-		return t.once(ctx, c, e, f, at, prompt)
+		return t.once(ctx, c, e, h.front, h.at, h.prompt)
 	}
-	conversation, err := at(ctx, e)
+	conversation, err := h.at(ctx, e)
 	if err != nil {
 		return notOpened(ctx, err)
 	}
-	talk := chat.New(f, e, conversation, &activation.Editor{
+	talk := chat.New(h.front, e, conversation, &activation.Editor{
 		Machine: machine(), Invocation: invocation, Tools: e.Taken, Required: t.require,
 	})
-	editor.SetComplete(talk.Complete)
+	h.editor.SetComplete(talk.Complete)
 	talk.Greet(Release)
 	ok, err := talk.Run(ctx)
 	switch {
@@ -295,39 +305,6 @@ func notOpened(ctx context.Context, err error) (int, error) {
 		return exitExtension, err
 	}
 	return exitTool, err
-}
-
-// ended ends a context when the program is told to end by a signal. Signalled says by which; it is called
-// once, and nothing is watched behind it.
-func ended(ctx context.Context) (context.Context, func() syscall.Signal) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
-	got := make(chan syscall.Signal, 1)
-	stop := make(chan struct{})
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		select {
-		case s := <-signals:
-			number, _ := s.(syscall.Signal)
-			got <- number
-			cancel(fmt.Errorf("%w: %v", agent.ErrShutdown, s))
-		case <-stop:
-		}
-	}()
-	return ctx, func() syscall.Signal {
-		signal.Stop(signals)
-		close(stop)
-		<-done
-		cancel(nil)
-		select {
-		case number := <-got:
-			return number
-		default:
-			return 0
-		}
-	}
 }
 
 const helpTalk = `  -p, --prompt PROMPT        one prompt instead of lines; - reads it from standard input

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -65,45 +62,20 @@ func runHost(ctx context.Context, c *console, args []string) (int, error) {
 	for _, d := range models.Diagnostics() {
 		c.errorf("%s", d)
 	}
-	ctx, signalled := aborted(ctx)
+	ctx, finish := ended(ctx, fmt.Errorf("%w: %w", agent.ErrShutdown, errSignal))
 	host := nativehost.New(nativehost.Options{
 		In: c.in, Out: c.out, Release: manifest.OctetVersion().String(), Machine: m, Models: models,
 		Diagnose: func(text string) { c.errorf("%s", text) },
 	})
-	err = host.Serve(ctx)
-	if number := signalled(); number != 0 {
-		return 128 + int(number), nil
+	served := host.Serve(ctx)
+	if code, _ := finish(exitOK, nil); code != exitOK {
+		return code, nil
 	}
-	if err != nil {
-		return exitTool, fmt.Errorf("the conversation broke: %w", err)
+	if served != nil {
+		return exitTool, fmt.Errorf("the conversation broke: %w", served)
 	}
 	return exitOK, nil
 }
 
 // errSignal is why a run is ended by a signal.
 var errSignal = errors.New("the host is ended by a signal")
-
-// aborted ends a context with the first signal that ends the host. What it returns says which one came.
-func aborted(ctx context.Context) (context.Context, func() syscall.Signal) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM)
-	stop, got := make(chan struct{}), make(chan syscall.Signal)
-	go func() {
-		var number syscall.Signal
-		select {
-		case s := <-signals:
-			number, _ = s.(syscall.Signal)
-			cancel(fmt.Errorf("%w: %w", agent.ErrShutdown, errSignal))
-		case <-stop:
-		}
-		got <- number
-	}()
-	return ctx, func() syscall.Signal {
-		signal.Stop(signals)
-		close(stop)
-		number := <-got
-		cancel(nil)
-		return number
-	}
-}

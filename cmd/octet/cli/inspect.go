@@ -12,6 +12,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/manifestdoc"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/process"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/manifest/folder"
 )
@@ -54,8 +55,13 @@ func (inspect *inspectCommand) run(ctx context.Context, c *console, args []strin
 	if _, err := source.Manifest.FlagValues(inspect.flags); err != nil {
 		return exitUsage, usagef("--flag: %v", err)
 	}
-	ctx, stop := interrupts(ctx, func() { c.note("cancelling") }, func() {})
-	defer stop()
+	ctx, stop := interrupts(ctx, func() { c.note("cancelling") }, process.KillAll)
+	code, err := inspect.held(ctx, c, source)
+	return stop(code), err
+}
+
+// held starts the extension, ends it, and shows what it is.
+func (inspect *inspectCommand) held(ctx context.Context, c *console, source *extension.Source) (int, error) {
 	x, err := extension.Start(ctx, source, inspect.options(c))
 	if err != nil {
 		return inspect.report(c, err)

@@ -88,7 +88,12 @@ func (call *callCommand) started(ctx context.Context, c *console, source *extens
 				x.Kill()
 			}
 		})
-	defer stop()
+	code, err := call.held(ctx, c, source, words, running.Store)
+	return stop(code), err
+}
+
+// held starts the extension, calls, and ends it. Running is told of it.
+func (call *callCommand) held(ctx context.Context, c *console, source *extension.Source, words []schema.Word, running func(*extension.Extension)) (int, error) {
 	options := call.options(c)
 	if call.given.Changed("timeout") {
 		options.Deadlines.Initialize = min(call.timeout, featurewire.RequestTimeoutMs*time.Millisecond)
@@ -97,7 +102,7 @@ func (call *callCommand) started(ctx context.Context, c *console, source *extens
 	if err != nil {
 		return call.report(c, err)
 	}
-	running.Store(x)
+	running(x)
 	if withheld := x.Withheld(); call.verbose && len(withheld) > 0 {
 		c.line(c.paint(dim, "not offered, for want of a conversation: "+strings.Join(withheld, ", ")))
 	}

@@ -43,21 +43,20 @@ func readHome(home string) ([]Declaration, []diagnostic.Diagnostic, error) {
 		return nil, nil, nil
 	}
 	path := File(home)
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(path) // before it is opened, which a pipe would wait in for ever
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	case !info.Mode().IsRegular():
+		return nil, nil, fmt.Errorf("%s is no regular file; it declares providers", path)
 	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer func() { _ = f.Close() }()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no regular file; it declares providers", path)
-	}
 	text, err := io.ReadAll(io.LimitReader(f, MaxFileBytes+1))
 	if err != nil {
 		return nil, nil, err

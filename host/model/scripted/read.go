@@ -29,9 +29,13 @@ func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.L
 // maxFaults bounds how many faults of one file are told.
 const maxFaults = 20
 
-// Load reads a script.
+// errSpecial is for a name that is no file. It is looked for before the file is opened: nobody may ever write into a
+// pipe, and whoever waits for that cannot be called off.
+var errSpecial = errors.New("it is no regular file; name a file that holds a script")
+
+// Load reads a script from a regular file.
 func Load(file string) (*Script, error) {
-	f, err := os.Open(file)
+	f, err := openRegular(file)
 	if err != nil {
 		return nil, fmt.Errorf("script %s: %w", file, cause(err))
 	}
@@ -41,6 +45,17 @@ func Load(file string) (*Script, error) {
 		return nil, fmt.Errorf("script %s: %w", file, cause(err))
 	}
 	return Parse(file, text)
+}
+
+func openRegular(file string) (*os.File, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errSpecial
+	}
+	return os.Open(file)
 }
 
 // cause takes the path out of an error of the file system; it is named already.
