@@ -13207,7 +13207,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`default_theme` counts only where it equals a file of `theme_paths`; the first valid one in the order of extension names holds for this session and yields to `--theme`, `OCTET_THEME` and a later `/theme`.",
 		Source:   "feature 9.2",
-		Unproven: "this host loads no themes of extensions and does not offer resource_paths_v1",
+		Unproven: "this host loads no themes of extensions: no conversation offers resource_paths_v1",
 	},
 	{
 		ID:       EXT04Hook099,
@@ -13218,7 +13218,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While `resources_discover` runs, the frontend goes on serving requests of extensions.",
 		Source:   "feature 9.2",
-		Unproven: "this host loads no resources of extensions and does not offer resource_paths_v1",
+		Unproven: "this host loads no resources of extensions: no conversation offers resource_paths_v1",
 	},
 	{
 		ID:       EXT04Hook100,
@@ -13229,7 +13229,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Discovered resources are published all at once at an idle boundary, fenced by owner, instance and generation.",
 		Source:   "feature 9.2",
-		Unproven: "this host loads no resources of extensions and does not offer resource_paths_v1",
+		Unproven: "this host loads no resources of extensions: no conversation offers resource_paths_v1",
 	},
 	{
 		ID:       EXT04Ctx001,

@@ -199,7 +199,8 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	e := c.engine
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
-		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible, Warming: e.config.Warming, Clock: e.config.Clock, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
+		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible,
+		Warming: e.config.Warming, Clock: e.config.Clock, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
