@@ -62,17 +62,11 @@ CREATE TABLE labels (
 // identify says which version a file has; 0 is an empty one. Nothing is changed.
 func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (version int, err error) {
 	var application, tables int
-	for _, ask := range []struct {
-		query string
-		into  *int
-	}{
-		{"PRAGMA application_id", &application},
-		{"PRAGMA user_version", &version},
-		{"SELECT count(*) FROM sqlite_schema", &tables},
-	} {
-		if err := conn.QueryRowContext(ctx, ask.query).Scan(ask.into); err != nil {
-			return 0, err
-		}
+	// One statement sees one moment: somebody else may be making the tables right now.
+	row := conn.QueryRowContext(ctx, `SELECT
+		(SELECT application_id FROM pragma_application_id), (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_schema)`)
+	if err := row.Scan(&application, &version, &tables); err != nil {
+		return 0, err
 	}
 	switch {
 	case application == 0 && version == 0 && tables == 0:

@@ -141,12 +141,8 @@ func (db *sqlite) upgrade(ctx context.Context, steps []string) (err error) {
 			return err
 		}
 	}
-	var mode string
-	if err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode); err != nil {
+	if err := db.writeAhead(ctx, conn); err != nil {
 		return err
-	}
-	if mode != "wal" {
-		return fmt.Errorf("the file system cannot keep a write-ahead log (mode %q)", mode)
 	}
 	if _, err := conn.ExecContext(ctx, "PRAGMA synchronous = FULL"); err != nil {
 		return err
@@ -155,6 +151,33 @@ func (db *sqlite) upgrade(ctx context.Context, steps []string) (err error) {
 		return nil
 	}
 	return migrate(ctx, conn, db.path, steps)
+}
+
+// writeAheadPause is the wait between two attempts to change the mode of a file that somebody else uses.
+const writeAheadPause = 10 * time.Millisecond
+
+// writeAhead puts the file into write-ahead mode. The database does not wait by itself for others that are
+// about to do the same.
+func (db *sqlite) writeAhead(ctx context.Context, conn *sql.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, db.lockWait)
+	defer cancel()
+	for {
+		var mode string
+		err := conn.QueryRowContext(ctx, "PRAGMA journal_mode = WAL").Scan(&mode)
+		switch {
+		case err == nil && mode == "wal":
+			return nil
+		case err == nil:
+			return fmt.Errorf("the file system cannot keep a write-ahead log (mode %q)", mode)
+		case code(err)&0xff != sqlite3.SQLITE_BUSY:
+			return err
+		}
+		select {
+		case <-time.After(writeAheadPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
 
 // openSQLiteReader opens a file that is there and changes nothing in it.
