@@ -161,9 +161,8 @@ func (e *Editor) scan() {
 		case <-e.stop:
 			return
 		}
-		if err != nil {
-			return
-		}
+		// The end is asked for anew each time: a question in between may have had it for its answer, and a
+		// terminal goes on behind it.
 	}
 }
 

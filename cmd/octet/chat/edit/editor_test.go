@@ -175,6 +175,20 @@ func TestRead_ends(t *testing.T) {
 	}
 }
 
+func TestRead_endsForEverybody(t *testing.T) {
+	in, keyboard := io.Pipe()
+	e := New(Options{
+		In: in, Out: &screen{columns: 80}, Terminal: true, Raw: func() (func(), error) { return func() {}, nil }, Size: func() int { return 80 },
+	})
+	defer e.Close()
+	_ = keyboard.Close()
+	for range 3 {
+		if _, err := e.Read(t.Context(), Ask{Prompt: "> "}); !errors.Is(err, io.EOF) {
+			t.Errorf("the end is %v", err)
+		}
+	}
+}
+
 func TestRead_wraps(t *testing.T) {
 	e, s, keyboard := typing(t, 10, Options{})
 	got, _ := read(t, e, keyboard, Ask{Prompt: "> "}, "1234567890123", "\x1b[H", "a", "\x1b[F", "z", "\r")
@@ -315,6 +329,10 @@ func TestRead_plain(t *testing.T) {
 	}
 	if _, err := e.Read(t.Context(), Ask{}); !errors.Is(err, io.EOF) {
 		t.Errorf("the end is %v", err)
+	}
+	// Whoever asks behind the end is told of it too.
+	if _, err := e.Read(t.Context(), Ask{}); !errors.Is(err, io.EOF) {
+		t.Errorf("the end is %v a second time", err)
 	}
 	if out.Len() != 0 {
 		t.Errorf("a pipe was shown %q", &out)

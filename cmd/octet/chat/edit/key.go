@@ -85,7 +85,8 @@ func pump(in io.Reader, keys chan<- key, stop <-chan struct{}) {
 			}
 		}
 		if err != nil {
-			send(key{name: gone})
+			for send(key{name: gone}) { // to everybody who asks
+			}
 			return
 		}
 	}
