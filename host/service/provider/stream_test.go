@@ -377,6 +377,8 @@ func TestStream_endsWithItsProcess(t *testing.T) {
 		p := r.Providers()[0]
 		a := ask(t.Context(), p, said("hi"))
 		tell(rig, (<-asked).StreamID, 0, "started", `{}`)
+		rig.Flush()
+		synctest.Wait() // the event has been taken, so the end comes behind it
 		rig.Exit(1)
 		<-a.done
 		failure(t, a.err, model.StreamStart, "the extension has ended")
