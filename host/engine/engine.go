@@ -89,6 +89,8 @@ type Engine struct {
 	changing change
 	dialogs  atomic.Int64 // so many were begun
 
+	unanswered sync.Map // extension/hook that a warning was given for
+
 	closeOnce sync.Once
 	ending    []supervise.Ending
 }

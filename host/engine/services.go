@@ -64,7 +64,7 @@ func (e *Engine) serve() error {
 		Foreground: e.foreground,
 		Changed:    func(name string) { e.config.Frontend.Show(Presented{Extension: name}) },
 	}
-	s.hooks = hooks.New(hooks.Options{Ready: e.ready, State: e.state, Pool: &s.pool})
+	s.hooks = hooks.New(hooks.Options{Ready: e.ready, State: e.state, Pool: &s.pool, Failed: e.openedByFailure})
 	intents := policyintent.New(policyintent.Options{Settings: func() policy.Settings { return e.Selection().Policy }})
 	s.bindings = append(s.bindings,
 		extension.Binding{Started: s.started, Ended: s.ended},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/octet-dev/octet/process"
@@ -159,7 +160,7 @@ func (x *Extension) askFailed(a Ask, over, err error) error {
 	case errors.As(err, &answer):
 		return &Failure{
 			Kind: Refused, Cause: err, Stderr: x.process.Stderr(),
-			Message: fmt.Sprintf("extension RPC error %d: %s%s", answer.Code, answer.Message, detail(answer.Data)),
+			Message: fmt.Sprintf("extension RPC error %d: %s%s", answer.Code, remote(answer.Message), detail(answer.Data)),
 		}
 	case errors.As(err, &framing) && framing.From == frame.Host:
 		return &Failure{
@@ -176,13 +177,27 @@ func (x *Extension) askFailed(a Ask, over, err error) error {
 	}
 }
 
+// maxRemoteText bounds what a failure repeats of the text of an error answer, in bytes.
+const maxRemoteText = 4096
+
+// remote is the text of an error answer in one line and within the bound.
+func remote(text string) string {
+	const mark = "... (cut)"
+	whole := len(text)
+	text = strings.ToValidUTF8(text[:min(whole, maxRemoteText)], "")
+	if whole > maxRemoteText {
+		text += mark
+	}
+	return strings.NewReplacer("\r\n", " ", "\n", " ", "\r", " ").Replace(text)
+}
+
 // detail shows the data of an error answer that is a short text or object.
 func detail(data []byte) string {
 	const longest = 300
 	if len(data) == 0 || len(data) > longest || string(data) == "null" {
 		return ""
 	}
-	return " " + string(data)
+	return " " + remote(string(data))
 }
 
 // ending says how a request ended whose context has.

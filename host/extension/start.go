@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -227,7 +228,7 @@ func (x *Extension) initializeFailed(err error) error {
 	case errors.As(err, &framing) && framing.From == frame.Host:
 		return x.failed(Initialize, x.named(fmt.Sprintf("was not asked to initialize: the request exceeds %d bytes; give shorter flag values", framing.Bound)), err)
 	case errors.As(err, &answer):
-		return x.failed(Initialize, x.named(fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, answer.Message)), err)
+		return x.failed(Initialize, x.named(fmt.Sprintf("refused to initialize: extension RPC error %d: %s", answer.Code, remote(answer.Message))), err)
 	}
 	return x.ended(err)
 }
@@ -252,9 +253,7 @@ func (x *Extension) diagnosed(d peer.Diagnostic) {
 	if !d.ID.IsZero() {
 		text += ", id " + d.ID.String()
 	}
-	if d.Rule != "" {
-		text += " (" + d.Rule + ")"
-	}
+	text = ruled(text, d.Rule)
 	if d.Blame == peer.Remote {
 		x.ignore(text)
 		return
@@ -324,8 +323,13 @@ func protocolDetail(e *peer.ProtocolError) string {
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
-	if e.Rule != "" {
-		text += " (" + e.Rule + ")"
+	return ruled(text, e.Rule)
+}
+
+// ruled puts the id of a rule behind a text that does not name it yet.
+func ruled(text, rule string) string {
+	if mark := "(" + rule + ")"; rule != "" && !strings.Contains(text, mark) {
+		return text + " " + mark
 	}
 	return text
 }

@@ -39,6 +39,8 @@ type Options struct {
 	Resources bool
 	// Diagnose takes what went wrong with a hook. Nil: Extension.Diagnose.
 	Diagnose func(x *extension.Extension, text string)
+	// Failed takes, besides, each hook that gave no answer and so counts as no opinion. Nil: nobody wants to know.
+	Failed func(x *extension.Extension, hook string, err error)
 }
 
 // Set runs the hooks of the extensions that are ready. Its methods may be called from any goroutine.
@@ -131,6 +133,9 @@ func (s *Set) failed(x *extension.Extension, hook string, err error) {
 		return
 	}
 	s.options.Diagnose(x, bounded(fmt.Sprintf("hook %q counts as no opinion: %v", hook, err)))
+	if s.options.Failed != nil {
+		s.options.Failed(x, hook, err)
+	}
 }
 
 // maxDiagnosticBytes bounds a diagnostic that repeats what an extension said.

@@ -325,6 +325,18 @@ func (r *run) Snapshot(context.Context) (tool.Snapshot, error) {
 	return tool.Of(list...)
 }
 
+// inRequest is an error of a store with a remedy for whoever writes requests: they have a session_dir where the
+// command line has --data-dir.
+func inRequest(err error) error {
+	var failed *session.Error
+	if !errors.As(err, &failed) || !strings.Contains(failed.Remedy, "--data-dir") {
+		return err
+	}
+	own := *failed
+	own.Remedy = strings.ReplaceAll(own.Remedy, "--data-dir", "session_dir")
+	return &own
+}
+
 // openSession finds or makes the session.
 func (r *run) openSession(ctx context.Context) error {
 	q := r.request
@@ -339,7 +351,7 @@ func (r *run) openSession(ctx context.Context) error {
 	}
 	var err error
 	if r.store, err = session.Open(ctx, filepath.Join(dir, storeName)); err != nil {
-		return refuse(codeSession, "%v", err)
+		return refuse(codeSession, "%v", inRequest(err))
 	}
 	id, err := r.find(ctx)
 	if err != nil {
@@ -349,12 +361,12 @@ func (r *run) openSession(ctx context.Context) error {
 	if fresh {
 		made, err := r.store.Create(ctx, session.New{Workspace: r.selected.Workspace, Name: q.SessionID, Model: r.info.Provider + ":" + r.info.Model})
 		if err != nil {
-			return refuse(codeSession, "%v", err)
+			return refuse(codeSession, "%v", inRequest(err))
 		}
 		id = made.ID
 	}
 	if r.session, err = r.store.Begin(ctx, id); err != nil {
-		return refuse(codeSession, "%v", err)
+		return refuse(codeSession, "%v", inRequest(err))
 	}
 	if fresh {
 		return r.seed(ctx)

@@ -71,6 +71,9 @@ func Compile(ctx context.Context, text []byte) (*Schema, error) {
 		if err != nil {
 			return nil, fmt.Errorf("schema: %w", short(err))
 		}
+		if err := endless(compiled); err != nil {
+			return nil, fmt.Errorf("schema: %w", err)
+		}
 		return &Schema{compiled: compiled}, nil
 	})
 }

@@ -173,8 +173,7 @@ func (d *sessionsDeleteCommand) delete(ctx context.Context, c *console, words []
 			return err
 		}
 		if !agreed {
-			c.note("nothing was deleted")
-			return nil
+			return errors.New("nothing was deleted; answer with y, or use --yes")
 		}
 	}
 	count, err := store.Delete(ctx, ids...)
