@@ -151,8 +151,11 @@ func TestCancel_causes(t *testing.T) {
 		status Status
 		stored session.Outcome
 	}{
-		{ErrInterrupted, Interrupted, session.Interrupted}, {ErrDisconnected, Disconnected, session.Interrupted},
-		{ErrShutdown, Shutdown, session.Interrupted}, {errors.New("enough"), Cancelled, session.Cancelled}, {nil, Cancelled, session.Cancelled},
+		{ErrInterrupted, Interrupted, session.Interrupted},
+		{ErrDisconnected, Disconnected, session.Interrupted},
+		{ErrShutdown, Shutdown, session.Interrupted},
+		{errors.New("enough"), Cancelled, session.Cancelled},
+		{nil, Cancelled, session.Cancelled},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			reached := make(chan struct{})

@@ -151,9 +151,14 @@ func TestHooks_afterResponseOfWholeAnswersAlone(t *testing.T) {
 		cause  error
 		status Status
 	}{
-		{says("done"), nil, Completed}, {fails(model.Error{Message: "no"}, "half"), nil, Failed}, {cut, nil, LimitReached},
-		{calls("echo", `{}`), nil, LimitReached}, {nil, context.Canceled, Cancelled}, {nil, ErrInterrupted, Interrupted},
-		{nil, ErrDisconnected, Disconnected}, {nil, ErrShutdown, Shutdown},
+		{says("done"), nil, Completed},
+		{fails(model.Error{Message: "no"}, "half"), nil, Failed},
+		{cut, nil, LimitReached},
+		{calls("echo", `{}`), nil, LimitReached},
+		{nil, context.Canceled, Cancelled},
+		{nil, ErrInterrupted, Interrupted},
+		{nil, ErrDisconnected, Disconnected},
+		{nil, ErrShutdown, Shutdown},
 	} {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		if c.step == nil {

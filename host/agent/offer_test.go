@@ -20,8 +20,12 @@ func TestContext_placements(t *testing.T) {
 	d := sit(t, calls("echo", `{}`), says("done")).tools(echo("echo", tool.None, false))
 	d.options.System = "You are octet."
 	h := &recorder{contexts: []Context{
-		{Label: "front", Content: "A", Placement: SystemPrefix, Source: "ext"}, {Label: "back", Content: "B", Placement: SystemSuffix},
-		{Label: "before", Content: "C", Placement: PromptPrefix}, {Content: "D"}, {Label: "odd", Content: "E", Placement: "elsewhere"}, {Label: "blank", Content: " \n"},
+		{Label: "front", Content: "A", Placement: SystemPrefix, Source: "ext"},
+		{Label: "back", Content: "B", Placement: SystemSuffix},
+		{Label: "before", Content: "C", Placement: PromptPrefix},
+		{Content: "D"},
+		{Label: "odd", Content: "E", Placement: "elsewhere"},
+		{Label: "blank", Content: " \n"},
 	}}
 	h.call = Opinion{Context: []Context{{Label: "hint", Content: "F"}}}
 	d.options.Hooks = h

@@ -263,8 +263,10 @@ func TestRun_stopReasons(t *testing.T) {
 		status Status
 		code   string
 	}{
-		{model.StopEnd, Completed, ""}, {model.StopLength, LimitReached, CodeLength},
-		{model.StopFiltered, Failed, CodeFiltered}, {model.StopCancelled, Failed, CodeProvider},
+		{model.StopEnd, Completed, ""},
+		{model.StopLength, LimitReached, CodeLength},
+		{model.StopFiltered, Failed, CodeFiltered},
+		{model.StopCancelled, Failed, CodeProvider},
 	} {
 		d := sit(t, stops(c.reason))
 		d.wantStatus(d.run(context.Background(), "go"), c.status, c.code)

@@ -130,6 +130,7 @@ func (p *person) Show(e agent.Event) {
 	text, err := agent.MarshalEvent(e)
 	p.told = append(p.told, fmt.Sprintf("%s %v", text, err))
 }
+
 func (*person) Ask(context.Context, permission.Question) (permission.Answer, error) {
 	return permission.Answer{}, nil
 }

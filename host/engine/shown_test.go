@@ -72,7 +72,8 @@ func TestShown_composingToolsAlone(t *testing.T) {
 func contextOf(t *testing.T, params string) (host struct {
 	SessionID string `json:"session_id"`
 	Name      string `json:"session_name"`
-}, owner *featurewire.ResourceOwner) {
+}, owner *featurewire.ResourceOwner,
+) {
 	t.Helper()
 	var p struct {
 		Context struct {

@@ -61,8 +61,11 @@ func TestAccept_definitions(t *testing.T) {
 		{"prompt_guidelines", `["use it"]`, nil, []string{featurewire.FeatureToolPromptMetadataV1}},
 		{"composition", `{"mode":"on","inline_budget":10}`, nil, []string{featurewire.FeatureToolCompositionV1}},
 		{"operation", `{"id":"op","resource_inputs":[],"resource_outputs":[]}`, nil, []string{operations}},
-		{"operation", `{"id":"op","resource_inputs":[],"resource_outputs":[{"path":"/a","type":"t"}]}`,
-			[]string{operations}, []string{operations, featurewire.FeatureResourceRefsV1}},
+		{
+			"operation", `{"id":"op","resource_inputs":[],"resource_outputs":[{"path":"/a","type":"t"}]}`,
+			[]string{operations},
+			[]string{operations, featurewire.FeatureResourceRefsV1},
+		},
 	} {
 		t.Run(c.member, func(t *testing.T) {
 			if err := defined(t, c.member, c.value, c.with); err != nil {

@@ -57,7 +57,9 @@ func resources(n int) []string {
 func TestPostMutation_badPayload(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n, m := range []agent.Mutation{
-			{ID: "A B", Kind: "resource", State: "committed"}, {ID: "a", Kind: "other", State: "committed"}, {ID: "b", Kind: "resource", State: "begun"},
+			{ID: "A B", Kind: "resource", State: "committed"},
+			{ID: "a", Kind: "other", State: "committed"},
+			{ID: "b", Kind: "resource", State: "begun"},
 			{ID: "c", Kind: "resource", State: "committed", Resources: resources(featurewire.MaxAffectedResources + 1)},
 		} {
 			c := assemble(t, featurewire.HookPostMutation, options{}, rescan(`"r"`))

@@ -62,15 +62,19 @@ func (host) Compacting() bool                                    { return false 
 func (host) Compact(context.Context, string) (sessions.Compaction, error) {
 	return sessions.Compaction{}, nil
 }
+
 func (host) Composed(context.Context, string, string) (map[string]json.RawMessage, error) {
 	return nil, nil
 }
+
 func (host) Compose(context.Context, string, string, map[string]json.RawMessage, []string) error {
 	return nil
 }
+
 func (host) Find(id string) (theme.Theme, bool) {
 	return theme.Theme{ID: id, Trust: theme.User}, id == "x"
 }
+
 func (host) Select(context.Context, theme.Selection) (theme.Verdict, error) {
 	return theme.Verdict{Status: canonicalwire.ThemeSelectStatusSelected}, nil
 }
@@ -83,6 +87,7 @@ func (family) Ceilings(string) agents.Ceilings { return agents.Ceilings{} }
 func (family) Models(context.Context, string) ([]model.Info, error) {
 	return []model.Info{{Provider: "p", Model: "m"}}, nil
 }
+
 func (family) Open(context.Context, agents.Child) (agents.Opened, error) {
 	return agents.Opened{Kernel: silent{}, Session: "child"}, nil
 }
@@ -106,6 +111,7 @@ func (toolless) Tools() tool.Snapshot {
 	}
 	return none
 }
+
 func (toolless) Call(context.Context, string, json.RawMessage) (tool.Result, error) {
 	return tool.Result{}, errors.New("there is no tool")
 }

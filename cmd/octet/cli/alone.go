@@ -82,6 +82,7 @@ func (noConversation) SetName(context.Context, string, string) error { return er
 func (noConversation) SetLabel(context.Context, string, string, string) error {
 	return errNoConversation
 }
+
 func (noConversation) Inject(context.Context, string, string, conversation.Message) error {
 	return errNoConversation
 }

@@ -288,9 +288,15 @@ func TestEvents(t *testing.T) {
 		id, k := s.child("k", "")
 		s.ask(events, target(id)+`,"after_sequence":0`).OK(t, `{"agent_id":"`+id+`","session_id":"child-1","events":[],"next_sequence":0,"has_more":false,"status":{"state":"running"}}`)
 		for _, e := range []agent.Event{
-			agent.RunStarted{}, agent.TurnStarted{}, agent.TextDelta{Text: "a"}, agent.ReasoningDelta{Text: "hidden"}, agent.AnswerDiscarded{},
-			agent.ToolStarted{CallID: "c", Name: "read"}, agent.ToolFinished{CallID: "c", Name: "read", Status: agent.ToolCompleted},
-			agent.TurnFinished{Calls: 1}, agent.RunSettled{Outcome: agent.Outcome{Status: agent.Completed}},
+			agent.RunStarted{},
+			agent.TurnStarted{},
+			agent.TextDelta{Text: "a"},
+			agent.ReasoningDelta{Text: "hidden"},
+			agent.AnswerDiscarded{},
+			agent.ToolStarted{CallID: "c", Name: "read"},
+			agent.ToolFinished{CallID: "c", Name: "read", Status: agent.ToolCompleted},
+			agent.TurnFinished{Calls: 1},
+			agent.RunSettled{Outcome: agent.Outcome{Status: agent.Completed}},
 		} {
 			k.child.Emit(e)
 		}

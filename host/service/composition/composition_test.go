@@ -159,9 +159,12 @@ func TestDefinition_ofAComposingTool(t *testing.T) {
 		composition string
 		bound, good bool
 	}{
-		{`{"mode":"on","inline_budget":0}`, true, true}, {`{"mode":"only","inline_budget":16000}`, true, true},
-		{`{"mode":"on","inline_budget":16001}`, true, false}, {`{"mode":"on","inline_budget":0,"stray":1}`, true, false},
-		{`{"mode":"off","inline_budget":0}`, true, false}, {`{"mode":"on","inline_budget":0}`, false, false},
+		{`{"mode":"on","inline_budget":0}`, true, true},
+		{`{"mode":"only","inline_budget":16000}`, true, true},
+		{`{"mode":"on","inline_budget":16001}`, true, false},
+		{`{"mode":"on","inline_budget":0,"stray":1}`, true, false},
+		{`{"mode":"off","inline_budget":0}`, true, false},
+		{`{"mode":"on","inline_budget":0}`, false, false},
 	} {
 		var bindings []extension.Binding
 		if c.bound {
@@ -186,8 +189,10 @@ func TestVisible(t *testing.T) {
 	on.composes = &featurewire.ToolComposition{Mode: featurewire.CompositionModeOn}
 	only.composes = &featurewire.ToolComposition{Mode: featurewire.CompositionModeOnly}
 	for _, c := range []struct{ all, want []tool.Tool }{
-		{[]tool.Tool{a, b}, []tool.Tool{a, b}}, {[]tool.Tool{a, b, on}, []tool.Tool{a, b, on}},
-		{[]tool.Tool{a, b, on, only}, []tool.Tool{on, only}}, {[]tool.Tool{a, only}, []tool.Tool{only}},
+		{[]tool.Tool{a, b}, []tool.Tool{a, b}},
+		{[]tool.Tool{a, b, on}, []tool.Tool{a, b, on}},
+		{[]tool.Tool{a, b, on, only}, []tool.Tool{on, only}},
+		{[]tool.Tool{a, only}, []tool.Tool{only}},
 	} {
 		if got := Visible(set(c.all)); !slices.Equal(got, c.want) {
 			t.Errorf("of %d tools %d are visible, want %d", len(c.all), len(got), len(c.want))
@@ -526,6 +531,7 @@ type stored struct{ *session.Session }
 func (s stored) Composed(ctx context.Context, _, tool string) (map[string]json.RawMessage, error) {
 	return s.Session.Composed(ctx, tool)
 }
+
 func (s stored) Compose(ctx context.Context, _, tool string, set map[string]json.RawMessage, remove []string) error {
 	return s.Session.Compose(ctx, tool, set, remove)
 }

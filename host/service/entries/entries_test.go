@@ -36,12 +36,15 @@ func (s *store) note(format string, args ...any) error {
 func (s *store) AppendEntry(_ context.Context, owner string, e Entry) (string, error) {
 	return s.id, s.note("%s: %s %s %.20s %s", owner, e.Extension, e.Type, e.Data, e.Hook)
 }
+
 func (s *store) SetName(_ context.Context, owner, name string) error {
 	return s.note("%s: name %.20q", owner, name)
 }
+
 func (s *store) SetLabel(_ context.Context, owner, entry, label string) error {
 	return s.note("%s: label %.20s %.20q", owner, entry, label)
 }
+
 func (s *store) Inject(_ context.Context, owner, extension string, m conversation.Message) error {
 	return s.note("%s: %s says as %s %.20q", owner, extension, m.Role, m.PlainText())
 }

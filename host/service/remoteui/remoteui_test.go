@@ -518,10 +518,21 @@ func TestIntercept(t *testing.T) {
 			return s.service.Intercept(context.Background(), s.X, extensiontest.DefaultFront, data)
 		}
 		for _, c := range []struct{ data, answer, want string }{
-			{"a", "b", "b"}, {"a", "", ""}, {"a", "\x1b[A", "\x1b[A"}, {"a", "\x1b", "\x1b"}, {"a", "\x1bx", "\x1bx"},
-			{"a", strings.Repeat("b", 256), strings.Repeat("b", 256)}, {strings.Repeat("a", 256), "b", "b"},
-			{"a", strings.Repeat("b", 257), "a"}, {"a", "\x1b[1;", "a"}, {"a", "\x1b]0;x\a", "a"}, {"a", "\x1b[10;20R", "a"}, {"a", "\x1b[?1;2c", "a"},
-			{"a", "\x1b[0n", "a"}, {"a", "x\x1b[?1u", "a"}, {"a", "\x1bP1$r\x1b\\", "a"},
+			{"a", "b", "b"},
+			{"a", "", ""},
+			{"a", "\x1b[A", "\x1b[A"},
+			{"a", "\x1b", "\x1b"},
+			{"a", "\x1bx", "\x1bx"},
+			{"a", strings.Repeat("b", 256), strings.Repeat("b", 256)},
+			{strings.Repeat("a", 256), "b", "b"},
+			{"a", strings.Repeat("b", 257), "a"},
+			{"a", "\x1b[1;", "a"},
+			{"a", "\x1b]0;x\a", "a"},
+			{"a", "\x1b[10;20R", "a"},
+			{"a", "\x1b[?1;2c", "a"},
+			{"a", "\x1b[0n", "a"},
+			{"a", "x\x1b[?1u", "a"},
+			{"a", "\x1bP1$r\x1b\\", "a"},
 		} {
 			say(c.answer)
 			if got := use(c.data); got != c.want {
