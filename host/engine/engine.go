@@ -253,7 +253,7 @@ func (e *Engine) diagnose(list ...diagnostic.Diagnostic) {
 
 // changed passes a step of an extension on.
 func (e *Engine) changed(c supervise.Change) {
-	e.config.Frontend.Show(ExtensionChanged{Name: c.Name, State: c.State, Generation: c.Generation})
+	e.config.Frontend.Show(ExtensionChanged{Name: c.Name, State: c.State, Generation: c.Generation, Reason: c.Reason})
 }
 
 // missing says which required tools nobody offers.

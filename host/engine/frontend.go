@@ -25,6 +25,8 @@ type ExtensionChanged struct {
 	Name       string          `json:"name"`
 	State      supervise.State `json:"state"`
 	Generation int64           `json:"generation"`
+	// Reason says why it is in backoff, degraded or parked.
+	Reason string `json:"reason,omitempty"`
 }
 
 // StatusShown: an extension wants something shown on a surface. An empty value takes it away.

@@ -54,7 +54,11 @@ func (f *Fleet) supervise(m Member) *Supervisor {
 	s := New(m, f.options.Options)
 	s.changed = func(state State, generation int64) {
 		revision := f.publish()
-		f.steps.post(Change{Name: m.Name, State: state, Generation: generation, Revision: revision})
+		change := Change{Name: m.Name, State: state, Generation: generation, Revision: revision}
+		if state == Backoff || state == Parked || state == Degraded {
+			change.Reason = s.Status().LastError
+		}
+		f.steps.post(change)
 	}
 	return s
 }

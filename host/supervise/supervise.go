@@ -162,4 +162,6 @@ type Change struct {
 	Generation int64
 	// Revision is that of the catalog in force now.
 	Revision uint64
+	// Reason says why it failed, where the state is one of failure; at most MaxErrorBytes.
+	Reason string
 }

@@ -121,16 +121,32 @@ func TestShow_news(t *testing.T) {
 		"the network once": {Options{}, []agent.Event{agent.WaitingForNetwork{Waited: 1}, agent.WaitingForNetwork{Waited: 2}, agent.NetworkBack{}}, "waiting for the network\n"},
 		"uncertainty once": {Options{}, []agent.Event{agent.UsageUncertain{Reason: "r"}, agent.UsageUncertain{Reason: "r"}}, "  some usage was not counted (r): figures are known subtotals from here on\n"},
 		"a retry":          {Options{}, []agent.Event{agent.RetryScheduled{Reason: "busy", Attempt: 2, Millis: 1500}}, "  the model failed: busy; attempt 2 comes in 1.5s\n"},
-		"a crash":          {Options{}, []agent.Event{engine.ExtensionChanged{Name: "x", State: supervise.Crashed}}, "extension x: crashed\n"},
-		"no step":          {Options{}, []agent.Event{engine.ExtensionChanged{Name: "x", State: supervise.Ready}}, ""},
-		"each step":        {Options{Verbose: true}, []agent.Event{engine.ExtensionChanged{Name: "x", State: supervise.Ready}}, "extension x: ready\n"},
-		"a drawing":        {Options{}, []agent.Event{engine.Rendered{Text: "one\ntwo"}}, "  one\n  two\n"},
-		"a compaction":     {Options{}, []agent.Event{agent.CompactionStarted{Entries: 3}, agent.CompactionSettled{Compaction: agent.Compaction{TokensBefore: 9}}}, "  the conversation was summed up (9 tokens before)\n"},
-		"a failed one":     {Options{}, []agent.Event{agent.CompactionFailed{Reason: "why"}}, "  the conversation was not summed up: why\n"},
+		"a crash": {Options{}, []agent.Event{
+			engine.ExtensionChanged{Name: "x", State: supervise.Crashed, Generation: 1},
+			engine.ExtensionChanged{Name: "x", State: supervise.Backoff, Generation: 1, Reason: "exit code 3"},
+		}, "extension x has gone and is started again: exit code 3\n"},
+		"no step":      {Options{}, []agent.Event{engine.ExtensionChanged{Name: "x", State: supervise.Ready}}, ""},
+		"each step":    {Options{Verbose: true}, []agent.Event{engine.ExtensionChanged{Name: "x", State: supervise.Ready}}, "extension x: ready\n"},
+		"a drawing":    {Options{}, []agent.Event{engine.Rendered{Text: "one\ntwo"}}, "  one\n  two\n"},
+		"a compaction": {Options{}, []agent.Event{agent.CompactionStarted{Entries: 3}, agent.CompactionSettled{Compaction: agent.Compaction{TokensBefore: 9}}}, "  the conversation was summed up (9 tokens before)\n"},
+		"a failed one": {Options{}, []agent.Event{agent.CompactionFailed{Reason: "why"}}, "  the conversation was not summed up: why\n"},
 	} {
 		if out, notes := shown(c.options, c.events...); out != "" || notes != c.notes {
 			t.Errorf("%s: %q and %q, want %q", what, out, notes, c.notes)
 		}
+	}
+}
+
+// However many notifications an extension sends in a run, a bounded number is shown, and the rest is counted.
+func TestShow_boundsNotifications(t *testing.T) {
+	var events []agent.Event
+	for range maxNotified + 280 {
+		events = append(events, agent.Notified{Notification: agent.Notification{Source: "x", Level: "info", Message: "m"}})
+	}
+	one := strings.Repeat("info from x: m\n", maxNotified) + "  20 notifications of x are shown; further ones are counted\n  280 more notifications of x were not shown\n"
+	events = append(events, agent.RunSettled{})
+	if _, notes := shown(Options{}, append(events, events...)...); notes != one+one {
+		t.Errorf("got %q", notes)
 	}
 }
 

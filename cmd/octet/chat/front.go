@@ -50,13 +50,14 @@ type Front struct {
 	status   string // the line that stands at the bottom
 	statuses map[string]string
 	told     map[string]bool // what is told once
+	notified map[string]int  // notifications by extension since the last run
 }
 
 var _ engine.Frontend = (*Front)(nil)
 
 // NewFront makes a front.
 func NewFront(o Options) *Front {
-	return &Front{options: o, asks: make(chan ask), statuses: map[string]string{}, told: map[string]bool{}}
+	return &Front{options: o, asks: make(chan ask), statuses: map[string]string{}, told: map[string]bool{}, notified: map[string]int{}}
 }
 
 // ask is one question for the person. Whoever attends reads the answer and sends it.

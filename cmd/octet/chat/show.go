@@ -2,6 +2,8 @@ package chat
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,6 +50,7 @@ func (f *Front) Show(event agent.Event) {
 		f.notifiedLocked(e.Notification)
 	case agent.RunSettled:
 		f.settleLocked()
+		f.unshownLocked()
 	default:
 		f.troubleLocked(event)
 	}
@@ -147,7 +150,19 @@ func count(current, total *int64, unit string) string {
 	return strings.TrimSpace(text + " " + unit)
 }
 
+// maxNotified is how many notifications of one extension are shown between two prompts.
+const maxNotified = 20
+
+// notifiedLocked shows a notification. What exceeds the bound is counted, and told of at the end of the run.
 func (f *Front) notifiedLocked(n agent.Notification) {
+	f.notified[n.Source]++
+	switch count := f.notified[n.Source]; {
+	case count == maxNotified+1:
+		f.noteLocked(f.paint(dim, fmt.Sprintf("  %d notifications of %s are shown; further ones are counted", maxNotified, line(n.Source))))
+		return
+	case count > maxNotified:
+		return
+	}
 	k, known := map[string]colour{"success": green, "warning": yellow, "error": red}[n.Level]
 	text := n.Level
 	if n.Source != "" {
@@ -204,17 +219,37 @@ func (f *Front) troubleLocked(event agent.Event) {
 	}
 }
 
-// changedLocked tells of extensions that fail; the rest is shown where everything is.
+// changedLocked tells of extensions that fail, with the reason once it is known; the rest is shown where everything
+// is. One that is gone because octet ends is never started again, and nothing is said.
 func (f *Front) changedLocked(e engine.ExtensionChanged) {
 	text := fmt.Sprintf("extension %s: %s", line(e.Name), e.State)
+	if e.State == supervise.Backoff {
+		text = fmt.Sprintf("extension %s has gone and is started again", line(e.Name))
+	}
+	if e.Reason != "" && e.Generation > 0 { // what never started is told of as a diagnostic
+		text += ": " + cut(line(e.Reason), maxReason)
+	}
 	switch e.State {
-	case supervise.Crashed, supervise.Parked, supervise.Degraded:
+	case supervise.Backoff, supervise.Parked, supervise.Degraded:
 		f.noteLocked(f.paint(yellow, text))
 	default:
 		if f.options.Verbose {
 			f.noteLocked(f.paint(dim, text))
 		}
 	}
+}
+
+// maxReason bounds what is shown of a reason.
+const maxReason = 400
+
+// unshownLocked tells how many notifications were not shown, and begins to count anew.
+func (f *Front) unshownLocked() {
+	for _, source := range slices.Sorted(maps.Keys(f.notified)) {
+		if more := f.notified[source] - maxNotified; more > 0 {
+			f.noteLocked(f.paint(yellow, fmt.Sprintf("  %d more notifications of %s were not shown", more, line(source))))
+		}
+	}
+	clear(f.notified)
 }
 
 func round(millis int64) time.Duration {

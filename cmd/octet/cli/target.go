@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/spf13/pflag"
@@ -22,6 +23,7 @@ type target struct {
 	flags     []string
 	output    string
 	verbose   bool
+	notified  atomic.Int64 // notifications so far
 }
 
 // The legal values of --output.
@@ -99,6 +101,13 @@ func (t *target) options(c *console) extension.Options {
 		Flags:     t.flags,
 		Bindings:  t.alone(c),
 		Notify: func(n extension.Notification) {
+			switch count := t.notified.Add(1); {
+			case count == maxNotified+1:
+				c.note("%d notifications are shown; further ones are counted", maxNotified)
+				return
+			case count > maxNotified:
+				return
+			}
 			words := []string{n.Level}
 			if n.Title != "" {
 				words = append(words, n.Title)
@@ -112,6 +121,9 @@ func (t *target) options(c *console) extension.Options {
 	}
 	return options
 }
+
+// maxNotified is how many notifications of an extension are shown.
+const maxNotified = 20
 
 const (
 	// lastWords is how many of the last lines of standard error a failure shows.
@@ -215,6 +227,9 @@ func (t *target) report(c *console, err error) (int, error) {
 // close brings an extension down and tells if it had to be forced.
 func (t *target) close(c *console, x *extension.Extension) {
 	ending := x.Close()
+	if more := t.notified.Load() - maxNotified; more > 0 {
+		c.note("%d more notifications were not shown", more)
+	}
 	report := ending.Process
 	switch {
 	case ending.Asked && report.Stage != process.StageSelf:
