@@ -84,7 +84,7 @@ func (r *run) withinLimits() error {
 	l := r.Limits
 	switch {
 	case l.Turns > 0 && r.turn >= l.Turns:
-		return &ending{LimitReached, CodeTurns, fmt.Sprintf("the run has had the %d turns it may have", l.Turns)}
+		return &ending{LimitReached, CodeTurns, fmt.Sprintf("the run has had all the turns it may have (%d)", l.Turns)}
 	case l.Tokens > 0 && r.usage.Tokens() >= l.Tokens:
 		return &ending{LimitReached, CodeTokens, fmt.Sprintf("the run has used %d tokens of the %d it may use", r.usage.Tokens(), l.Tokens)}
 	case l.CostMicrodollars > 0 && r.usage.CostMicrodollars != nil && *r.usage.CostMicrodollars >= l.CostMicrodollars:

@@ -240,8 +240,8 @@ func (t *talk) at(ctx context.Context, store *session.Store) (opening, error) {
 func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish func()) {
 	asked := t.given.Changed("prompt")
 	history := edit.OpenHistory("")
-	if dir := dataDir(); dir != "" && !asked {
-		history = edit.OpenHistory(filepath.Join(dir, "history"))
+	if store, err := t.store.path(); err == nil && !asked {
+		history = edit.OpenHistory(filepath.Join(filepath.Dir(store), "history"))
 	}
 	o := chat.Options{Out: c.out, Notes: c.err, Verbose: t.verbose, Quiet: asked && !c.outTerminal || t.output != outputText}
 	typed := c.stdin != nil && term.IsTerminal(int(c.stdin.Fd()))
