@@ -1,11 +1,11 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/extension"
 )
@@ -18,15 +18,19 @@ const maxLastWords = 400
 //
 // Source: EXT04-HOOK-029.
 func (e *Engine) openedByFailure(x *extension.Extension, hook string, err error) {
-	if errors.Is(err, context.Canceled) || e.leaving() {
+	var failure *extension.Failure
+	if errors.As(err, &failure) && failure.Kind == extension.Cancelled || e.leaving() {
 		return // the host gave it up
+	}
+	if hook == featurewire.MethodContextCollect {
+		return // it adds, and decides nothing
 	}
 	if _, told := e.unanswered.LoadOrStore(x.Name()+"/"+hook, true); told {
 		return
 	}
 	e.diagnose(diagnostic.Diagnostic{
 		Level:   diagnostic.Warning,
-		Message: fmt.Sprintf("extension %q: hook %q gave no answer and holds nothing up: %s", x.Name(), hook, because(err)),
+		Message: fmt.Sprintf("extension %q: hook %q gave no answer that counts, and so holds nothing up: %s", x.Name(), hook, because(err)),
 		Remedy:  "correct the extension; do not rely on this hook until then. It is told once",
 	})
 }
