@@ -31,7 +31,7 @@ func (t *target) alone(c *console) []extension.Binding {
 	gated := entries.Binding(noConversation{})
 	gated.Features = []string{featurewire.FeatureSessionEntries}
 	gated.Offer = declaresSessionOperations
-	hooked := hooks.New(hooks.Options{Ready: func() []*extension.Extension { return nil }, Resources: true}).Binding()
+	hooked := hooks.New(hooks.Options{Ready: func() []*extension.Extension { return nil }}).Binding()
 	hooked.Capabilities = nil // on the canonical wire a hook may be declared and never be run
 	bindings := []extension.Binding{
 		lifecycle.New().Binding(), dialog.Binding(nobody{c}), gated, hooked,
