@@ -322,9 +322,9 @@ func finished(o agent.Outcome) string {
 	if o.Status == agent.Completed {
 		return ""
 	}
-	text := string(o.Status)
+	text := strings.ReplaceAll(string(o.Status), "_", " ")
 	if o.Reason != "" {
 		text += ": " + line(o.Reason)
 	}
-	return strings.ReplaceAll(text, "_", " ")
+	return text
 }

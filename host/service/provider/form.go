@@ -96,11 +96,11 @@ func encodeParts(provider string, parts []conversation.Part) []wirePart {
 
 // payload is what is read of the payload of an event. Members that are not listed are free.
 type payload struct {
-	Text      string `json:"text"`      // text_delta, reasoning_delta
-	Signature string `json:"signature"` // reasoning_end
-	ID        string `json:"id"`        // tool_call_...; without one, the call that was started last
-	Name      string `json:"name"`      // tool_call_start
-	Arguments string `json:"arguments"` // tool_call_args_delta: the next piece of the JSON text
+	Text      *string `json:"text"`      // text_delta, reasoning_delta
+	Signature string  `json:"signature"` // reasoning_end
+	ID        string  `json:"id"`        // tool_call_...; without one, the call that was started last
+	Name      string  `json:"name"`      // tool_call_start
+	Arguments string  `json:"arguments"` // tool_call_...: the next piece of the JSON text
 
 	// usage; totals of disjoint counts
 	Input      int64 `json:"input_tokens"`
@@ -155,12 +155,17 @@ func (a *answer) take(e canonicalwire.ProviderStreamEvent) error {
 	switch e.Kind {
 	case canonicalwire.ProviderStreamEventKindTextStart:
 		a.open(&part{kind: conversation.Text})
-	case canonicalwire.ProviderStreamEventKindTextDelta:
-		a.grow(a.last(conversation.Text), p.Text)
+	case canonicalwire.ProviderStreamEventKindTextDelta, canonicalwire.ProviderStreamEventKindReasoningDelta:
+		if p.Text == nil {
+			return fmt.Errorf("the payload of %s has no text", e.Kind)
+		}
+		kind := conversation.Text
+		if e.Kind == canonicalwire.ProviderStreamEventKindReasoningDelta {
+			kind = conversation.Reasoning
+		}
+		a.grow(a.last(kind), *p.Text)
 	case canonicalwire.ProviderStreamEventKindReasoningStart:
 		a.open(&part{kind: conversation.Reasoning})
-	case canonicalwire.ProviderStreamEventKindReasoningDelta:
-		a.grow(a.last(conversation.Reasoning), p.Text)
 	case canonicalwire.ProviderStreamEventKindReasoningEnd:
 		b := a.last(conversation.Reasoning)
 		if b.closed = true; p.Signature != "" {
@@ -180,11 +185,8 @@ func (a *answer) take(e canonicalwire.ProviderStreamEvent) error {
 		if b == nil {
 			return fmt.Errorf("there is no open call %q", p.ID)
 		}
-		if e.Kind == canonicalwire.ProviderStreamEventKindToolCallArgsDelta {
-			a.grow(b, p.Arguments)
-		} else {
-			b.closed = true
-		}
+		a.grow(b, p.Arguments)
+		b.closed = e.Kind == canonicalwire.ProviderStreamEventKindToolCallEnd
 	case canonicalwire.ProviderStreamEventKindUsage:
 		if min(p.Input, p.Output, p.CacheRead, p.CacheWrite, p.Reasoning) < 0 {
 			return errors.New("a count of tokens is negative")
@@ -199,11 +201,23 @@ func (a *answer) take(e canonicalwire.ProviderStreamEvent) error {
 			return fmt.Errorf("there is no stop reason %q", p.StopReason)
 		}
 	case canonicalwire.ProviderStreamEventKindError:
-		if a.failure = p.Message; a.failure == "" {
+		if a.failure = shortened(p.Message); a.failure == "" {
 			a.failure = "it gives no reason"
 		}
 	}
 	return nil
+}
+
+// maxReasonBytes is how much is told of why a stream failed, as much as of why one is not accepted.
+const maxReasonBytes = canonicalwire.MaxReasonBytes
+
+// shortened is the beginning of a long text.
+func shortened(text string) string {
+	if len(text) <= maxReasonBytes {
+		return text
+	}
+	const more = "..."
+	return strings.ToValidUTF8(text[:maxReasonBytes-len(more)], "") + more
 }
 
 func (a *answer) open(b *part) *part {

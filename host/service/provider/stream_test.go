@@ -81,8 +81,8 @@ func TestStream_runsAnInference(t *testing.T) {
 			{"tool_call_start", `{"id":"c1","name":"look"}`},
 			{"tool_call_start", `{"id":"c2","name":"look"}`},
 			{"tool_call_args_delta", `{"arguments":"{\"x\":","id":"c1"}`},
-			{"tool_call_args_delta", `{"arguments":"2.5}","id":"c1"}`},
-			{"tool_call_end", `{"id":"c1"}`},
+			{"tool_call_args_delta", `{"arguments":"2.5","id":"c1"}`},
+			{"tool_call_end", `{"arguments":"}","id":"c1"}`},
 			{"tool_call_end", `{}`},
 			{"usage", `{"cache_read_tokens":1,"input_tokens":10,"output_tokens":5,"reasoning_tokens":2}`},
 			{"finished", `{"stop_reason":"tool_calls"}`},
@@ -105,8 +105,8 @@ func TestStream_runsAnInference(t *testing.T) {
 		if !reflect.DeepEqual(a.response, response) {
 			t.Errorf("answer is %+v\nwant %+v", a.response, response)
 		}
-		if len(a.deltas) != 8 {
-			t.Errorf("%d deltas, want 8: %+v", len(a.deltas), a.deltas)
+		if len(a.deltas) != 9 {
+			t.Errorf("%d deltas, want 9: %+v", len(a.deltas), a.deltas)
 		}
 	})
 }
@@ -215,6 +215,8 @@ func TestStream_failsOnBrokenEvents(t *testing.T) {
 		"call without name":      {[]e{{0, "started", `{}`}, {1, "tool_call_start", `{"id":"x"}`}}, "no name", model.StreamStart},
 		"arguments of no call":   {[]e{{0, "started", `{}`}, {1, "tool_call_args_delta", `{"arguments":"x","id":"x"}`}}, `no open call "x"`, model.StreamStart},
 		"negative usage":         {[]e{{0, "started", `{}`}, {1, "usage", `{"input_tokens":-1}`}}, "negative", model.StreamStart},
+		"text without text":      {[]e{{0, "started", `{}`}, {1, "text_delta", `{"txt":"x"}`}}, "text_delta has no text", model.StreamStart},
+		"reasoning without text": {[]e{{0, "started", `{}`}, {1, "reasoning_delta", `{}`}}, "reasoning_delta has no text", model.StreamStart},
 		"unknown stop reason":    {[]e{{0, "started", `{}`}, {1, "finished", `{"stop_reason":"tired"}`}}, `no stop reason "tired"`, model.StreamStart},
 		"error of the extension": {[]e{{0, "started", `{}`}, {1, "text_delta", `{"text":"a"}`}, {2, "error", `{"message":"it broke"}`}}, "it broke", model.InterruptedInference},
 	} {
@@ -238,6 +240,19 @@ func TestStream_endsAProcessWhoseEventNamesNoStream(t *testing.T) {
 	with(t, provider.Options{}, func(t *testing.T, _ *provider.Registry, rig *extensiontest.Rig, _ chan canonicalwire.ProviderStreamRequest) {
 		rig.Tell(event, `{"kind":"started"}`)
 		<-rig.X.Done()
+	})
+}
+
+func TestStream_boundsTheReasonOfAFailure(t *testing.T) {
+	with(t, provider.Options{}, func(t *testing.T, r *provider.Registry, rig *extensiontest.Rig, asked chan canonicalwire.ProviderStreamRequest) {
+		a := ask(t.Context(), r.Providers()[0], said("hi"))
+		id := (<-asked).StreamID
+		tell(rig, id, 0, "started", `{}`)
+		tell(rig, id, 1, "error", `{"message":"x`+strings.Repeat("ü", 20000)+`"}`)
+		<-a.done
+		if text := fmt.Sprint(a.err); len(text) > canonicalwire.MaxReasonBytes+100 || !strings.HasSuffix(text, "ü...") {
+			t.Errorf("the reason has %d bytes and ends with %q", len(text), text[max(0, len(text)-20):])
+		}
 	})
 }
 
