@@ -71,10 +71,13 @@ func start(ctx context.Context, c *console, root *command, args []string) (int, 
 	case o.version:
 		c.printf("octet %s (implements octet %s)\n", Release, manifest.OctetVersion())
 		return exitOK, nil
-	case len(rest) > 0 && slices.ContainsFunc(root.group, func(cmd *command) bool { return cmd.name == rest[0] }):
+	case len(rest) > 0 && root.has(rest[0]):
 		return exitUsage, usagef("options stand behind the command; write octet %s and then the options", rest[0])
 	case len(rest) > 0:
 		return exitUsage, usagef("unknown command %q of octet; %s", rest[0], suggestion(rest[0], root.group))
+	}
+	if word := swallowed(root, args); word != "" {
+		return exitUsage, usagef("%q counts as the name of an extension here; options stand behind the command: write octet %s and then the options", word, word)
 	}
 	if err := o.talk.check(); err != nil {
 		return exitUsage, err
@@ -90,6 +93,32 @@ func start(ctx context.Context, c *console, root *command, args []string) (int, 
 		return exitUsage, &usageError{err.Error()}
 	}
 	return o.converse(ctx, c, set, invocation)
+}
+
+// has reports whether a command of the group has a name.
+func (c *command) has(name string) bool {
+	return slices.ContainsFunc(c.group, func(each *command) bool { return each.name == name })
+}
+
+// swallowed finds a command that a list option took for another name of an extension: the first word of such
+// an option is meant as a name whatever it says, a later one hardly ever.
+func swallowed(root *command, args []string) string {
+	at := 0 // words behind the last list option; 0: there is none
+	for _, word := range args {
+		switch {
+		case word == "--":
+			return ""
+		case word == "--"+flags.OptionEnableExtension, word == "--"+flags.OptionTrustExtension:
+			at = 1
+		case strings.HasPrefix(word, "-"):
+			at = 0
+		case at > 1 && root.has(word):
+			return word
+		case at > 0:
+			at++
+		}
+	}
+	return ""
 }
 
 var errUnreadable = errors.New("the options cannot be read")
