@@ -94,6 +94,10 @@ func damage(ts *testscript.TestScript, neg bool, args []string) {
 	case "page":
 		at := bytes.Index(data, []byte("There are 412")) / 4096 * 4096
 		copy(data[at:], bytes.Repeat([]byte{0xff}, 4096))
+	case "cut":
+		data = data[:len(data)-100]
+	case "empty":
+		data = nil
 	case "text":
 		copy(data, "these are my notes")
 	default:
