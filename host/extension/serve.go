@@ -48,6 +48,7 @@ func (x *Extension) handle(ctx context.Context, r *peer.Request) (peer.Value, er
 		err = x.checkForeground(m, owner)
 	}
 	if err != nil {
+		x.events.diagnostic(fmt.Sprintf("request of method %q is refused: %v", r.Method, err))
 		return nil, err
 	}
 	if parent != nil {
