@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -143,7 +144,7 @@ const maxDiagnosticBytes = 1024
 
 func bounded(text string) string {
 	if len(text) > maxDiagnosticBytes {
-		return text[:maxDiagnosticBytes] + "…"
+		return strings.ToValidUTF8(text[:maxDiagnosticBytes], "") + "…"
 	}
 	return text
 }
