@@ -15,7 +15,7 @@ import (
 func describe(x *selection.Extension, p policy.Settings) ExtensionStatus {
 	status := ExtensionStatus{
 		Name: x.Name, Version: x.Manifest.Version, Source: x.Scope, ManifestPath: x.ManifestPath, Digest: x.Digest,
-		Archive: archive(x.ManifestPath), Enabled: x.EnabledBy, Trusted: string(x.Trust), Reason: x.Reason,
+		Archive: archive(x.ManifestPath), Enabled: x.EnabledBy, Trusted: x.Trust.By(), Reason: x.Reason,
 		API: x.Manifest.API, Tools: x.Manifest.Contributes.Tools, Commands: x.Manifest.Contributes.Commands,
 		Hooks: texts(x.Manifest.Contributes.Hooks), UI: texts(x.Manifest.Contributes.UI), Compatible: "not_applicable",
 	}

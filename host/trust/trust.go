@@ -26,6 +26,22 @@ const (
 	Bare       Basis = "bare"       // a grant for the copy of the user's own directory
 )
 
+// By says in words who or what trusts; empty for Nobody.
+func (b Basis) By() string {
+	switch b {
+	case Implicit:
+		return "the effect policy"
+	case Invocation:
+		return "--trust-extension"
+	case Source:
+		return "a grant for this manifest"
+	case Bare:
+		return "a grant for the global extension"
+	default:
+		return ""
+	}
+}
+
 // Subject is a selected extension.
 type Subject struct {
 	Name         string

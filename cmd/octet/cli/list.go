@@ -122,13 +122,9 @@ func enabledText(e *selection.Extension) string {
 func trustText(e *selection.Extension) string {
 	switch e.Trust {
 	case trust.Implicit:
-		return "yes, by the effect policy " + string(policy.UnsafeHost)
-	case trust.Invocation:
-		return "yes, by --trust-extension"
-	case trust.Source:
-		return "yes, by a grant for this manifest"
-	case trust.Bare:
-		return "yes, by a grant for the global extension"
+		return "yes, by " + e.Trust.By() + " " + string(policy.UnsafeHost)
+	case trust.Invocation, trust.Source, trust.Bare:
+		return "yes, by " + e.Trust.By()
 	default:
 		return fmt.Sprintf("no; the grant for it is %q, for one run --trust-extension %s", trust.Copyable(e.Subject()), e.Name)
 	}
