@@ -144,7 +144,7 @@ Examples:
 The result goes to standard output, everything about it to standard error: progress as it happens,
 notifications, and what went wrong.
 
-The first interrupt (Ctrl-C) cancels the call: the extension is told, and may still answer. The second one
+The first interrupt (Ctrl-C) cancels the call: the extension is told, and has a good second to answer. The second one
 ends the extension at once. Either way nothing is left running.
 
 ` + exitCodes
