@@ -176,7 +176,7 @@ func (p Patient) data(ctx context.Context) []Finding {
 		return append(list, Finding{"sessions", Problem, err.Error(), asToldRemedy})
 	}
 	defer func() { _ = store.Close() }()
-	file, damaged := store.Check(ctx, damagedShown)
+	damaged, file := store.Check(ctx, damagedShown)
 	if file != nil {
 		list = append(list, Finding{"sessions", Problem, file.Error(), asToldRemedy})
 	}

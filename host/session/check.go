@@ -136,9 +136,9 @@ func (db *sqlite) known() error { return db.trouble }
 // ErrDamaged; nil if nothing was. What is left can be read all the same.
 func (s *Store) Trouble() error { return s.db.known() }
 
-// Check examines the whole file and every record of every session. It returns the trouble of the file, and
-// a *DamageError for each session that has some, at most as many as wanted.
-func (s *Store) Check(ctx context.Context, most int) (file error, damaged []*DamageError) {
+// Check examines the whole file and every record of every session. It returns
+// a *DamageError for each session that has some, at most as many as wanted, and the trouble of the file.
+func (s *Store) Check(ctx context.Context, most int) (damaged []*DamageError, file error) {
 	file = s.db.check(ctx)
 	err := s.db.view(ctx, func(r rows) error {
 		all, err := r.sessions(Filter{Children: true})
@@ -163,5 +163,5 @@ func (s *Store) Check(ctx context.Context, most int) (file error, damaged []*Dam
 	if file == nil {
 		file = err
 	}
-	return file, damaged
+	return damaged, file
 }

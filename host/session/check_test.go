@@ -40,7 +40,7 @@ func TestCut_isSeenAndTheRestIsRead(t *testing.T) {
 		store, id := damaged(t, func(p, _ string) { path = p; cutBy(t, p, count) }, func(p string) *session.Store { return reader(t, p) })
 		before, _ := os.ReadFile(path)
 		trouble(t, store.Trouble(), session.ErrDamaged, path, "octet sessions export")
-		file, _ := store.Check(t.Context(), 5)
+		_, file := store.Check(t.Context(), 5)
 		trouble(t, file, session.ErrDamaged, path)
 		var out bytes.Buffer
 		if err := store.Export(t.Context(), id, &out, session.JSONL); err != nil && !errors.Is(err, session.ErrDamaged) {
@@ -95,7 +95,7 @@ func TestCheck_ofAWholeStore(t *testing.T) {
 	if err := other.Trouble(); err != nil {
 		t.Error(err)
 	}
-	if file, lost := other.Check(t.Context(), 5); file != nil || len(lost) > 0 {
+	if lost, file := other.Check(t.Context(), 5); file != nil || len(lost) > 0 {
 		t.Errorf("got %v, %v", file, lost)
 	}
 }
@@ -104,11 +104,11 @@ func TestCheck_findsDamagedSessions(t *testing.T) {
 	store, id := damaged(t, func(path, _ string) {
 		change(t, path, "UPDATE records SET payload = replace(payload, 'ccc', 'ccx') WHERE seq = 3")
 	})
-	file, lost := store.Check(t.Context(), 5)
+	lost, file := store.Check(t.Context(), 5)
 	if file != nil || len(lost) != 1 || lost[0].Session != id || lost[0].Last != "e-2" {
 		t.Errorf("got %v, %v", file, lost)
 	}
-	if _, lost := store.Check(t.Context(), 0); len(lost) > 0 {
+	if lost, _ := store.Check(t.Context(), 0); len(lost) > 0 {
 		t.Errorf("more than were asked for: %v", lost)
 	}
 }
