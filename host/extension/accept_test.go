@@ -135,6 +135,39 @@ func TestAccept_feature(t *testing.T) {
 	}
 }
 
+// TestAccept_commandsAtTheLimit: EXT04-NEG-019, MAN-SUPER-001. As many commands as may be are accepted where
+// the manifest declares them all; one more is refused, declared or not.
+func TestAccept_commandsAtTheLimit(t *testing.T) {
+	for _, api := range []string{"0.1", "0.2", "0.4"} {
+		for n, words := range map[int]string{256: "", 257: "at most max_commands (256)"} {
+			t.Run(fmt.Sprintf("%s with %d", api, n), func(t *testing.T) {
+				source := declared(t, api)
+				source.Manifest.Contributes.Commands = nil
+				for i := range n {
+					source.Manifest.Contributes.Commands = append(source.Manifest.Contributes.Commands, fmt.Sprint("n", i))
+				}
+				answer := `{"api_version":"@","tools":[` + toolA + `,` + toolB + `],"commands":[` + many(n, `{"name":"#","description":"x"}`) + `]`
+				if api != "0.1" {
+					answer += oneProtocol
+				}
+				w, err := newWire(identity{source: source, workspace: "/w"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				agreement, _, err := w.accept([]byte(strings.ReplaceAll(answer, "@", api) + "}"))
+				switch {
+				case words != "" && (err == nil || !strings.Contains(err.Error(), words) || !strings.Contains(err.Error(), "/commands")):
+					t.Errorf("%v, want a refusal of /commands with %q", err, words)
+				case words == "" && err != nil:
+					t.Error(err)
+				case words == "" && len(agreement.Commands) != n:
+					t.Errorf("%d commands are agreed on, want %d", len(agreement.Commands), n)
+				}
+			})
+		}
+	}
+}
+
 func TestAccept_canonicalToolsOverTheSelectedLimit(t *testing.T) {
 	const good = `{"api_version":"0.3","contract":{"capabilities":["content_parts","core","request_cancellation","tool_call"],"encoding":"octet-canonical-json-v1",` +
 		`"limits":{"max_concurrent_requests":4,"max_frame_bytes":65536,"max_tools":2},"methods":["$/cancelRequest","initialize","shutdown","tool/call"],` +
