@@ -424,6 +424,40 @@ func TestStderr_lines(t *testing.T) {
 	}
 }
 
+// TestStderr_lineAtTheBound: MAN-SUPER-004. However a line is divided into writes, the bound is the same.
+func TestStderr_lineAtTheBound(t *testing.T) {
+	const bound = 64
+	whole := strings.Repeat("x", bound)
+	for _, c := range []struct {
+		name, text string
+		want       Line
+	}{
+		{"one byte under", whole[1:], Line{Text: whole[1:]}},
+		{"at the bound", whole, Line{Text: whole}},
+		{"one byte over", whole + "y", Line{Text: whole, Cut: true}},
+	} {
+		for _, size := range []int{1, bound, len(c.text) + 1} {
+			t.Run(fmt.Sprintf("%s in pieces of %d", c.name, size), func(t *testing.T) {
+				read, write, err := os.Pipe()
+				if err != nil {
+					t.Fatal(err)
+				}
+				d := newDrain(read, StderrOptions{LineBytes: bound})
+				for piece := range slices.Chunk([]byte(c.text+"\nnext\n"), size) {
+					if _, err := write.Write(piece); err != nil {
+						t.Fatal(err)
+					}
+				}
+				closeFiles(write)
+				d.finish(nil)
+				if want := []Line{c.want, {Text: "next"}}; !slices.Equal(d.tail().Lines, want) {
+					t.Errorf("kept %+v, want %+v", d.tail().Lines, want)
+				}
+			})
+		}
+	}
+}
+
 // runs reports whether the process exists and is not merely waiting to be reaped.
 func runs(pid int) bool {
 	if err := syscall.Kill(pid, 0); err != nil {
