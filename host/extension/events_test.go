@@ -27,24 +27,32 @@ func TestEvents_orderAndFlush(t *testing.T) {
 	}
 }
 
-// TestEvents_boundWhileOneBlocks: MAN-SUPER-001.
+// TestEvents_boundWhileOneBlocks: MAN-SUPER-001. While one event is being delivered 128 wait; what comes on
+// top of them is dropped, and said to be.
 func TestEvents_boundWhileOneBlocks(t *testing.T) {
-	running, release := make(chan struct{}), make(chan struct{})
-	delivered := 0
-	var diagnosed []string
-	e := newEvents(func(text string) { diagnosed = append(diagnosed, text) })
-	e.post(func() { close(running); <-release })
-	<-running
-	for range maxEvents + 3 {
-		e.post(func() { delivered++ })
-	}
-	close(release)
-	e.close()
-	if delivered != maxEvents {
-		t.Errorf("delivered %d, want %d", delivered, maxEvents)
-	}
-	if want := []string{"3 events were dropped because too many waited"}; !slices.Equal(diagnosed, want) {
-		t.Errorf("diagnosed %q, want %q", diagnosed, want)
+	const bound = 128
+	for posted, want := range map[int][]string{
+		bound:     nil,
+		bound + 1: {"1 events were dropped because too many waited"},
+		bound + 3: {"3 events were dropped because too many waited"},
+	} {
+		running, release := make(chan struct{}), make(chan struct{})
+		var delivered []int
+		var diagnosed []string
+		e := newEvents(func(text string) { diagnosed = append(diagnosed, text) })
+		e.post(func() { close(running); <-release })
+		<-running
+		for n := range posted {
+			e.post(func() { delivered = append(delivered, n) })
+		}
+		close(release)
+		e.close()
+		if len(delivered) != bound || delivered[0] != 0 || delivered[bound-1] != bound-1 {
+			t.Errorf("of %d delivered %d (%v), want the first %d", posted, len(delivered), delivered, bound)
+		}
+		if !slices.Equal(diagnosed, want) {
+			t.Errorf("of %d diagnosed %q, want %q", posted, diagnosed, want)
+		}
 	}
 }
 
