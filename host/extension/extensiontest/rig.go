@@ -199,6 +199,10 @@ func (r *Rig) Diagnosed(words string) bool {
 // Exit ends the extension as if it had crashed.
 func (r *Rig) Exit(code int) { r.program.exit(process.StageSelf, process.State{Code: code}) }
 
+// Deafen makes the extension not read its input, as if the pipe were full: what the host writes waits until
+// hear is called, or the extension ends. Calling hear twice is harmless.
+func (r *Rig) Deafen() (hear func()) { return r.program.deafen() }
+
 // play reads what the host sends until the input ends.
 func (r *Rig) play() {
 	lines := bufio.NewReader(r.program.input)

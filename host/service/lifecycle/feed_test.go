@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/host/extension/extensiontest"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -113,6 +115,46 @@ func TestFeed_drops(t *testing.T) {
 			t.Errorf("diagnostics: %q", e.diagnostics)
 		}
 	})
+}
+
+// An observation that waits behind another frame leaves as long as it is younger than 250 ms, and never when
+// it is that old. The frame in front of it has been begun, so it is finished.
+//
+// EXT04-EVENT-007, EXT04-LIMIT-008.
+func TestFeed_deadlineIsExact(t *testing.T) {
+	for wait, want := range map[time.Duration][]string{
+		250*time.Millisecond - 1: {featurewire.MethodTurnStarted, featurewire.MethodToolStarted},
+		250 * time.Millisecond:   {featurewire.MethodTurnStarted},
+	} {
+		t.Run(wait.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := New()
+				rig := start(t, s, extensiontest.Setup{})
+				session := s.Start("s1", nil)
+				synctest.Wait()
+				hear := rig.Deafen()
+				session.Turn("r1", "t1").Tool("c1", "read")
+				time.Sleep(wait)
+				synctest.Wait()
+				hear()
+				synctest.Wait()
+				var got []string
+				for _, method := range []string{featurewire.MethodTurnStarted, featurewire.MethodToolStarted} {
+					for range rig.Told(method) {
+						got = append(got, method)
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("told %q, want %q", got, want)
+				}
+				s.Retire(t.Context(), rig.X, End{Outcome: featurewire.SettlementOutcomeShutdown})
+				synctest.Wait()
+				if told := rig.Diagnosed("could not be delivered in 250ms"); told != (len(want) == 1) {
+					t.Errorf("diagnostics %q", rig.Diagnostics())
+				}
+			})
+		})
+	}
 }
 
 // A listener that is stuck keeps nobody from ending.
