@@ -17709,7 +17709,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No key has an alias from an earlier name of the project: only octet_version, requires_octet, OCTET_ and octet_extension names count.",
 		Source:   "manifest 1; seed: Manifest",
-		Unproven: "the sources name none of the earlier names, so nothing can be tried",
+		NoPeer:   "judged on the file, before a process exists",
+		ProvenBy: "runtime/manifest",
 	},
 	{
 		ID:       MANFile014,

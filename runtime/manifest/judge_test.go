@@ -78,6 +78,7 @@ var elsewhere = map[string]string{
 	"MAN-FILE-006": "folder: TestOpen",
 	"MAN-FILE-011": "TestSummary_fixedOrder",
 	"MAN-FILE-012": "folder: TestOpen_startsNothing",
+	"MAN-FILE-013": "TestKeys_haveNoAlias",
 	"MAN-TOP-005":  "TestManifest_wire",
 	"MAN-FLAG-011": "TestSummary_orderInsideOneFlag",
 	"MAN-FLAG-014": "TestFlagValues_refusals",
