@@ -174,6 +174,10 @@ const (
 	//
 	// Source: feature 2.
 	LifecycleEventMs = 250
+	// ConfirmationReplyMs: How long the delivery of the answer to a confirmation may take. Unit: ms.
+	//
+	// Source: manifest 9.2.
+	ConfirmationReplyMs = 2000
 	// MaxContextLabelBytes: Label of a piece of context. Unit: bytes.
 	//
 	// Source: manifest 9.2.
@@ -879,6 +883,7 @@ var Limits = []wirejson.Limit{
 	{Name: "menu_collect_ms", Value: MenuCollectMs, Unit: "ms", Negotiable: false},
 	{Name: "menu_command_ms", Value: MenuCommandMs, Unit: "ms", Negotiable: false},
 	{Name: "lifecycle_event_ms", Value: LifecycleEventMs, Unit: "ms", Negotiable: false},
+	{Name: "confirmation_reply_ms", Value: ConfirmationReplyMs, Unit: "ms", Negotiable: false},
 	{Name: "max_context_label_bytes", Value: MaxContextLabelBytes, Unit: "bytes", Negotiable: false},
 	{Name: "max_context_bytes", Value: MaxContextBytes, Unit: "bytes", Negotiable: false},
 	{Name: "max_pending_contexts", Value: MaxPendingContexts, Unit: "items", Negotiable: false},

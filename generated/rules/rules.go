@@ -20237,7 +20237,8 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s, and a lifecycle notification within 250 ms.",
 		Source:   "manifest 9.2; S01",
-		Unproven: "the deadlines of hooks and of observations are proven in host/hooks and host/service/lifecycle; nothing measures the two seconds of the answer of a person",
+		NoPeer:   "binds the host, which an extension run does not judge",
+		ProvenBy: "host",
 	},
 	{
 		ID:       MANSuper007,

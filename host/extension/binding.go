@@ -3,6 +3,8 @@ package extension
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -112,6 +114,18 @@ func (r *Incoming) Behind(f func(delivered bool)) {
 		return
 	}
 	r.request.Behind(f)
+}
+
+// DeliverWithin bounds how long the answer may take to be written once it is given. An extension that has not
+// read that far by then does not read its input: a diagnostic says so, and its generation is ended.
+func (r *Incoming) DeliverWithin(bound time.Duration) {
+	if r.request == nil {
+		return
+	}
+	x, method := r.Extension, r.Method
+	r.request.WrittenWithin(bound, func() {
+		x.Terminate(fmt.Sprintf("`%s` does not read its input: the answer to `%s` could not be delivered within %s", x.Name(), method, bound))
+	})
 }
 
 // ID is the id of the request, zero for notices.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/octet-dev/octet/runtime/frame"
 )
@@ -26,7 +27,8 @@ type outgoing struct {
 	last  bool   // nothing may follow it: behind it the connection ends
 	end   error  // so
 
-	delivery *delivery // whose sender waits for the frame, or nil
+	delivery *delivery   // whose sender waits for the frame, or nil
+	overdue  *time.Timer // runs until the frame is written, or nil
 }
 
 // buffer is reused memory for one frame.
@@ -49,6 +51,9 @@ func (b *buffer) release() {
 func (o *out) dropLocked() {
 	for _, w := range o.spaces {
 		close(w)
+	}
+	for i := range o.queue {
+		o.queue[i].written()
 	}
 	o.queue, o.spaces = nil, nil
 }
@@ -151,6 +156,7 @@ func (c *Conn) writeOne(o outgoing) bool {
 		return true
 	}
 	err := c.opt.Sink.WriteFrame(o.frame.b)
+	o.written()
 	o.frame.release()
 	if o.delivery != nil {
 		o.delivery.settle(err)

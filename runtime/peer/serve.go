@@ -65,6 +65,8 @@ type Request struct {
 	behind  []func(result bool) // so
 	claimed atomic.Bool         // the answer is settled
 	overdue *time.Timer         // answers in place of the handler; under mu of the connection
+	within  time.Duration       // see WrittenWithin; under mu of the connection
+	unread  func()              // so
 }
 
 // Conn returns the connection the request came from.
@@ -394,7 +396,7 @@ func (c *Conn) deliver(r *Request, f *buffer, g given) {
 		}
 		return
 	}
-	o := outgoing{frame: f, last: r.final}
+	o := outgoing{frame: f, last: r.final, overdue: c.watchLocked(r)}
 	mine := c.queueLocked(o)
 	waiting := r.giveLocked(g)
 	c.mu.Unlock()

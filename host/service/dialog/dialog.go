@@ -10,6 +10,7 @@ package dialog
 import (
 	"context"
 	"sync/atomic"
+	"time"
 	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -64,9 +65,15 @@ func Binding(person Person) extension.Binding {
 	}}
 }
 
+// delivery is how long the answer to a confirmation may take to reach the extension.
+//
+// Rule: MAN-SUPER-006.
+const delivery = featurewire.ConfirmationReplyMs * time.Millisecond
+
 type service struct{ person Person }
 
 func (s service) confirm(ctx context.Context, r *extension.Incoming) (peer.Value, error) {
+	r.DeliverWithin(delivery)
 	q := Question{Extension: r.Extension.Name(), Owner: r.Owner, On: r.Parent}
 	if r.Extension.Source().Manifest.API == featurewire.Version01 {
 		params, err := featurewire.DecodeConfirmationRequestParamsV01(r.Params)

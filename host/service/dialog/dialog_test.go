@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
@@ -88,6 +90,62 @@ func TestConfirm_oldestVersion(t *testing.T) {
 	quiet.Ask(featurewire.MethodConfirmationRequest, `{"prompt":"Push?","destructive":false,"default":true}`).OK(t, `{"confirmed":false}`)
 	if len(p.asked) != 1 {
 		t.Error("an undeclared confirmation was asked")
+	}
+}
+
+// The answer of a person has two seconds to reach the extension. One that does not read its input that long
+// is ended, and a diagnostic says who it is and why.
+//
+// MAN-SUPER-006.
+func TestConfirm_deliveryIsBounded(t *testing.T) {
+	const bound = 2 * time.Second
+	for _, api := range []string{featurewire.Version01, featurewire.Version02, featurewire.Version04} {
+		for wait, late := range map[time.Duration]bool{bound - 1: false, bound: true} {
+			t.Run(fmt.Sprint(api, " ", wait), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					say := make(chan bool)
+					rig := start(t, api, declared, &person{confirm: func(context.Context) (bool, error) { return <-say, nil }})
+					parent, called := make(chan int64), make(chan error, 1)
+					rig.Serve(featurewire.MethodToolCall, func(id int64, _ json.RawMessage) (any, error) {
+						parent <- id
+						return nil, extensiontest.Silence
+					})
+					go func() {
+						_, err := rig.X.Call(t.Context(), extension.Request{Tool: "work", Scope: front})
+						called <- err
+					}()
+					text := question(<-parent)
+					if api == featurewire.Version01 {
+						text = `{"prompt":"Push?","destructive":false,"default":false}`
+					}
+					asked := rig.Send(featurewire.MethodConfirmationRequest, text)
+					time.Sleep(time.Second) // a person takes time, which does not count
+					hear := rig.Deafen()
+					say <- true
+					time.Sleep(wait)
+					synctest.Wait()
+					hear()
+					if ended := rig.X.Err() != nil; ended != late {
+						t.Errorf("the generation has ended %t, want %t", ended, late)
+					}
+					told := rig.Diagnosed("the extension is ended: `demo` does not read its input: the answer to `confirmation/request` could not be delivered within 2s")
+					if told != late {
+						t.Errorf("diagnostics %q", rig.Diagnostics())
+					}
+					if !late {
+						asked.Wait().OK(t, `{"confirmed":true}`)
+						time.Sleep(2 * bound)
+						if rig.X.Err() != nil {
+							t.Errorf("the generation has ended behind the answer: %v", rig.X.Err())
+						}
+						rig.Exit(0)
+					}
+					if err := <-called; err == nil {
+						t.Error("the call has a result")
+					}
+				})
+			})
+		}
 	}
 }
 

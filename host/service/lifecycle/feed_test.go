@@ -120,7 +120,7 @@ func TestFeed_drops(t *testing.T) {
 // An observation that waits behind another frame leaves as long as it is younger than 250 ms, and never when
 // it is that old. The frame in front of it has been begun, so it is finished.
 //
-// EXT04-EVENT-007, EXT04-LIMIT-008.
+// EXT04-EVENT-007, EXT04-LIMIT-008, MAN-SUPER-006.
 func TestFeed_deadlineIsExact(t *testing.T) {
 	for wait, want := range map[time.Duration][]string{
 		250*time.Millisecond - 1: {featurewire.MethodTurnStarted, featurewire.MethodToolStarted},

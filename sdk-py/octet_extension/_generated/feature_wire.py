@@ -104,6 +104,7 @@ __all__ = [
     "CACHE_WARMING_DECISION_MS",
     "CANCELLATION_GRACE_MS",
     "COMPOSITION_TIMEOUT_MS",
+    "CONFIRMATION_REPLY_MS",
     "CONTEXT_COLLECT_MS",
     "CacheWarmingAction",
     "CacheWarmingActionValue",
@@ -875,6 +876,8 @@ MENU_COMMAND_MS: Final = 1800000
 """How long a command may run that a person chose from a menu. Unit: ms."""
 LIFECYCLE_EVENT_MS: Final = 250
 """How long the delivery of a session or turn event may take. Unit: ms."""
+CONFIRMATION_REPLY_MS: Final = 2000
+"""How long the delivery of the answer to a confirmation may take. Unit: ms."""
 MAX_CONTEXT_LABEL_BYTES: Final = 1024
 """Label of a piece of context. Unit: bytes."""
 MAX_CONTEXT_BYTES: Final = 262144

@@ -11440,6 +11440,9 @@ export const MENU_COMMAND_MS = 1800000;
 /** How long the delivery of a session or turn event may take. Unit: ms. (feature 2) */
 export const LIFECYCLE_EVENT_MS = 250;
 
+/** How long the delivery of the answer to a confirmation may take. Unit: ms. (manifest 9.2) */
+export const CONFIRMATION_REPLY_MS = 2000;
+
 /** Label of a piece of context. Unit: bytes. (manifest 9.2) */
 export const MAX_CONTEXT_LABEL_BYTES = 1024;
 
@@ -11975,6 +11978,7 @@ export const LIMITS: readonly Limit[] = [
   { name: "menu_collect_ms", value: MENU_COLLECT_MS, unit: "ms", negotiable: false },
   { name: "menu_command_ms", value: MENU_COMMAND_MS, unit: "ms", negotiable: false },
   { name: "lifecycle_event_ms", value: LIFECYCLE_EVENT_MS, unit: "ms", negotiable: false },
+  { name: "confirmation_reply_ms", value: CONFIRMATION_REPLY_MS, unit: "ms", negotiable: false },
   { name: "max_context_label_bytes", value: MAX_CONTEXT_LABEL_BYTES, unit: "bytes", negotiable: false },
   { name: "max_context_bytes", value: MAX_CONTEXT_BYTES, unit: "bytes", negotiable: false },
   { name: "max_pending_contexts", value: MAX_PENDING_CONTEXTS, unit: "items", negotiable: false },
