@@ -98,7 +98,7 @@ func TestOpinion_malformed(t *testing.T) {
 	})
 }
 
-// EXT04-HOOK-021, EXT04-HOOK-022, EXT04-HOOK-023, EXT04-HOOK-029: to the moment, and the round goes on.
+// EXT04-HOOK-021, EXT04-HOOK-022, EXT04-HOOK-023, EXT04-HOOK-029, MAN-SUPER-006: to the moment, and the round goes on.
 func TestWaits(t *testing.T) {
 	for hook, c := range map[string]struct {
 		wait time.Duration
