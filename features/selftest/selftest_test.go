@@ -12,7 +12,7 @@ import (
 )
 
 // sampled is how far apart the peers stand that are judged inside this process.
-const sampled = 6
+const sampled = 12
 
 // The referee and its peers share this process, so that the race detector sees both; a sample is enough for
 // that. Every peer is judged as a process of its own by make selftest.

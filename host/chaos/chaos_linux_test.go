@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	faultCount = flag.Int("faults", 100, "how many faults the campaign makes")
+	faultCount = flag.Int("faults", 40, "how many faults the campaign makes")
 	seed       = flag.Uint64("seed", 0, "repeats the campaign of that seed; 0: a new one")
 	hosts      = flag.Int("hosts", 2, "how many hosts suffer at once")
 )
