@@ -75,6 +75,7 @@ type parent struct {
 	end   time.Time
 	gate  gate
 	files *files
+	over  <-chan struct{} // closed when the composing call is settled or cancelled
 
 	mu        sync.Mutex
 	calls     int
@@ -110,7 +111,7 @@ func (s *Service) parent(r *extension.Incoming) (*parent, error) {
 	}
 	p = &parent{
 		call: call, end: time.Now().Add(featurewire.CompositionTimeoutMs * time.Millisecond),
-		files: &files{dir: r.Extension.Scratch()},
+		files: &files{dir: r.Extension.Scratch()}, over: r.Parent.Done(),
 	}
 	for _, t := range call.Nested.Tools().Tools() {
 		if composition(t) == nil {
@@ -221,6 +222,13 @@ func (p *parent) run(ctx context.Context, d tool.Definition, arguments json.RawM
 		return nil, failure(ctx, err)
 	}
 	defer leave()
+	select {
+	case <-p.over:
+		// Nested calls are called off one after the other: the one whose turn has come does not know it yet.
+		<-ctx.Done()
+		return nil, failure(ctx, ctx.Err())
+	default:
+	}
 	result, err := p.call.Nested.Call(ctx, d.Name, arguments)
 	switch {
 	case err != nil:
