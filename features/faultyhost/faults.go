@@ -7,6 +7,7 @@ import (
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/runtime/manifest/launch"
 )
 
 // Fault is one way to be wrong.
@@ -28,8 +29,8 @@ type quirk struct {
 	ended  func(h *host)                            // behind shutdown
 	lax    []string                                 // rules of the extension that the host does not look at
 	strict []string                                 // rules of the extension that it should pass over, and does not
-	env    func(env []string) []string
-	does   string // one of the does constants
+	hides  func(told *launch.Wire)                  // what the extension is not told
+	does   string                                   // one of the does constants
 }
 
 // What a host does otherwise, where no frame shows it.
@@ -41,6 +42,7 @@ const (
 	neverCancels   = "never cancels"
 	waitsForever   = "waits forever"
 	endsUnasked    = "ends unasked"
+	passesAll      = "passes all"
 )
 
 const (
@@ -77,15 +79,8 @@ func lax(rules ...string) quirk { return quirk{lax: rules} }
 
 func doing(what string) quirk { return quirk{does: what} }
 
-// without removes variables of the extension's environment.
-func without(names ...string) quirk {
-	return quirk{env: func(env []string) []string {
-		return slices.DeleteFunc(env, func(entry string) bool {
-			name, _, _ := bytes.Cut([]byte(entry), []byte("="))
-			return slices.Contains(names, string(name))
-		})
-	}}
-}
+// hiding empties what the extension is told of itself.
+func hiding(hides func(told *launch.Wire)) quirk { return quirk{hides: hides} }
 
 // unsorted is a member with flags in another order than that of their names.
 const unsorted = `"flag_values":[{"name":"b","value":true},{"name":"a","value":true}],`
@@ -175,11 +170,11 @@ var judgement = []Fault{
 var conduct = []Fault{
 	{"skips-arguments", "EXT04-CALL-007", current, "sends arguments that do not fit", doing(skipsArguments)},
 	{"repeats-calls", "EXT04-CALL-010", middle, "makes a call again that ended without an answer", doing(repeatsCalls)},
-	{"hides-identity", "EXT04-ENVIRON-001", frozen, "does not tell an extension its name", without("OCTET_EXTENSION_NAME", "OCTET_EXTENSION_API_VERSION")},
-	{"hides-place", "EXT04-ENVIRON-002", current, "does not tell an extension where it is", without("OCTET_EXTENSION_DIR", "OCTET_EXTENSION_MANIFEST")},
-	{"hides-workspace", "EXT04-ENVIRON-003", middle, "does not tell an extension where it works", without("OCTET_WORKSPACE")},
-	{"gives-no-scratch", "EXT04-ENVIRON-004", current, "makes no scratch directory", without("OCTET_EXTENSION_SCRATCH")},
-	{"passes-everything-on", "EXT04-ENVIRON-006", current, "passes its own environment on", quirk{env: func(env []string) []string { return append(environ(), env...) }}},
+	{"hides-identity", "EXT04-ENVIRON-001", frozen, "does not tell an extension its name", hiding(func(told *launch.Wire) { told.Name, told.APIVersion = "", "" })},
+	{"hides-place", "EXT04-ENVIRON-002", current, "does not tell an extension where it is", hiding(func(told *launch.Wire) { told.Dir, told.ManifestPath = "", "" })},
+	{"hides-workspace", "EXT04-ENVIRON-003", middle, "does not tell an extension where it works", hiding(func(told *launch.Wire) { told.Workspace = "" })},
+	{"gives-no-scratch", "EXT04-ENVIRON-004", current, "makes no scratch directory", hiding(func(told *launch.Wire) { told.Scratch = "" })},
+	{"passes-everything-on", "EXT04-ENVIRON-006", current, "passes its own environment on", doing(passesAll)},
 	{"never-cancels", "EXT04-CANCEL-015", current, "ends the extension when it is interrupted", doing(neverCancels)},
 	{"never-cancels", "EXT03-CANCEL-013", canonical, "ends the extension when it is interrupted", doing(neverCancels)},
 	{"waits-forever", "EXT04-CANCEL-012", middle, "waits for the answer to a cancelled call however long it takes", doing(waitsForever)},

@@ -27,6 +27,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/process"
 	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/runtime/manifest/launch"
 )
 
 // Config says which host to be and what to do.
@@ -106,8 +107,6 @@ type document struct {
 	Contributes map[string]any `toml:"contributes"`
 }
 
-func environ() []string { return os.Environ() }
-
 // prepare reads the manifest and starts the extension.
 func (h *host) prepare() error {
 	path := filepath.Join(h.Directory, manifest.FileName())
@@ -142,16 +141,21 @@ func (h *host) prepare() error {
 		Capabilities: dialect.Grants(nil), Contributes: dialect.Contributions(m.Contributes),
 	}
 	h.mon = monitor.New(monitor.Setup{Dialect: h.d, Extension: h.x})
-	env := []string{
-		"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE"), "OCTET_EXTENSION_API_VERSION=" + m.API, "OCTET_EXTENSION_NAME=" + m.Name,
-		"OCTET_EXTENSION_DIR=" + h.Directory, "OCTET_EXTENSION_MANIFEST=" + path, "OCTET_WORKSPACE=" + workspace,
-		"OCTET_EXTENSION_SCRATCH=" + scratch,
+	told := launch.Wire{APIVersion: m.API, Name: m.Name, Dir: h.Directory, ManifestPath: path, Workspace: workspace, Scratch: scratch}
+	tag := told.ScratchEntry()
+	if h.quirk.hides != nil {
+		h.quirk.hides(&told)
 	}
-	tag := env[len(env)-1]
-	if h.quirk.env != nil {
-		env = h.quirk.env(env)
+	env := []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+	if h.quirk.does == passesAll {
+		env = os.Environ()
 	}
-	if !slices.Contains(env, tag) || h.quirk.does == leavesAll {
+	for name, value := range told.Variables() {
+		if value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	if told.Scratch == "" || h.quirk.does == leavesAll {
 		tag = ""
 	}
 	h.child, err = process.Start(process.Options{Path: m.Entrypoint.Command, Args: m.Entrypoint.Args, Dir: workspace, Env: env, Tag: tag})

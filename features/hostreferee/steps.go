@@ -3,6 +3,7 @@ package hostreferee
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
 	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/runtime/manifest/launch"
 )
 
 // phrase is one step: how it reads and what it does.
@@ -198,24 +200,21 @@ func (w *world) startedWell() error {
 		name, value, _ := strings.Cut(entry, "=")
 		env[name] = value
 	}
-	dir := filepath.Join(w.root, extensionName)
-	for _, want := range []struct{ name, value string }{
-		{"OCTET_EXTENSION_API_VERSION", w.setup.Dialect.API()},
-		{"OCTET_EXTENSION_NAME", extensionName},
-		{"OCTET_EXTENSION_DIR", dir},
-		{"OCTET_EXTENSION_MANIFEST", filepath.Join(dir, manifest.FileName())},
-	} {
-		if env[want.name] != want.value {
-			return failed("%s is %q, want %q", want.name, env[want.name], want.value)
+	dir, scratch := filepath.Join(w.root, extensionName), env[faultypeer.ScratchVariable]
+	want := launch.Wire{
+		APIVersion: w.setup.Dialect.API(), Name: extensionName, Dir: dir, ManifestPath: filepath.Join(dir, manifest.FileName()),
+		Workspace: all[0].facts.Directory, Scratch: scratch,
+	}.Variables()
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if env[name] != want[name] {
+			return failed("%s is %q, want %q", name, env[name], want[name])
 		}
 	}
 	switch {
 	case env[canary] != "":
 		return failed("the variable %s of the host reached the extension", canary)
-	case env["OCTET_WORKSPACE"] == "" || env["OCTET_WORKSPACE"] != all[0].facts.Directory:
-		return failed("OCTET_WORKSPACE is %q and the working directory is %q", env["OCTET_WORKSPACE"], all[0].facts.Directory)
-	case !filepath.IsAbs(env[faultypeer.ScratchVariable]):
-		return failed("%s is %q, want the path of a directory", faultypeer.ScratchVariable, env[faultypeer.ScratchVariable])
+	case !filepath.IsAbs(scratch):
+		return failed("%s is %q, want the path of a directory", faultypeer.ScratchVariable, scratch)
 	}
 	return nil
 }

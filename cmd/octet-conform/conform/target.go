@@ -19,6 +19,7 @@ import (
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/generated/manifestdoc"
 	"github.com/octet-dev/octet/runtime/manifest"
+	"github.com/octet-dev/octet/runtime/manifest/launch"
 )
 
 // target is a subject that can be started.
@@ -179,14 +180,13 @@ func newTarget(api string) (*target, error) {
 // variables are those that every extension process gets.
 func (t *target) variables(dir string) []string {
 	x := t.setup.Extension
-	return []string{
-		"OCTET_EXTENSION_API_VERSION=" + t.setup.Dialect.API(),
-		"OCTET_EXTENSION_NAME=" + x.Name,
-		"OCTET_EXTENSION_DIR=" + dir,
-		"OCTET_EXTENSION_MANIFEST=" + x.ManifestPath,
-		"OCTET_WORKSPACE=" + x.Workspace,
-		"OCTET_EXTENSION_SCRATCH=" + x.Scratch,
+	var env []string
+	for name, value := range (launch.Wire{
+		APIVersion: t.setup.Dialect.API(), Name: x.Name, Dir: dir, ManifestPath: x.ManifestPath, Workspace: x.Workspace, Scratch: x.Scratch,
+	}).Variables() {
+		env = append(env, name+"="+value)
 	}
+	return env
 }
 
 // inherited is the part of our environment that a host hands on.

@@ -46,7 +46,7 @@ func (e Environment) List() []string {
 			values[name] = value
 		}
 	}
-	maps.Copy(values, e.Wire.variables())
+	maps.Copy(values, e.Wire.Variables())
 	list := make([]string, 0, len(values))
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		list = append(list, name+"="+values[name])
@@ -54,8 +54,8 @@ func (e Environment) List() []string {
 	return list
 }
 
-// variables pairs the names of the spec's table, in its order, with our values.
-func (w Wire) variables() map[string]string {
+// Variables pairs the names of the spec's table, in its order, with the values.
+func (w Wire) Variables() map[string]string {
 	values := []string{w.APIVersion, w.Name, w.Dir, w.ManifestPath, w.Workspace, w.Scratch}
 	paired := make(map[string]string, len(values))
 	for i, row := range featurewire.TableWireEnvironment {
