@@ -93,15 +93,8 @@ func (p *peers) read(conn net.Conn, one *peer) {
 	}()
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxReport)
-	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &one.facts) != nil {
-		return
-	}
-	if one.facts.PID == mark {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.marked = true
-		p.all = slices.DeleteFunc(p.all, func(other *peer) bool { return other == one })
-		p.changed.Broadcast()
+	var facts Facts
+	if !lines.Scan() || json.Unmarshal(lines.Bytes(), &facts) != nil || !p.introduce(one, facts) {
 		return
 	}
 	var judge tap.Judge
@@ -123,6 +116,20 @@ func (p *peers) read(conn net.Conn, one *peer) {
 			watcher(f)
 		}
 	}
+}
+
+// introduce keeps the facts of a start, and reports whether it is one: the mark is none.
+func (p *peers) introduce(one *peer, facts Facts) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one.facts = facts
+	if facts.PID != mark {
+		return true
+	}
+	p.marked = true
+	p.all = slices.DeleteFunc(p.all, func(other *peer) bool { return other == one })
+	p.changed.Broadcast()
+	return false
 }
 
 // mark is the process id of a connection that is ours: those in front of it in the queue are accepted first.
@@ -156,11 +163,15 @@ func (p *peers) settle(grace time.Duration) {
 	}
 }
 
-// list returns the peers so far.
-func (p *peers) list() []*peer {
+// list returns the peers as they are now; one that is not gone goes on behind it.
+func (p *peers) list() []peer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return append([]*peer(nil), p.all...)
+	var out []peer
+	for _, one := range p.all {
+		out = append(out, *one)
+	}
+	return out
 }
 
 func (p *peers) found() []tap.Finding {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,8 +16,8 @@ import (
 	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
-	"github.com/octet-dev/octet/features/wire"
 )
 
 // Options say what to run. Setup is required.
@@ -47,7 +48,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 		return nil, referee.ErrNothing
 	}
 	setup := *opts.Setup
-	setup.Env = environment(setup.Env)
+	setup.Env = subject.Environment(os.Environ(), setup.Env)
 	opts.Setup = &setup
 	r := &run{opts: opts, planned: map[string]features.Scenario{}, results: map[string]verdict.Scenario{}}
 	for _, s := range plan {
@@ -148,7 +149,7 @@ func (w *world) judge(s features.Scenario, err error, api string) verdict.Scenar
 func (w *world) evidence(s *verdict.Scenario) {
 	for _, p := range w.peers.list() {
 		if len(p.frames) > 0 && s.Frames == nil {
-			s.Frames = append([]wire.Frame(nil), p.frames...)
+			s.Frames = p.frames
 		}
 	}
 	if w.host != nil {

@@ -64,10 +64,11 @@ func register(sc *godog.ScenarioContext) {
 func (w *world) givenSound() error { return w.given("") }
 
 func (w *world) calls(ctx context.Context, tool, arguments string) error {
-	if arguments == "" {
+	switch {
+	case arguments != "":
+	case tool == faultypeer.ToolEcho:
 		arguments = string(dialect.Encode(dialect.Object{"text": w.token}))
-	}
-	if tool != faultypeer.ToolEcho {
+	default:
 		arguments = "{}"
 	}
 	return w.run(ctx, tool, arguments, nil)

@@ -10,6 +10,7 @@ package hostreferee
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +19,6 @@ import (
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
-	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/tap"
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
@@ -36,7 +36,7 @@ const (
 type Setup struct {
 	Dialect dialect.Dialect
 	Adapter []string // program and arguments, with placeholders
-	Env     []string // of the host
+	Env     []string // changes to our environment for the host: NAME=value sets, NAME alone removes
 	Self    string   // a program that plays peers when it is called with host-peer; absolute
 	// Wait bounds a host that hangs; Grace what may be left of an extension once the host has ended.
 	Wait, Grace time.Duration
@@ -74,9 +74,6 @@ func (w *world) given(doc string) error {
 			return errored("no faulty peer of API %s %s", w.setup.Dialect.API(), doc)
 		}
 	}
-	if w.setup.Dialect.Canonical() && w.fault.API == "" {
-		w.fault.API = dialect.CanonicalAPI
-	}
 	dir := filepath.Join(w.root, extensionName)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return errored("%v", err)
@@ -107,19 +104,15 @@ func (w *world) manifest() string {
 	api := w.setup.Dialect.API()
 	args := []string{"host-peer", "--report-to", w.peers.address(), "--", w.setup.Self, "faulty-peer", fault, "--api", api}
 	var b strings.Builder
-	fmt.Fprintf(&b, "name = %q\nversion = \"1.0.0\"\napi_version = %q\n[entrypoint]\ncommand = %q\nargs = [", extensionName, api, w.setup.Self)
-	for i, arg := range args {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		fmt.Fprintf(&b, "%q", arg)
+	// Texts, lists of texts and booleans are spelled alike in JSON and TOML.
+	entrypoint := []any{w.setup.Self}
+	for _, arg := range args {
+		entrypoint = append(entrypoint, arg)
 	}
-	b.WriteString("]\n[contributes]\n")
+	fmt.Fprintf(&b, "name = %q\nversion = \"1.0.0\"\napi_version = %q\n", extensionName, api)
+	fmt.Fprintf(&b, "[entrypoint]\ncommand = %s\nargs = %s\n[contributes]\n", dialect.Encode(entrypoint[0]), dialect.Encode(entrypoint[1:]))
 	contributes := dialect.Contributions(w.fault.Contributes())
-	for _, name := range []string{"tools", "commands", "hooks", "ui", "tool_renderers"} {
-		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
-	}
-	for _, name := range []string{"context", "notifications", "confirmations"} {
+	for _, name := range slices.Sorted(maps.Keys(contributes)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
 	}
 	return b.String()
@@ -203,6 +196,3 @@ func newWorld(setup *Setup) (*world, error) {
 	}
 	return &world{setup: setup, root: root, peers: p, token: "token-" + filepath.Base(root)}, nil
 }
-
-// environment is what a scenario's host gets: that of the referee, without what would tell it where it runs.
-func environment(changes []string) []string { return subject.Environment(os.Environ(), changes) }
