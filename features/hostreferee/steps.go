@@ -162,6 +162,9 @@ func (w *world) toolCalled(how string) error {
 	if how == "called once" {
 		want = 1
 	}
+	if err := w.started(); err != nil {
+		return err
+	}
 	if n := w.count(dialect.ToolCall); n != want {
 		return failed("the tool was called %d times, want %d", n, want)
 	}
@@ -220,7 +223,18 @@ func (w *world) startedWell() error {
 	return nil
 }
 
+// started keeps a host that starts nothing from keeping rules about what it starts.
+func (w *world) started() error {
+	if len(w.peers.list()) == 0 {
+		return failed("the host did not start the extension; it ended with code %d: %s", w.host.code, w.complaint())
+	}
+	return nil
+}
+
 func (w *world) nothingLeft() error {
+	if err := w.started(); err != nil {
+		return err
+	}
 	for i, p := range w.peers.list() {
 		if !p.gone {
 			return failed("start %d of the extension still runs %s after the host has ended", i+1, w.setup.Grace)

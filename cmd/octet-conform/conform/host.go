@@ -45,11 +45,14 @@ func (inv *invocation) host() int {
 		return inv.refuse(err)
 	}
 	versions := dialect.Versions()
-	if flags.api != "" {
+	switch {
+	case flags.api != "":
 		if err := oneOf("api", flags.api, versions...); err != nil {
 			return inv.wrong("%v", err)
 		}
 		versions = []string{flags.api}
+	case flags.files != reportFiles{}, flags.output == "json":
+		return inv.wrong("reports are of one API version; give --api as well")
 	}
 	if flags.list, err = flags.known(); err != nil {
 		return inv.refuse(err)
@@ -165,6 +168,9 @@ func (inv *invocation) hostPeer() int {
 		return code
 	}
 	_, argv := split(f)
+	if len(argv) == 0 {
+		return inv.wrong("host-peer needs the command of a peer behind --")
+	}
 	conn, err := hostreferee.Report(*address)
 	if err != nil {
 		return inv.unable(err)
