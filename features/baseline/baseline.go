@@ -33,7 +33,7 @@ type Entry struct {
 	used          bool
 }
 
-// Matches reports whether the entry covers a finding, and remembers that it was needed.
+// matches reports whether the entry covers a finding, and remembers that it was needed.
 func (e *Entry) matches(rule, message string) bool {
 	if !e.rule.MatchString(rule) || !e.message.MatchString(message) {
 		return false

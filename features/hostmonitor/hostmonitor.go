@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -40,22 +41,16 @@ type Monitor struct {
 	ready     bool   // initialize was answered with a result
 	shutDown  bool
 	selected  []string // features, or methods of the contract
-	asked     map[string]*request
+	asked     map[string]bool   // ids of the host's requests
 	incoming  map[string]string // methods of the extension's requests, by id
 	settled   map[string]bool   // its ids that have an answer
 	cancelled map[string]bool   // ids that were named by a cancellation
 }
 
-// request is one of the host's.
-type request struct {
-	method string
-	done   bool
-}
-
 // New makes a monitor for one conversation.
 func New(d dialect.Dialect) *Monitor {
 	return &Monitor{
-		dialect: d, rules: rulesOf(d), asked: map[string]*request{}, incoming: map[string]string{}, settled: map[string]bool{},
+		dialect: d, rules: rulesOf(d), asked: map[string]bool{}, incoming: map[string]string{}, settled: map[string]bool{},
 		cancelled: map[string]bool{},
 	}
 }
@@ -113,9 +108,6 @@ func (m *Monitor) heard(f wire.Frame) {
 		m.incoming[id] = *msg.Method
 		delete(m.settled, id)
 	case msg.Method == nil && msg.ID != nil:
-		if r := m.asked[id]; r != nil {
-			r.done = true
-		}
 		if id == m.initID && m.initID != "" {
 			m.initID = ""
 			m.ready = msg.Result != nil
@@ -177,7 +169,7 @@ func (m *Monitor) judge(f wire.Frame) {
 // request judges a request of the host.
 func (m *Monitor) request(f wire.Frame, msg message) {
 	id := spelled(msg.ID)
-	if m.asked[id] != nil {
+	if m.asked[id] {
 		m.report(m.rules.ids, f, "the id %s was used before", id)
 	}
 	if !m.dialect.Canonical() && !unsigned(id) {
@@ -191,7 +183,7 @@ func (m *Monitor) request(f wire.Frame, msg message) {
 	case m.shutDown:
 		m.report(m.rules.behindShutdown, f, "%q is sent behind shutdown", *msg.Method)
 	}
-	m.asked[id] = &request{method: *msg.Method}
+	m.asked[id] = true
 	switch *msg.Method {
 	case dialect.Initialize:
 		m.initID = id
@@ -255,7 +247,7 @@ func (m *Monitor) cancel(f wire.Frame, params []byte) {
 	if m.rules.frozenCancel != "" {
 		m.report(m.rules.frozenCancel, f, "a cancellation on a version that has none")
 	}
-	if m.asked[id] == nil && !theirs {
+	if !m.asked[id] && !theirs {
 		m.report(m.rules.cancelForeign, f, "the cancellation names %s, which nobody has asked", id)
 	}
 	if m.cancelled[id] {
@@ -304,7 +296,7 @@ func (m *Monitor) model(f wire.Frame, method string, params []byte) {
 
 // ruleOf finds the rule behind a violation, where one names the place.
 func (m *Monitor) ruleOf(method string, v *wirejson.Violation) string {
-	if method == dialect.Initialize && len(v.Pointer) > 1 && bytes.HasPrefix([]byte(v.Pointer), []byte("/contributes")) {
+	if method == dialect.Initialize && strings.HasPrefix(v.Pointer, "/contributes") {
 		return m.rules.contributes
 	}
 	return ""

@@ -56,7 +56,9 @@ type viewRule struct {
 
 type viewProof struct{ Name, Anchor string }
 
-type viewFinding struct{ Message, Scenario, Anchor string }
+// viewFinding is a finding as a rule or a scenario lists it. Anchor is where the page has more: the scenario, or
+// the rule.
+type viewFinding struct{ Message, Rule, Anchor string }
 
 type viewScenario struct {
 	Anchor, Name, Place, Class, ClassText, Reason, Stderr, Ended string
@@ -139,7 +141,7 @@ func (row *Rule) view(anchors map[string]string, counts bool) viewRule {
 		v.Proofs = append(v.Proofs, viewProof{name, anchors[name]})
 	}
 	for _, f := range row.Findings {
-		v.Findings = append(v.Findings, viewFinding{f.Message, f.Scenario, anchors[f.Scenario]})
+		v.Findings = append(v.Findings, viewFinding{Message: f.Message, Anchor: anchors[f.Scenario]})
 	}
 	return v
 }
@@ -151,7 +153,7 @@ func (s *Scenario) view(anchor string) viewScenario {
 	}
 	marks := map[int]*Finding{}
 	for i, f := range s.Findings {
-		v.Findings = append(v.Findings, viewFinding{Message: f.Message, Scenario: f.Rule, Anchor: f.Rule})
+		v.Findings = append(v.Findings, viewFinding{Message: f.Message, Rule: f.Rule, Anchor: f.Rule})
 		if f.Frame != nil && marks[*f.Frame] == nil {
 			marks[*f.Frame] = &s.Findings[i]
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
@@ -30,14 +31,12 @@ var smokeStages = []stage{
 // other is a rule of no stage that was broken on the way. It has a line only then.
 var other = stage{name: "other rules"}
 
-// holds reports whether a rule belongs to a stage.
-func (s stage) holds(rule string) bool {
-	parts := strings.Split(rule, "-")
-	area := parts[len(parts)/2]
+// holds reports whether a rule of an area belongs to a stage.
+func (s stage) holds(area string) bool {
 	if s.areas != nil {
 		return slices.Contains(s.areas, area)
 	}
-	return !slices.ContainsFunc(smokeStages, func(t stage) bool { return t.holds(rule) })
+	return !slices.ContainsFunc(smokeStages, func(t stage) bool { return t.holds(area) })
 }
 
 // smoke is the check of an author who wants to know whether an extension works at all: a few lines in a few
@@ -95,7 +94,7 @@ func (inv *invocation) stage(rep *report.Report, s stage) {
 	counts := map[verdict.Class]int{}
 	reason := "no rule binds this API version"
 	for _, row := range rep.Rules {
-		if !s.holds(row.ID) || row.Level != "must" {
+		if rule, _ := rulebook.Find(row.ID); !s.holds(rule.Area) || row.Level != "must" {
 			continue
 		}
 		counts[row.Class]++
