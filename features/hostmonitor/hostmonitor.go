@@ -40,7 +40,7 @@ type Monitor struct {
 	initID    string // of initialize, while it is not answered
 	ready     bool   // initialize was answered with a result
 	shutDown  bool
-	selected  []string // features, or methods of the contract
+	selected  []string          // features, or methods of the contract
 	asked     map[string]bool   // ids of the host's requests
 	incoming  map[string]string // methods of the extension's requests, by id
 	settled   map[string]bool   // its ids that have an answer
