@@ -28,11 +28,7 @@ func (c *Conn) abandon(ctx context.Context, k *call, q Call) outcome {
 		c.mu.Unlock()
 		return outcome{err: unsettled(ctx)}
 	}
-	f := newBuffer()
-	f.b = append(f.b, '{')
-	f.b = appendRequest(f.b, c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})
-	f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
-	c.queueLaterLocked(outgoing{frame: f})
+	c.queueLaterLocked(outgoing{frame: notificationFrame(c.profile.Cancel, cancelParams{k.id, reasonOf(ctx)})})
 	if q.Hasty {
 		c.buryLocked(k)
 		c.mu.Unlock()

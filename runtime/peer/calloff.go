@@ -14,10 +14,7 @@ func (r *Request) CallOff(reason string) {
 	c := r.conn
 	var f *buffer
 	if p := c.profileNow(); p.Cancel != "" {
-		f = newBuffer()
-		f.b = append(f.b, '{')
-		f.b = appendRequest(f.b, p.Cancel, cancelParams{r.ID.String(), reason})
-		f.b = append(f.b[:1], f.b[2:]...) // no id in front of jsonrpc, hence no comma
+		f = notificationFrame(p.Cancel, cancelParams{r.ID.String(), reason})
 	}
 	c.mu.Lock()
 	delete(c.served.live, r.ID.String())

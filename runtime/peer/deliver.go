@@ -3,7 +3,6 @@ package peer
 import (
 	"context"
 	"errors"
-	"fmt"
 )
 
 // ErrTorn is what Deliver returns when its context ends while the frame is being written: how much of it
@@ -28,40 +27,22 @@ func (d *delivery) settle(err error) {
 // because begin or the end of ctx forbade it; ErrTorn if ctx ended later than that; and else that of the
 // connection, as for Notify.
 func (c *Conn) Deliver(ctx context.Context, method string, params Value, begin func() bool) error {
-	c.mu.Lock()
-	err := c.maySendLocked(method, true)
-	p := c.profile
-	c.mu.Unlock()
+	f, err := c.prepareNotification(method, params)
 	if err != nil {
 		return err
 	}
-	f := newBuffer()
-	f.b = append(f.b, '{')
-	f.b = appendRequest(f.b, method, params)
-	f.b = append(f.b[:1], f.b[2:]...)
-	if err = c.checkOutgoing(p, f.b); err == nil {
-		err = c.waitRoom(ctx)
-		if err != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w: %w", ErrNotSent, err)
-		}
-	}
-	if err != nil {
+	if c.waitRoom(ctx) != nil {
 		f.release()
-		return err
+		return notSent(ctx)
 	}
 	d := &delivery{begin: begin, done: make(chan struct{})}
 	c.mu.Lock()
-	if err = c.sealedLocked(); err == nil {
-		err = c.maySendLocked(method, true) // shutdown may have been sent meanwhile
-	}
-	if err != nil {
+	if err := c.tooLateLocked(method); err != nil {
 		c.mu.Unlock()
 		f.release()
 		return err
 	}
-	c.out.sent += int64(len(f.b)) + 1
-	c.out.queue = append(c.out.queue, outgoing{frame: f, delivery: d})
-	c.wakeWriterLocked()
+	c.queueLaterLocked(outgoing{frame: f, delivery: d})
 	c.mu.Unlock()
 	return c.await(ctx, d)
 }
@@ -88,7 +69,7 @@ func (c *Conn) await(ctx context.Context, d *delivery) error {
 		if c.out.queue[i].delivery == d {
 			c.out.queue[i].frame.release()
 			c.out.queue = append(c.out.queue[:i], c.out.queue[i+1:]...)
-			return fmt.Errorf("%w: %w", ErrNotSent, context.Cause(ctx))
+			return notSent(ctx)
 		}
 	}
 	select {
