@@ -37,11 +37,12 @@ type Binding struct {
 
 	// Started is called once initialize was accepted, before any request of the extension is served or made
 	// but those that belong to initialize itself, and before another byte of it is read. It may notify, and
-	// must not block otherwise. May be nil. It is called for every
-	// extension that Offer lets through: what it selected is in Extension.Has.
+	// must not block otherwise. It is called for every extension that Offer lets through: what it selected is
+	// in Extension.Has. May be nil.
 	Started func(*Extension)
 	// Ended is called once the generation is gone and its last handler has returned, by whoever closes it:
-	// everything kept for it is to be forgotten. See Extension.Done for the end of the connection itself. Also called where initialize failed. May be nil.
+	// everything kept for it is to be forgotten. Also called where initialize failed. See Extension.Done for the
+	// end of the connection itself. May be nil.
 	Ended func(*Extension)
 
 	// Media yields what a media part of a result refers to. At most one binding has it. The error says why

@@ -47,7 +47,7 @@ func (s *seen) incoming() *extension.Incoming {
 	return s.last
 }
 
-// allMethods serves every request of extensions, behind every feature.
+// binding serves every request of extensions, behind every feature.
 func (s *seen) binding() extension.Binding {
 	b := extension.Binding{Requests: map[string]extension.Handler{}, Notices: map[string]func(*extension.Incoming){}}
 	for _, f := range featurewire.Features {
@@ -318,7 +318,7 @@ func TestWorkers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &seen{}
 		var working, waits atomic.Int32
-		release := make(chan struct{})
+		var release chan struct{}
 		s.serve = func(ctx context.Context, r *extension.Incoming) (peer.Value, error) {
 			working.Add(1)
 			if waits.Add(-1) >= 0 {
@@ -329,37 +329,25 @@ func TestWorkers(t *testing.T) {
 			return peer.Raw("{}"), nil
 		}
 		r := s.rig(t, "0.4", "")
-		r.During(front, func(parent int64) {
-			var all []*extensiontest.Pending
-			for range 9 {
-				all = append(all, r.Send(required, tie(parent, "")))
-			}
-			synctest.Wait()
-			if n := working.Load(); n != 8 {
-				t.Errorf("%d requests are worked on, want 8", n)
-			}
-			close(release)
-			for _, p := range all {
-				p.Wait().OK(t, "{}")
-			}
-		})
-		working.Store(0)
-		waits.Store(1)
-		release = make(chan struct{})
-		r.During(front, func(parent int64) {
-			var all []*extensiontest.Pending
-			for range 9 {
-				all = append(all, r.Send(required, tie(parent, "")))
-			}
-			synctest.Wait()
-			if n := working.Load(); n != 9 {
-				t.Errorf("%d requests are worked on, want 9: one of them waits", n)
-			}
-			close(release)
-			for _, p := range all {
-				p.Wait().OK(t, "{}")
-			}
-		})
+		for waiting, want := range []int32{8, 9} {
+			working.Store(0)
+			waits.Store(int32(waiting))
+			release = make(chan struct{})
+			r.During(front, func(parent int64) {
+				var all []*extensiontest.Pending
+				for range 9 {
+					all = append(all, r.Send(required, tie(parent, "")))
+				}
+				synctest.Wait()
+				if n := working.Load(); n != want {
+					t.Errorf("%d requests are worked on while %d of them wait, want %d", n, waiting, want)
+				}
+				close(release)
+				for _, p := range all {
+					p.Wait().OK(t, "{}")
+				}
+			})
+		}
 		r.X.Close()
 	})
 }

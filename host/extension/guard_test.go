@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/extension/extensiontest"
 )
@@ -57,7 +58,7 @@ func TestCall_isGuarded(t *testing.T) {
 			rig := extensiontest.Start(t, extensiontest.Setup{Options: extension.Options{
 				Bindings: []extension.Binding{bind("a", c.first, nil), silent, bind("b", c.second, c.check)},
 			}})
-			rig.Serve("tool/call", func(int64, json.RawMessage) (any, error) { return rig.ToolText("x"), c.answer })
+			rig.Serve(featurewire.MethodToolCall, func(int64, json.RawMessage) (any, error) { return rig.ToolText("x"), c.answer })
 			_, err := rig.X.Call(t.Context(), extension.Request{Tool: "work", Arguments: []byte(`{"a":1}`), Scope: extension.Scope{Owner: "s"}})
 			var failure *extension.Failure
 			if errors.As(err, &failure) != (c.kind != 0) || failure != nil && failure.Kind != c.kind {

@@ -3,7 +3,6 @@ package extension
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -130,9 +129,3 @@ var sessionHookWait = func() time.Duration {
 	}
 	panic("extension: the canonical wire has no deadline for session hooks")
 }()
-
-// IsLate reports whether a request of the host failed because it took too long.
-func IsLate(err error) bool {
-	var failure *Failure
-	return errors.As(err, &failure) && failure.Kind == Timeout
-}

@@ -34,13 +34,12 @@ func TestDeclares(t *testing.T) {
 	all := `tools = ["work"]` + "\nhooks = ["
 	for _, c := range []struct {
 		api, hooks string
-		select0    bool // session_entries is selected
 		want       []string
 	}{
-		{"0.1", `"before_prompt", "after_tool_call"`, false, []string{"before_prompt", "after_tool_call"}},
-		{"0.2", `"before_prompt", "provider_retry"`, false, []string{"before_prompt", "provider_retry"}},
-		{"0.4", `"model_turn_start", "post_mutation"`, true, []string{"model_turn_start", "post_mutation"}},
-		{"0.4", `"session_start", "session_end"`, false, nil},
+		{"0.1", `"before_prompt", "after_tool_call"`, []string{"before_prompt", "after_tool_call"}},
+		{"0.2", `"before_prompt", "provider_retry"`, []string{"before_prompt", "provider_retry"}},
+		{"0.4", `"model_turn_start", "post_mutation"`, []string{"model_turn_start", "post_mutation"}},
+		{"0.4", `"session_start", "session_end"`, nil},
 	} {
 		r := extensiontest.Start(t, extensiontest.Setup{
 			API: c.api, Contributes: all + c.hooks + "]",

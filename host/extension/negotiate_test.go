@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/extension/extensiontest"
 )
@@ -95,12 +96,20 @@ func TestOffer_terms(t *testing.T) {
 		Features: []string{featurewire.FeatureResourceRefsV1, featurewire.FeatureBulkObjectsV1},
 		Terms: func(x *extension.Extension, o *featurewire.ProtocolOffer) {
 			if slices.Contains(o.OptionalFeatures, featurewire.FeatureBulkObjectsV1) {
-				o.Unknown = nil
+				o.BulkObjectsV1 = wirejson.Some(featurewire.BulkOffer{
+					Profile: featurewire.BulkProfileLocalFileV1, TransferDirectory: "/objects",
+					Limits: featurewire.BulkLimits{
+						ObjectBytes: 1, OwnerBytes: 1, WriteTicketsPerGeneration: 1, ReadLeasesPerGeneration: 1, BlobsPerOwner: 1,
+					},
+				})
 			}
 		},
 	}
 	for _, api := range []string{"0.2", "0.4"} {
 		r := extensiontest.Start(t, extensiontest.Setup{API: api, Options: extension.Options{Bindings: []extension.Binding{b}}})
+		if told := strings.Contains(string(r.Offer()), `"transfer_directory":"/objects"`); told != (api == "0.4") {
+			t.Errorf("what the binding adds to the offer of %s is there: %t", api, told)
+		}
 		has := strings.Contains(string(r.Offer()), `"resource_refs_v1":{"max_records":256,"max_registrations_per_parent":32}`)
 		if has != (api == "0.4") {
 			t.Errorf("the offer of %s is %s", api, r.Offer())

@@ -27,7 +27,7 @@ type Options struct {
 	// After is the clock of the process. Nil means time.After.
 	After func(time.Duration) <-chan time.Time
 
-	// Launch starts the program. Nil means process.Start.
+	// Launch starts the program. Nil means StartProgram.
 	Launch func(process.Options) (Program, error)
 
 	// Bindings are the services of the host for this extension. Nothing that needs one is offered without.
@@ -103,7 +103,7 @@ func (o Options) filled() (Options, error) {
 	}
 	o.Deadlines = o.Deadlines.filled()
 	if o.Launch == nil {
-		o.Launch = launchProcess
+		o.Launch = StartProgram
 	}
 	if o.Instance == "" {
 		o.Instance = rand.Text()

@@ -20,8 +20,8 @@ type Program interface {
 
 var _ Program = (*process.Process)(nil)
 
-// launchProcess is the launch of everything that is no test.
-func launchProcess(o process.Options) (Program, error) {
+// StartProgram starts a program, as Options do where they do not say otherwise.
+func StartProgram(o process.Options) (Program, error) {
 	p, err := process.Start(o)
 	if err != nil {
 		return nil, err

@@ -219,16 +219,6 @@ func (x *Extension) Complete(ctx context.Context, p featurewire.UiAutocompleteCo
 	})
 }
 
-// Dispose asks the extension to let resources go.
-func (x *Extension) Dispose(ctx context.Context, resources []featurewire.ResourceRef) error {
-	if !x.Has(featurewire.FeatureResourceRefsV1) {
-		return x.undeclared("resources")
-	}
-	a := Ask{Method: featurewire.MethodResourceDispose, Params: featurewire.ResourceDisposeParams{Resources: resources}}
-	_, err := answerOf(ctx, x, a, featurewire.DecodeResourceDisposeResult)
-	return err
-}
-
 // DetectMigration asks whether a directory holds another setup.
 func (x *Extension) DetectMigration(ctx context.Context, p canonicalwire.MigrationDetectParams) (*canonicalwire.MigrationDetectResult, error) {
 	a := Ask{Method: canonicalwire.MethodMigrationDetect, Params: p}

@@ -123,9 +123,8 @@ func TestExecute_menuTakesHalfAnHour(t *testing.T) {
 			})
 			start := time.Now()
 			_, err := r.X.Execute(t.Context(), extension.Execution{Command: "do", Menu: c.menu})
-			if took := time.Since(start); !extension.IsLate(err) || took != c.wait {
-				t.Errorf("menu %v: %v after %v, want a timeout after %v", c.menu, err, took, c.wait)
-			}
+			wantTimeout(t, err, true)
+			wantTook(t, start, c.wait)
 			r.X.Close()
 		})
 	}
@@ -245,9 +244,8 @@ func TestShortWaits(t *testing.T) {
 				}})
 				start := time.Now()
 				err := c.call(r.X)
-				if took := time.Since(start); !extension.IsLate(err) || took != c.wait {
-					t.Errorf("%v after %v, want a timeout after %v", err, took, c.wait)
-				}
+				wantTimeout(t, err, true)
+				wantTook(t, start, c.wait)
 				if told := r.WaitTold(featurewire.MethodCancelRequest, 1); len(told) != 1 {
 					t.Errorf("%d cancellations", len(told))
 				}
@@ -267,14 +265,11 @@ func TestDetached_unsettledEndsTheProcess(t *testing.T) {
 		r := extensiontest.Start(t, extensiontest.Setup{Contributes: everything, Serve: map[string]func(int64, json.RawMessage) (any, error){
 			featurewire.MethodContextCollect: func(int64, json.RawMessage) (any, error) { return nil, extensiontest.Silence },
 		}})
-		if _, err := r.X.CollectContext(t.Context(), whole, nil); !extension.IsLate(err) {
-			t.Errorf("got %v", err)
-		}
+		_, err := r.X.CollectContext(t.Context(), whole, nil)
+		wantTimeout(t, err, true)
 		start := time.Now()
 		<-r.X.Done()
-		if took := time.Since(start); took != 2*time.Second {
-			t.Errorf("the process was ended after %v, want the grace of 2s", took)
-		}
+		wantTook(t, start, cancellationGrace)
 		r.X.Close()
 	})
 }

@@ -72,11 +72,9 @@ func (p *Pending) Wait() Answer { return <-p.answer }
 func (r *Rig) Send(method, params string) *Pending {
 	r.mu.Lock()
 	r.last++
-	p := &Pending{ID: fmt.Sprintf(`"x-%d"`, r.last), answer: make(chan Answer, 1)}
-	r.answers[p.ID] = p.answer
+	id := fmt.Sprintf(`"x-%d"`, r.last)
 	r.mu.Unlock()
-	r.send(map[string]any{"id": json.RawMessage(p.ID), "method": method, "params": json.RawMessage(params)})
-	return p
+	return r.SendAs(id, method, params)
 }
 
 // SendAs is Send with an id of the caller's, as JSON.

@@ -42,8 +42,7 @@ type Setup struct {
 
 // Rig is a running extension and the test behind it.
 type Rig struct {
-	X *extension.Extension
-	// Instance and generation of the owner triple are those of X.
+	X *extension.Extension // its instance and generation are those of Owner
 
 	t       testing.TB
 	setup   Setup
@@ -54,7 +53,7 @@ type Rig struct {
 	front       string
 	handlers    map[string]func(id int64, params json.RawMessage) (any, error)
 	answers     map[string]chan Answer // of Ask and Send, by the id as JSON
-	last        int
+	last        int                    // number in the id of the last Send
 	told        []Told
 	changed     sync.Cond // told has grown; its lock is mu
 	diagnostics []string

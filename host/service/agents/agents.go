@@ -19,6 +19,7 @@ import (
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/host/session"
 )
 
@@ -228,7 +229,7 @@ func (s *Service) book(ctx context.Context, c *child) error {
 	if err != nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		c.booked, c.tree.fault = false, clip(err.Error(), faultMost)
+		c.booked, c.tree.fault = false, clip.Text(err.Error(), faultMost)
 	}
 	return err
 }

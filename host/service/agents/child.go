@@ -11,6 +11,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/service/clip"
 )
 
 // Why a run of a child is ended.
@@ -192,30 +193,19 @@ func (c *child) settledAs(outcome agent.Outcome, err error) featurewire.AgentSta
 	case errors.Is(c.cause, errShutDown):
 		return featurewire.AgentShutdown{}
 	case err == nil && outcome.Status == agent.Completed:
-		return featurewire.AgentCompleted{Output: clip(outcome.Text, c.output)}
+		return featurewire.AgentCompleted{Output: clip.Text(outcome.Text, c.output)}
 	case errors.Is(c.cause, errTimedOut):
 		return featurewire.AgentTimedOut{}
 	case c.cause != nil, err == nil && outcome.Status == agent.Interrupted, err == nil && outcome.Status == agent.Cancelled:
 		return featurewire.AgentInterrupted{}
 	case err != nil:
-		return featurewire.AgentFailed{Error: clip(err.Error(), c.output)}
+		return featurewire.AgentFailed{Error: clip.Text(err.Error(), c.output)}
 	}
-	return featurewire.AgentFailed{Error: clip(outcome.Reason, c.output)}
+	return featurewire.AgentFailed{Error: clip.Text(outcome.Reason, c.output)}
 }
 
 // faultMost bounds the text of a failure, in bytes.
 const faultMost = 4096
-
-// clip bounds a text without cutting a character.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && text[most]&0xc0 == 0x80 {
-		most--
-	}
-	return text[:most]
-}
 
 // observe takes an event of the child.
 func (c *child) observe(e agent.Event) {
@@ -244,7 +234,7 @@ func (c *child) observe(e agent.Event) {
 
 func (c *child) toolStartedLocked(e agent.ToolStarted) {
 	c.calls++
-	c.phase, c.tool = "tool", clip(e.Name, featurewire.MaxToolNameBytes)
+	c.phase, c.tool = "tool", clip.Text(e.Name, featurewire.MaxToolNameBytes)
 	r := &featurewire.AgentToolRun{Name: c.tool, Args: oneLine(string(e.Arguments)), StartedAtMs: time.Now().UnixMilli()}
 	c.open[e.CallID] = r
 	c.recent = append(c.recent, r)
@@ -268,7 +258,7 @@ func (c *child) toolFinishedLocked(e agent.ToolFinished) {
 // oneLine shows arguments in one short line.
 func oneLine(text string) string {
 	line := strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < 0x20 || r == 0x7f || r >= 0x80 && r < 0xa0 }), " ")
-	return clip(line, featurewire.MaxAgentToolArgsBytes)
+	return clip.Text(line, featurewire.MaxAgentToolArgsBytes)
 }
 
 func (c *child) noteLocked(f fact) {

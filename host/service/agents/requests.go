@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -29,7 +30,7 @@ func (s *Service) models(ctx context.Context, r *extension.Incoming) (peer.Value
 	}
 	all, err := s.roots.Models(ctx, t.key.owner)
 	if err != nil {
-		return nil, extension.RefuseService(clip("models cannot be listed: "+err.Error(), faultMost))
+		return nil, extension.RefuseService(clip.Text("models cannot be listed: "+err.Error(), faultMost))
 	}
 	result := featurewire.AgentModelsResult{Models: []featurewire.AgentModel{}}
 	query := strings.ToLower(p.Query.Or(""))
@@ -61,15 +62,15 @@ func listedModel(m model.Info) featurewire.AgentModel {
 	labels = labels[:min(len(labels), featurewire.MaxAgentReasoningLevels)]
 	name := wirejson.Null[string]()
 	if m.DisplayName != "" {
-		name = wirejson.Some(clip(m.DisplayName, featurewire.MaxAgentModelLabelBytes))
+		name = wirejson.Some(clip.Text(m.DisplayName, featurewire.MaxAgentModelLabelBytes))
 	}
 	return featurewire.AgentModel{
 		Model: m.Model, Provider: m.Provider, DisplayName: name, Reasoning: labels, ContextWindow: m.ContextWindow, MaxOutputTokens: m.MaxOutputTokens,
 	}
 }
 
-// target returns a child of an active root.
-func (s *Service) targetLocked(t *tree, target string) (*child, error) {
+// targetLocked returns a child that was opened, by id or path.
+func (t *tree) targetLocked(target string) (*child, error) {
 	c := t.findLocked(target)
 	if c == nil || c.answer.AgentID == "" {
 		return nil, errUnknown
@@ -88,7 +89,7 @@ func (s *Service) message(_ context.Context, r *extension.Incoming) (peer.Value,
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.targetLocked(t, p.Target)
+	c, err := t.targetLocked(p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func (s *Service) followUp(_ context.Context, r *extension.Incoming) (peer.Value
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.targetLocked(t, p.Target)
+	c, err := t.targetLocked(p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +226,7 @@ func (s *Service) interrupt(_ context.Context, r *extension.Incoming) (peer.Valu
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c, err := s.targetLocked(t, p.Target)
+	c, err := t.targetLocked(p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +247,7 @@ func (s *Service) stop(_ context.Context, r *extension.Incoming) (peer.Value, er
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.targetLocked(t, p.Target)
+	c, err := t.targetLocked(p.Target)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +268,7 @@ func (s *Service) events(ctx context.Context, r *extension.Incoming) (peer.Value
 		t, err := s.treeLocked(r)
 		var c *child
 		if err == nil {
-			c, err = s.targetLocked(t, p.Target)
+			c, err = t.targetLocked(p.Target)
 		}
 		if err != nil {
 			s.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -89,9 +90,9 @@ func (s *Service) spawn(ctx context.Context, r *extension.Incoming) (peer.Value,
 	if err != nil {
 		s.dropLocked(c)
 		if ctx.Err() == nil && !errors.Is(err, ErrModel) {
-			t.fault = clip(err.Error(), faultMost)
+			t.fault = clip.Text(err.Error(), faultMost)
 		}
-		return nil, extension.RefuseService(clip("the agent cannot be opened: "+err.Error(), faultMost))
+		return nil, extension.RefuseService(clip.Text("the agent cannot be opened: "+err.Error(), faultMost))
 	}
 	c.opened = opened
 	c.answerLocked(selects)
@@ -202,16 +203,15 @@ func (c *child) answerLocked(selects bool) {
 			label = "off"
 		}
 		reasoning, _ := json.Marshal(map[string]string{"type": label})
-		resolved := wirejson.Some(featurewire.AgentResolvedModel{
+		c.policy.ResolvedModel = wirejson.Some(featurewire.AgentResolvedModel{
 			Provider: c.opened.Provider, Model: c.opened.Model, Reasoning: wirejson.Some(json.RawMessage(reasoning)),
 		})
-		c.policy.ResolvedModel, c.answer.ResolvedModel = resolved, resolved
 	}
 	c.answer = featurewire.AgentSpawnResult{
 		AgentID: c.id, AgentPath: c.path, TaskName: c.asked.TaskName, Profile: c.asked.Profile, Fingerprint: c.asked.Fingerprint,
 		IdempotencyKey: c.asked.IdempotencyKey, Status: featurewire.AgentPending{}, Policy: c.policy, CreatedAtMs: c.created.UnixMilli(),
 		StartedAtMs: millis(c.started), CompletedAtMs: millis(c.ended), DeadlineAtMs: millis(c.until),
-		Principal: c.tree.key.principal, ResourceOwner: c.tree.key.owner, ResolvedModel: c.answer.ResolvedModel,
+		Principal: c.tree.key.principal, ResourceOwner: c.tree.key.owner, ResolvedModel: c.policy.ResolvedModel,
 	}
 }
 

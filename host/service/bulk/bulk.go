@@ -12,9 +12,9 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -130,19 +130,19 @@ func (s *Storage) Binding() extension.Binding {
 	}
 }
 
-// terms makes the transfer directory of a process and tells of it. Without one the offer says nothing, and the
-// requests are refused.
+// terms makes the transfer directory of a process and tells of it. Without one the feature is not offered, and
+// the requests are refused.
 func (s *Storage) terms(x *extension.Extension, offer *featurewire.ProtocolOffer) {
-	offered := false
-	for _, name := range offer.OptionalFeatures {
-		offered = offered || name == featurewire.FeatureBulkObjectsV1
-	}
-	if !offered {
+	if !slices.Contains(offer.OptionalFeatures, featurewire.FeatureBulkObjectsV1) {
 		return
 	}
 	folder := "transfer-" + rand.Text()
 	if err := s.root.Mkdir(folder, 0o700); err != nil {
 		x.Diagnose("bulk objects cannot be handed over: " + err.Error())
+		offer.OptionalFeatures = slices.DeleteFunc(offer.OptionalFeatures, func(name string) bool {
+			return name == featurewire.FeatureBulkObjectsV1
+		})
+		return
 	}
 	s.mu.Lock()
 	s.generations[x] = &generation{folder: folder, tickets: map[string]*ticket{}, leases: map[string]*lease{}}
@@ -236,14 +236,12 @@ func (s *Storage) giveBackLocked(session string, bytes int64) {
 	}
 }
 
-var errNoService = errors.New("bulk objects are not served to this process")
-
 // generationLocked returns what a process has open, for a request that a session owns.
 func (s *Storage) generationLocked(r *extension.Incoming) (*generation, error) {
 	g := s.generations[r.Extension]
 	switch {
 	case g == nil:
-		return nil, extension.RefuseService(errNoService.Error())
+		return nil, extension.RefuseService("bulk objects are not served to this process")
 	case r.Owner.IsZero():
 		return nil, extension.RefuseOwner("no session owns the call")
 	}
@@ -314,6 +312,3 @@ func (s *Storage) dispatch(d extension.Dispatch) (extension.Guard, error) {
 	}
 	return &guard{storage: s, call: d.Call}, nil
 }
-
-// isRegular refuses whatever could lead elsewhere.
-func isRegular(info fs.FileInfo) bool { return info.Mode().IsRegular() }

@@ -20,6 +20,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/extension/extensiontest"
+	"github.com/octet-dev/octet/host/service/refs"
 )
 
 const (
@@ -462,6 +463,32 @@ func TestRetireOwner(t *testing.T) {
 	})
 }
 
+// Where no directory can be made to hand objects over in, they are not offered.
+//
+// EXT04-BULK-003
+func TestTerms_withoutADirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "bulk")
+	storage, err := Open(Options{Directory: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	rig := extensiontest.Start(t, extensiontest.Setup{Options: extension.Options{Bindings: []extension.Binding{storage.Binding()}}})
+	if strings.Contains(string(rig.Offer()), "bulk") || !rig.Diagnosed("bulk objects cannot be handed over") {
+		t.Errorf("offered %s, diagnosed %q", rig.Offer(), rig.Diagnostics())
+	}
+	rig.DuringCall(extension.Request{Scope: extension.Scope{Owner: extensiontest.DefaultFront}}, func(parent int64) {
+		params := fmt.Sprintf(`{"parent_request_id":%d,"profile":"local-file.v1","capacity":1,"media_type":"text/plain"}`, parent)
+		rig.Ask(write, params).Refused(t, featurewire.CodeUnknownMethod, "unsupported_feature ")
+	})
+	rig.X.Close()
+	if err := storage.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestOpen_emptiesTheDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "bulk")
 	if err := os.MkdirAll(filepath.Join(dir, "blobs", "old"), 0o700); err != nil {
@@ -486,7 +513,7 @@ func TestOpen_emptiesTheDirectory(t *testing.T) {
 func FuzzRefs(f *testing.F) {
 	f.Add(`[{"a":{"$blob":"t","bytes":1,"digest":{"algorithm":"sha256","value":"` + digest("x") + `"},"media_type":"a/b"}}]`)
 	f.Fuzz(func(t *testing.T, value string) {
-		if refs := refsIn(json.RawMessage(value)); slices.Contains(refs, featurewire.BlobRef{}) {
+		if found := refs.In(json.RawMessage(value), featurewire.DecodeBlobRefValue); slices.Contains(found, featurewire.BlobRef{}) {
 			t.Error("an empty reference")
 		}
 	})

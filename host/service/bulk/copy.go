@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +12,8 @@ import (
 	"path/filepath"
 
 	"github.com/octet-dev/octet/generated/featurewire"
-	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/refs"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -124,7 +123,7 @@ func fault(err error) error {
 // looks at what it has opened rather than at what had that name.
 func (s *Storage) copy(ctx context.Context, from, to string, bytes int64, digest string, mode os.FileMode) error {
 	named, err := s.root.Lstat(from)
-	if err != nil || !isRegular(named) {
+	if err != nil || !named.Mode().IsRegular() {
 		return fmt.Errorf("%w: it is no regular file", errChanged)
 	}
 	source, err := s.root.OpenFile(from, os.O_RDONLY|nonblocking, 0)
@@ -134,7 +133,7 @@ func (s *Storage) copy(ctx context.Context, from, to string, bytes int64, digest
 	defer source.Close()
 	opened, err := source.Stat()
 	switch {
-	case err != nil || !isRegular(opened) || !os.SameFile(named, opened):
+	case err != nil || !opened.Mode().IsRegular() || !os.SameFile(named, opened):
 		return fmt.Errorf("%w: another file took its place", errChanged)
 	case opened.Size() != bytes:
 		return fmt.Errorf("%w: it has %d bytes, not %d", errChanged, opened.Size(), bytes)
@@ -190,7 +189,7 @@ func (g *guard) Check(result *extension.ToolResult) error {
 	s := g.storage
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, ref := range refsIn(result.Structured) {
+	for _, ref := range refs.In(result.Structured, featurewire.DecodeBlobRefValue) {
 		b := s.blobs[ref.Blob]
 		if b == nil || !b.usable(ref, g.call.Scope.Owner, g.call) || !b.published && result.IsError {
 			return errors.New("structured content refers to a bulk object that the call may not pass on")
@@ -213,29 +212,4 @@ func (g *guard) Settle(admitted bool) {
 			s.dropBlobLocked(b)
 		}
 	}
-}
-
-// refsIn finds the references anywhere in a value.
-func refsIn(value json.RawMessage) []featurewire.BlobRef {
-	doc, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
-	if err != nil {
-		return nil
-	}
-	defer doc.Release()
-	var found []featurewire.BlobRef
-	var walk func(v wirejson.Value)
-	walk = func(v wirejson.Value) {
-		if ref, err := featurewire.DecodeBlobRefValue(v); err == nil {
-			found = append(found, ref)
-			return
-		}
-		for m := v.Members(); m.Next(); {
-			walk(m.Value())
-		}
-		for e := v.Elements(); e.Next(); {
-			walk(e.Value())
-		}
-	}
-	walk(doc.Root())
-	return found
 }

@@ -115,8 +115,5 @@ func looksLikePhone(s string) bool {
 	if len(s) < leastPhone || number == "" || number[0] < '0' || number[0] > '9' {
 		return false
 	}
-	only := strings.Trim(s, "0123456789+ ()-.") == ""
-	return only && strings.ContainsAny(s, " ()-.") && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("0123456789+ ()-.", r)
-	})
+	return strings.Trim(s, "0123456789+ ()-.") == "" && strings.ContainsAny(s, " ()-.")
 }

@@ -7,6 +7,7 @@ package composer
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -136,7 +137,7 @@ func (s service) history(_ context.Context, r *extension.Incoming) (peer.Value, 
 		}
 	}
 	if total > featurewire.MaxComposerHistoryBytes {
-		return nil, extension.RefuseBounds("the entries together are longer than 262144 bytes")
+		return nil, extension.RefuseBounds(fmt.Sprintf("the entries together are longer than %d bytes", featurewire.MaxComposerHistoryBytes))
 	}
 	if err := s.composer.Recall(p.Entries); err != nil {
 		return nil, failure(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/tool"
 	"github.com/octet-dev/octet/runtime/peer"
@@ -234,7 +235,7 @@ func (p *parent) run(ctx context.Context, d tool.Definition, arguments json.RawM
 	case err != nil:
 		return nil, failure(ctx, err)
 	case result.IsError:
-		return nil, extension.RefuseFailed(clip(plainText(result)))
+		return nil, extension.RefuseFailed(clip.Text(plainText(result), faultMost))
 	}
 	value, err := valueOf(d, result)
 	if err != nil {
@@ -270,18 +271,8 @@ func plainText(r tool.Result) string {
 	return conversation.Message{Role: conversation.Tool, Parts: r.Content}.PlainText()
 }
 
-// clip bounds the text of an error answer without cutting a character.
-func clip(text string) string {
-	const most = 4096
-	if len(text) <= most {
-		return text
-	}
-	cut := most
-	for cut > 0 && text[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return text[:cut]
-}
+// faultMost bounds the text of an error answer, in bytes.
+const faultMost = 4096
 
 // failure is the answer to a nested call without a result, and to a store that fails.
 func failure(ctx context.Context, err error) error {
@@ -292,7 +283,7 @@ func failure(ctx context.Context, err error) error {
 	case cause != nil:
 		return cause
 	}
-	return extension.RefuseFailed(clip(err.Error()))
+	return extension.RefuseFailed(clip.Text(err.Error(), faultMost))
 }
 
 func (s *Service) commit(ctx context.Context, r *extension.Incoming) (peer.Value, error) {
@@ -315,7 +306,7 @@ func (s *Service) commit(ctx context.Context, r *extension.Incoming) (peer.Value
 	}
 	switch err := s.store.Compose(ctx, p.call.Owner, p.call.Name, set, q.Delete); {
 	case errors.Is(err, session.ErrBound):
-		return nil, extension.RefuseBounds(clip(err.Error()))
+		return nil, extension.RefuseBounds(clip.Text(err.Error(), faultMost))
 	case err != nil:
 		return nil, failure(ctx, err)
 	}

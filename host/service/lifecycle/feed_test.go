@@ -3,7 +3,6 @@ package lifecycle
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -200,18 +199,3 @@ func (deaf) Deliver(context.Context, string, peer.Value, func() bool) error {
 	return errors.New("closed")
 }
 func (deaf) Diagnose(string) {}
-
-func TestCut(t *testing.T) {
-	for _, c := range []struct {
-		text  string
-		bound int
-		want  string
-	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aé", 2, "a"}, {"aé", 3, "aé"}, {"é", 1, ""}, {"€", 2, ""}, {"\x80\x80\x80\x80\x80", 4, "\x80\x80\x80\x80"}} {
-		if got := cut(c.text, c.bound); got != c.want {
-			t.Errorf("%q at %d: %q", c.text, c.bound, got)
-		}
-	}
-	if got := fmt.Sprint(len(cut(strings.Repeat("x", 5000), featurewire.MaxLifecycleReasonBytes))); got != "4096" {
-		t.Error(got)
-	}
-}

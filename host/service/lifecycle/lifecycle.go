@@ -12,11 +12,11 @@ import (
 	"context"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -149,22 +149,9 @@ func (p *span) settled(e End) peer.Value {
 		Outcome: e.Outcome, DurationMs: max(0, time.Since(p.begun).Milliseconds()), Reason: wirejson.Null[string](),
 	}
 	if e.Reason != "" {
-		common.Reason = wirejson.Some(cut(e.Reason, featurewire.MaxLifecycleReasonBytes))
+		common.Reason = wirejson.Some(clip.Text(e.Reason, featurewire.MaxLifecycleReasonBytes))
 	}
 	return p.end(common)
-}
-
-// cut shortens a text to a bound, at the end of a character.
-func cut(text string, bound int) string {
-	if len(text) <= bound {
-		return text
-	}
-	for at := bound; at > bound-utf8.UTFMax && at >= 0; at-- {
-		if utf8.RuneStart(text[at]) {
-			return text[:at]
-		}
-	}
-	return text[:bound] // it is no text
 }
 
 func (s *Service) startLocked(p *span) {

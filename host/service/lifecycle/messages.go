@@ -11,6 +11,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -66,7 +67,7 @@ func (m *Message) addLocked(delta string) {
 	delta = strings.ToValidUTF8(delta, string(utf8.RuneError))
 	// A delta that does not fit goes in pieces, and counts in the batch that holds its end.
 	for len(m.text)+len(delta) > featurewire.MaxMessageBatchBytes {
-		piece := cut(delta, featurewire.MaxMessageBatchBytes-len(m.text))
+		piece := clip.Text(delta, featurewire.MaxMessageBatchBytes-len(m.text))
 		m.text = append(m.text, piece...)
 		delta = delta[len(piece):]
 		m.flushLocked()

@@ -10,6 +10,7 @@ package presentation
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -139,9 +140,8 @@ func (b *Board) take(x *extension.Extension, s Shown) (changed bool, err error) 
 		p.shown = &s
 		return true, nil
 	}
-	first := p.timer == nil
 	p.waiting = &s
-	if !first {
+	if p.timer != nil {
 		return false, nil
 	}
 	p.timer = time.AfterFunc(p.opened.Add(window).Sub(now), func() { b.next(p) })
@@ -230,12 +230,7 @@ func (b *Board) Snapshots() []Shown {
 			all = append(all, *p.shown)
 		}
 	}
-	slices.SortFunc(all, func(a, b Shown) int {
-		if a.Extension < b.Extension {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b Shown) int { return strings.Compare(a.Extension, b.Extension) })
 	return all
 }
 

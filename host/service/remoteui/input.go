@@ -205,7 +205,7 @@ func (s *Service) ContextUpdated(session string, host extension.HostState) {
 	}
 }
 
-// interceptBudget is how long all extensions together may look at one piece of terminal input.
+// interceptBudget is how long an extension may look at one piece of terminal input.
 const interceptBudget = 100 * time.Millisecond
 
 // Intercept shows terminal input to an extension before the host uses it, and returns what the host is to use:

@@ -8,6 +8,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/refs"
 )
 
 // guard watches over one call: what it takes in, and what it registers.
@@ -81,7 +82,7 @@ func (g *guard) Check(result *extension.ToolResult) error {
 	}
 	g.service.mu.Lock()
 	defer g.service.mu.Unlock()
-	for _, ref := range refsIn(result.Structured) {
+	for _, ref := range refs.In(result.Structured, featurewire.DecodeResourceRefValue) {
 		each, err := g.service.findLocked(g.dispatch.Extension, g.dispatch.Call.Owner, ref)
 		switch {
 		case err != nil:
@@ -150,29 +151,4 @@ func refAt(value json.RawMessage, pointer string, want featurewire.ResourceType)
 		return ref, true, fmt.Errorf("the resource is a %q, want a %q", ref.Type, want)
 	}
 	return ref, true, nil
-}
-
-// refsIn finds the references anywhere in a value.
-func refsIn(value json.RawMessage) []featurewire.ResourceRef {
-	doc, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
-	if err != nil {
-		return nil
-	}
-	defer doc.Release()
-	var found []featurewire.ResourceRef
-	var walk func(v wirejson.Value)
-	walk = func(v wirejson.Value) {
-		if ref, err := featurewire.DecodeResourceRefValue(v); err == nil {
-			found = append(found, ref)
-			return
-		}
-		for m := v.Members(); m.Next(); {
-			walk(m.Value())
-		}
-		for e := v.Elements(); e.Next(); {
-			walk(e.Value())
-		}
-	}
-	walk(doc.Root())
-	return found
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/extension/extensiontest"
+	"github.com/octet-dev/octet/host/service/refs"
 )
 
 const (
@@ -412,6 +413,6 @@ func FuzzRefs(f *testing.F) {
 	f.Add(`[{"a":{"$resource":"a","type":"page"}}]`, "/a~1b/~0")
 	f.Fuzz(func(t *testing.T, value, pointer string) {
 		_, _, _ = refAt(json.RawMessage(value), pointer, "page")
-		_ = refsIn(json.RawMessage(value))
+		_ = refs.In(json.RawMessage(value), featurewire.DecodeResourceRefValue)
 	})
 }

@@ -25,9 +25,6 @@ func Lifecycle(c *Controller) extension.Binding {
 			return canonicalwire.SessionLifecycleResult{SessionID: id}, nil
 		}
 	}
-	without := func(do func(context.Context) (string, error)) func(context.Context, string) (string, error) {
-		return func(ctx context.Context, _ string) (string, error) { return do(ctx) }
-	}
 	return extension.Binding{
 		Capabilities: []string{canonicalwire.CapabilitySessionLifecycle},
 		// The wires share names of methods.

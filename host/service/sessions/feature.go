@@ -27,9 +27,6 @@ func Control(c *Controller) extension.Binding {
 			return answer(id), nil
 		}
 	}
-	without := func(do func(context.Context) (string, error)) func(context.Context, string) (string, error) {
-		return func(ctx context.Context, _ string) (string, error) { return do(ctx) }
-	}
 	return extension.Binding{
 		Features: []string{featurewire.FeatureSessionControlV1},
 		Offer:    retained,
@@ -56,6 +53,11 @@ func Control(c *Controller) extension.Binding {
 			}, c.Switch, func(id string) peer.Value { return featurewire.SessionSwitchResult{SessionID: id} }),
 		},
 	}
+}
+
+// without is work for which no session is named.
+func without(do func(context.Context) (string, error)) func(context.Context, string) (string, error) {
+	return func(ctx context.Context, _ string) (string, error) { return do(ctx) }
 }
 
 // retained reports whether an extension speaks the version that has these services. The wires share names of

@@ -14,6 +14,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/host/service/refusal"
 	"github.com/octet-dev/octet/runtime/peer"
 )
@@ -141,7 +142,7 @@ func (l *loan[H]) Revoke(reason string) {
 	if l.grant == "" {
 		return
 	}
-	holder, lost := l.holder, featurewire.TerminalGrantLostParams{Reason: clip(reason), GrantID: wirejson.Some(l.grant)}
+	holder, lost := l.holder, featurewire.TerminalGrantLostParams{Reason: clip.Text(reason, featurewire.MaxLifecycleReasonBytes), GrantID: wirejson.Some(l.grant)}
 	l.returnLocked()
 	l.told.Add(1)
 	go func() {
@@ -171,17 +172,4 @@ func (l *loan[H]) Ceded() bool {
 func (l *loan[H]) Close() {
 	l.Revoke("the terminal is closed")
 	l.told.Wait()
-}
-
-// clip bounds a reason without cutting a character.
-func clip(reason string) string {
-	const most = featurewire.MaxLifecycleReasonBytes
-	if len(reason) <= most {
-		return reason
-	}
-	cut := most
-	for cut > 0 && reason[cut]&0xc0 == 0x80 {
-		cut--
-	}
-	return reason[:cut]
 }

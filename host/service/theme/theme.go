@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/service/clip"
 	"github.com/octet-dev/octet/runtime/peer"
 )
 
@@ -88,21 +89,10 @@ func choose(ctx context.Context, t Themes, caller string, params []byte) (peer.V
 		result.ThemeID = wirejson.Some(theme.ID)
 	}
 	if verdict.Reason != "" {
-		result.Reason = wirejson.Some(clip(verdict.Reason, canonicalwire.MaxReasonBytes))
+		result.Reason = wirejson.Some(clip.Text(verdict.Reason, canonicalwire.MaxReasonBytes))
 	}
 	if err := result.Validate(); err != nil {
 		return nil, err // of the frontend's making: an internal error
 	}
 	return result, nil
-}
-
-// clip bounds a text without cutting a character.
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for most > 0 && text[most]&0xc0 == 0x80 {
-		most--
-	}
-	return text[:most]
 }
