@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/conversation"
 )
 
@@ -92,13 +93,13 @@ type Phase string
 // The phases, as hooks are told of them.
 const (
 	// BeforeGeneration: the provider refused or the request did not arrive; nothing was generated.
-	BeforeGeneration Phase = "before_generation"
+	BeforeGeneration = Phase(featurewire.ProviderRetryKindBeforeGeneration)
 	// StreamStart: the request was accepted and the stream ended before its first delta.
-	StreamStart Phase = "stream_start"
+	StreamStart = Phase(featurewire.ProviderRetryKindStreamStart)
 	// InterruptedInference: the stream broke behind deltas.
-	InterruptedInference Phase = "interrupted_inference"
+	InterruptedInference = Phase(featurewire.ProviderRetryKindInterruptedInference)
 	// WaitingForNetwork: no connection can be made at all; nothing was sent.
-	WaitingForNetwork Phase = "waiting_for_network"
+	WaitingForNetwork = Phase(featurewire.ProviderRetryKindWaitingForNetwork)
 )
 
 // Error is a failed request.

@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"fmt"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go/v2"
@@ -19,7 +18,7 @@ type answer struct {
 	whole bool // message_stop has come
 
 	blocks []*block
-	ids    map[string]bool // of calls in the conversation and in the answer
+	ids    model.CallIDs
 	stop   string
 	usage  sdk.MessageDeltaUsage
 	known  bool
@@ -36,13 +35,7 @@ type block struct {
 }
 
 func newAnswer(names *toolname.Names, request model.Request, emit func(model.Delta)) *answer {
-	a := &answer{names: names, emit: emit, ids: map[string]bool{}}
-	for _, message := range request.Messages {
-		for _, call := range message.ToolCalls() {
-			a.ids[call.CallID] = true
-		}
-	}
-	return a
+	return &answer{names: names, emit: emit, ids: model.NewCallIDs("toolu_", request.Messages)}
 }
 
 func (a *answer) take(event sdk.MessageStreamEventUnion) {
@@ -102,7 +95,7 @@ func (a *answer) begin(event sdk.MessageStreamEventUnion) {
 		if event.ContentBlock.Name == "" {
 			return
 		}
-		b.kind, b.name, b.id = conversation.ToolCall, a.names.Ours(event.ContentBlock.Name), a.unique(event.ContentBlock.ID)
+		b.kind, b.name, b.id = conversation.ToolCall, a.names.Ours(event.ContentBlock.Name), a.ids.Unique(event.ContentBlock.ID)
 		a.tell(model.Delta{Kind: conversation.ToolCall, CallID: b.id, Name: b.name})
 	default: // nothing that we ask for
 		return
@@ -142,15 +135,6 @@ func (a *answer) add(b *block, text string) {
 func (a *answer) tell(delta model.Delta) {
 	a.heard = true
 	a.emit(delta)
-}
-
-// unique is the id itself, or a new one where it is missing or taken.
-func (a *answer) unique(id string) string {
-	for n := len(a.ids) + 1; id == "" || a.ids[id]; n++ {
-		id = fmt.Sprintf("toolu_%d", n)
-	}
-	a.ids[id] = true
-	return id
 }
 
 func (a *answer) response() *model.Response {

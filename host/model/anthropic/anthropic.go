@@ -172,7 +172,7 @@ func statusOf(document []byte) int {
 	case "timeout_error":
 		return http.StatusGatewayTimeout
 	case "overloaded_error":
-		return 529
+		return web.StatusOverloaded
 	}
 	return http.StatusInternalServerError
 }

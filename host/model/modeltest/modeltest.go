@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +79,19 @@ func Body(t *testing.T, r *http.Request) map[string]any {
 		t.Errorf("the request is no JSON: %v", err)
 	}
 	return body
+}
+
+// SameJSON demands that a value that was read from JSON is the one of a text.
+func SameJSON(t *testing.T, got any, want string) {
+	t.Helper()
+	var parsed any
+	if err := json.Unmarshal([]byte(want), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, parsed) {
+		text, _ := json.MarshalIndent(got, "", " ")
+		t.Errorf("got %s\nwant %s", text, want)
+	}
 }
 
 // want is what an error must say.
@@ -225,7 +240,7 @@ func (wire Wire) connections(t *testing.T) {
 	})
 	t.Run("no trust", func(t *testing.T) {
 		server := httptest.NewUnstartedServer(http.NotFoundHandler())
-		server.Config.ErrorLog = discard()
+		server.Config.ErrorLog = log.New(io.Discard, "", 0) // it complains of what the test provokes
 		server.StartTLS()
 		defer server.Close()
 		response, _, err := Ask(t.Context(), wire.New(server.URL, nil, 0), Said("hi"))

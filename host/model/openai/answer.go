@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	sdk "github.com/openai/openai-go/v3"
@@ -18,8 +17,7 @@ type answer struct {
 	emit  func(model.Delta)
 	heard bool // a delta was emitted
 	calls []*call
-	ids   map[string]bool // in the conversation and in the answer
-	made  int             // how many ids were made up
+	ids   model.CallIDs
 
 	reasoning, text strings.Builder
 	refused         bool
@@ -37,13 +35,7 @@ type call struct {
 }
 
 func newAnswer(names *toolname.Names, request model.Request, emit func(model.Delta)) *answer {
-	a := &answer{names: names, emit: emit, ids: map[string]bool{}}
-	for _, message := range request.Messages {
-		for _, c := range message.ToolCalls() {
-			a.ids[c.CallID] = true
-		}
-	}
-	return a
+	return &answer{names: names, emit: emit, ids: model.NewCallIDs("call_", request.Messages)}
 }
 
 // take adds a piece of a chat completion.
@@ -112,7 +104,7 @@ func (a *answer) callAt(index int64, id string) *call {
 func (a *answer) grow(c *call, name, arguments string) {
 	if c.name == "" && name != "" {
 		c.name = a.names.Ours(name)
-		c.id = a.unique(c.id)
+		c.id = a.ids.Unique(c.id)
 	}
 	c.arguments.WriteString(arguments)
 	if c.name == "" {
@@ -122,16 +114,6 @@ func (a *answer) grow(c *call, name, arguments string) {
 		a.tell(model.Delta{Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Text: all[c.told:]})
 		c.told = len(all)
 	}
-}
-
-// unique is the id itself, or a new one where it is missing or taken.
-func (a *answer) unique(id string) string {
-	for id == "" || a.ids[id] {
-		a.made++
-		id = fmt.Sprintf("call_%d", len(a.ids)+a.made)
-	}
-	a.ids[id] = true
-	return id
 }
 
 // response is the answer once the server says that it is whole.

@@ -69,24 +69,12 @@ func sent(t *testing.T, protocol, path string, options func(*openai.Options)) (b
 	return body, header
 }
 
-func compare(t *testing.T, got any, want string) {
-	t.Helper()
-	var parsed any
-	if err := json.Unmarshal([]byte(want), &parsed); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, parsed) {
-		text, _ := json.MarshalIndent(got, "", " ")
-		t.Errorf("got %s\nwant %s", text, want)
-	}
-}
-
 func TestChat_request(t *testing.T) {
 	body, header := sent(t, openai.Chat, "/v1/chat/completions", nil)
 	if header.Get("Authorization") != "Bearer "+modeltest.Key || header.Get("X-Extra") != "extra" {
 		t.Errorf("headers are %v", header)
 	}
-	compare(t, body, `{
+	modeltest.SameJSON(t, body, `{
 		"model": "some-model", "stream": true, "stream_options": {"include_usage": true}, "max_tokens": 100, "reasoning_effort": "high",
 		"messages": [
 			{"role": "system", "content": "Be brief."},
@@ -119,7 +107,7 @@ func TestChat_request(t *testing.T) {
 func TestResponses_request(t *testing.T) {
 	body, _ := sent(t, openai.Responses, "/v1/responses", nil)
 	delete(body, "tools")
-	compare(t, body, `{
+	modeltest.SameJSON(t, body, `{
 		"model": "some-model", "stream": true, "store": false, "include": ["reasoning.encrypted_content"], "max_output_tokens": 100,
 		"instructions": "Be brief.", "reasoning": {"effort": "high", "summary": "auto"},
 		"input": [

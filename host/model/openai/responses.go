@@ -250,7 +250,7 @@ func (r *reply) response() *model.Response {
 			calls++
 			c := r.calls[int64(index)]
 			if c == nil || c.name == "" { // it was never streamed
-				c = &call{name: r.answer.names.Ours(item.Name), id: r.answer.unique(item.CallID)}
+				c = &call{name: r.answer.names.Ours(item.Name), id: r.answer.ids.Unique(item.CallID)}
 			}
 			response.Message.Parts = append(response.Message.Parts, conversation.Part{
 				Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Arguments: model.Arguments(item.Arguments.OfString),

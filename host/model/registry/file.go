@@ -243,7 +243,7 @@ func (r *reader) word(path string, n *tomltree.Node, words ...string) string {
 
 // secret reads a text that no error shows.
 func (r *reader) secret(path string, n *tomltree.Node) string {
-	if r.is(path, n, tomltree.String) && (n.Text == "" || len(n.Text) > 4096 || strings.ContainsAny(n.Text, "\r\n\x00")) {
+	if r.is(path, n, tomltree.String) && (n.Text == "" || !IsHeaderValue(n.Text)) {
 		r.fault(n.Position, "%s must be one line of 1 to 4096 bytes", path)
 	}
 	return n.Text
@@ -274,13 +274,21 @@ func CheckBaseURL(text string) error {
 
 var headerName = regexp.MustCompile(`^[A-Za-z0-9-]{1,128}$`)
 
+// IsHeaderName reports whether a header of requests may be called so.
+func IsHeaderName(name string) bool { return headerName.MatchString(name) }
+
+// IsHeaderValue reports whether a text fits a header, as a key must too: one line of at most 4096 bytes.
+func IsHeaderValue(text string) bool {
+	return len(text) <= 4096 && !strings.ContainsAny(text, "\r\n\x00")
+}
+
 func (r *reader) headers(path string, n *tomltree.Node) map[string]string {
 	headers := map[string]string{}
 	if !r.is(path, n, tomltree.Table) {
 		return headers
 	}
 	for _, m := range n.Members {
-		if !headerName.MatchString(m.Key) {
+		if !IsHeaderName(m.Key) {
 			r.fault(m.Position, "%s has %q, which is no name of a header", path, m.Key)
 		}
 		headers[m.Key] = r.secret(inner(path, m.Key), m.Value)

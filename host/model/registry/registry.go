@@ -304,9 +304,6 @@ func (r *Registry) guess(name string) string {
 	for _, p := range r.fromExtensions() {
 		names = append(names, p.Name())
 	}
-	if meant := near.Find(name, names); meant != "" {
-		return fmt.Sprintf("did you mean %q?", meant)
-	}
 	slices.Sort(names)
-	return "there are: " + strings.Join(names, ", ")
+	return guess(name, names)
 }

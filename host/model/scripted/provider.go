@@ -34,15 +34,6 @@ type Provider struct {
 
 var _ model.Provider = (*Provider)(nil)
 
-// Open reads a script and plays it from its beginning.
-func Open(file string, options Options) (*Provider, error) {
-	script, err := Load(file)
-	if err != nil {
-		return nil, err
-	}
-	return New(script, options), nil
-}
-
 // New plays a script from its beginning.
 func New(script *Script, options Options) *Provider {
 	p := &Provider{script: script, after: options.After, used: make([]int, len(script.Steps))}
@@ -57,9 +48,6 @@ func (p *Provider) Name() string { return Name }
 
 // Protocol is "scripted".
 func (p *Provider) Protocol() string { return Name }
-
-// Info describes the one model of the script.
-func (p *Provider) Info() model.Info { return p.script.Info }
 
 // Models lists the one model of the script.
 func (p *Provider) Models(context.Context) ([]model.Info, error) {

@@ -174,7 +174,7 @@ func (r *reader) script(file string, root *value) *Script {
 		}},
 		{"steps", true, func(path string, v *value) {
 			for i, item := range r.list(path, v, MaxSteps) {
-				s.Steps = append(s.Steps, r.step(fmt.Sprintf("%s[%d]", "steps", i), item))
+				s.Steps = append(s.Steps, r.step(fmt.Sprintf("steps[%d]", i), item))
 			}
 		}},
 	})

@@ -45,10 +45,11 @@ func result(name, text string) conversation.Message {
 }
 
 func TestProvider_tour(t *testing.T) {
-	p, err := scripted.Open(filepath.Join("testdata", "tour.yaml"), scripted.Options{})
+	script, err := scripted.Load(filepath.Join("testdata", "tour.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := scripted.New(script, scripted.Options{})
 	request := said("the weather?")
 	request.Tools = []model.Tool{{Name: "weather"}}
 	response, deltas, err := ask(t, p, request)

@@ -50,7 +50,7 @@ func (a *Attempt) Refused(r Refusal, heard bool) error {
 	if r.Hint != "" {
 		text += "; " + r.Hint
 	}
-	e.Message = a.Redact(text)
+	e.Message = a.redact(text)
 	return e
 }
 
@@ -80,7 +80,7 @@ func (a *Attempt) Broke(cause error, heard bool) error {
 	case errors.As(cause, &other):
 		e.Retry, e.UsageUnknown, e.Message = false, true, other.Error()
 	case errors.Is(cause, errLarge):
-		e.Retry, e.Message = false, fmt.Sprintf("the answer has more than %d bytes, which is the most that is read", MaxAnswerBytes)
+		e.Retry, e.Message = false, fmt.Sprintf("the answer has more than %d bytes, which is the most that is read", maxAnswerBytes)
 	case untrusted(cause):
 		e.Retry, e.Message = false, "the server cannot be trusted: "+plainly(cause)
 	case unreachable(cause):
@@ -90,7 +90,7 @@ func (a *Attempt) Broke(cause error, heard bool) error {
 	default:
 		e.Message = "the request failed: " + plainly(cause)
 	}
-	e.Message = a.Redact(e.Message)
+	e.Message = a.redact(e.Message)
 	return e
 }
 
@@ -141,11 +141,9 @@ func plainly(err error) string {
 	return clean(err.Error(), 512)
 }
 
-// Redact replaces the secrets of the attempt in a text.
-func (a *Attempt) Redact(text string) string { return redact(text, a.secrets) }
-
-func redact(text string, secrets []string) string {
-	for _, secret := range secrets {
+// redact replaces the secrets of the attempt in a text.
+func (a *Attempt) redact(text string) string {
+	for _, secret := range a.secrets {
 		if len(secret) >= 4 {
 			text = strings.ReplaceAll(text, secret, "[redacted]")
 		}

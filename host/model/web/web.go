@@ -16,21 +16,21 @@ import (
 
 // Bounds of what a server may send.
 const (
-	MaxAnswerBytes = 64 << 20  // of one streamed answer
-	MaxErrorBytes  = 256 << 10 // of an answer that is no stream
+	maxAnswerBytes = 64 << 20  // of one streamed answer
+	maxErrorBytes  = 256 << 10 // of an answer that is no stream
 )
 
 // DefaultIdle is how long a server may send nothing.
 const DefaultIdle = 5 * time.Minute
 
-// statusOverloaded is how one API says that it has too much to do.
-const statusOverloaded = 529
+// StatusOverloaded is how one API says that it has too much to do.
+const StatusOverloaded = 529
 
 // Retryable reports whether a status tells of a fault that passes by itself.
 func Retryable(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, http.StatusTooManyRequests,
-		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, statusOverloaded:
+		http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout, StatusOverloaded:
 		return true
 	}
 	return false
@@ -117,12 +117,12 @@ func (w watching) RoundTrip(request *http.Request) (*http.Response, error) {
 		_ = response.Body.Close()
 		return nil, redirected(response.StatusCode)
 	case response.StatusCode >= 400:
-		response.Body = &body{ReadCloser: response.Body, attempt: a, left: MaxErrorBytes}
+		response.Body = &body{ReadCloser: response.Body, attempt: a, left: maxErrorBytes}
 	case kind == "text/event-stream" || kind == "":
 		a.accepted.Store(true)
-		response.Body = &body{ReadCloser: response.Body, attempt: a, left: MaxAnswerBytes}
+		response.Body = &body{ReadCloser: response.Body, attempt: a, left: maxAnswerBytes}
 	default:
-		text, _ := io.ReadAll(io.LimitReader(response.Body, MaxErrorBytes))
+		text, _ := io.ReadAll(io.LimitReader(response.Body, maxErrorBytes))
 		_ = response.Body.Close()
 		return nil, &notStream{kind: kind, text: string(text)}
 	}
