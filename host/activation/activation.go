@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
+	"github.com/octet-dev/octet/runtime/manifest"
 )
 
 // Editor changes the user's list. Every method looks at the machine anew.
@@ -113,15 +114,15 @@ func (e *Editor) installed(name string) bool {
 // missing says why there is no extension of an enabled name.
 func (e *Editor) missing(s *selection.Selection, name string) string {
 	for _, d := range s.Diagnostics {
-		if filepath.Base(d.Path) == "extension.toml" && filepath.Base(filepath.Dir(d.Path)) == name {
+		if filepath.Base(d.Path) == manifest.FileName() && filepath.Base(filepath.Dir(d.Path)) == name {
 			return d.Message
 		}
 	}
 	return "it is not installed"
 }
 
-// Find returns an item of the menu, nil if there is none of that name.
-func (m *Menu) Find(name string) *Item {
+// find returns an item of the menu, nil if there is none of that name.
+func (m *Menu) find(name string) *Item {
 	for i := range m.Items {
 		if m.Items[i].Name == name {
 			return &m.Items[i]
@@ -136,7 +137,7 @@ func (m *Menu) Find(name string) *Item {
 //
 // Rules: MAN-SURFACE-001, MAN-SURFACE-003, MAN-SURFACE-004, MAN-SURFACE-005.
 func (e *Editor) Toggle(ctx context.Context, shown *Menu, name string) (enabled bool, err error) {
-	seen := shown.Find(name)
+	seen := shown.find(name)
 	if seen == nil {
 		return false, &Refusal{name, "it is not in the menu", "octet extension list shows what there is"}
 	}
@@ -147,7 +148,7 @@ func (e *Editor) Toggle(ctx context.Context, shown *Menu, name string) (enabled 
 	if now.ReadOnly != "" {
 		return seen.Enabled, &Refusal{name, "the list cannot be changed here", now.ReadOnly}
 	}
-	item := now.Find(name)
+	item := now.find(name)
 	if item == nil || *item != *seen {
 		return seen.Enabled, &Refusal{name, "it is no longer what the menu showed", "look at /extensions again"}
 	}
@@ -178,7 +179,7 @@ func (e *Editor) mayEnable(m *Menu, item *Item) error {
 			"rename one of them, or start without the other",
 		}
 	}
-	if copied := filepath.Join(m.selected.Workspace, ".octet", "extensions", item.Name, "extension.toml"); !m.selected.WorkspaceTrusted && exists(copied) {
+	if copied := filepath.Join(m.selected.Workspace, ".octet", "extensions", item.Name, manifest.FileName()); !m.selected.WorkspaceTrusted && exists(copied) {
 		return &Refusal{
 			item.Name, fmt.Sprintf("if this workspace were trusted the entry would enable %s instead", copied),
 			"remove that copy, or enable the extension elsewhere",

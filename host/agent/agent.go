@@ -9,6 +9,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/permission"
@@ -134,13 +135,13 @@ type Status string
 
 // The ways in which a run ends. All but denied are those that extensions are told.
 const (
-	Completed    Status = "completed"
-	Failed       Status = "failed"
-	Cancelled    Status = "cancelled"
-	Interrupted  Status = "interrupted"
-	Disconnected Status = "frontend_disconnected"
-	Shutdown     Status = "shutdown"
-	LimitReached Status = "limit_reached"
+	Completed    = Status(featurewire.SettlementOutcomeCompleted)
+	Failed       = Status(featurewire.SettlementOutcomeFailed)
+	Cancelled    = Status(featurewire.SettlementOutcomeCancelled)
+	Interrupted  = Status(featurewire.SettlementOutcomeInterrupted)
+	Disconnected = Status(featurewire.SettlementOutcomeFrontendDisconnected)
+	Shutdown     = Status(featurewire.SettlementOutcomeShutdown)
+	LimitReached = Status(featurewire.SettlementOutcomeLimitReached)
 	// Denied: a hook did not let the prompt pass. Nothing was stored, and there was no run_started.
 	Denied Status = "denied"
 )

@@ -284,6 +284,9 @@ func TestCompact_overflow(t *testing.T) {
 	if !strings.HasSuffix(d.journal.said(), "user: d\ncompaction\nassistant: done") || find[CompactionStarted](d)[0].Trigger != "overflow" {
 		t.Errorf("%s", d.journal.said())
 	}
+	// What the provider has found out counts, whatever the server's words are.
+	d = talked(t, fails(model.Error{Status: 400, Overflow: true, Message: "shorten it"}, ""), says("sum"), says("done"))
+	d.wantStatus(d.run(context.Background(), "d"), Completed, "")
 	d = talked(t, fails(tooMuch, ""), says("sum"), fails(tooMuch, ""))
 	d.wantStatus(d.run(context.Background(), "d"), Failed, CodeContext)
 	d = talked(t, fails(tooMuch, ""), fails(model.Error{Message: "no"}, ""))
@@ -350,11 +353,11 @@ func TestSource_bounds(t *testing.T) {
 			Kind: conversation.ToolResult, Name: "x", Content: []conversation.Part{conversation.TextPart(strings.Repeat("ä", n)), {Kind: conversation.Image, Text: "a cat"}},
 		}}}}}}
 	}
-	if text := source(result(resultCharacters-len("[image: a cat]")), "e-9"); !strings.Contains(text, "[image: a cat]") {
+	if text := source(result(featurewire.MaxCompactionToolCharacters-len("[image: a cat]")), "e-9"); !strings.Contains(text, "[image: a cat]") {
 		t.Errorf("at the bound: %s", text)
 	}
-	text := source(result(resultCharacters), "e-9")
-	if n := utf8.RuneCountInString(strings.TrimPrefix(text, "[result of x]\n")); n != resultCharacters || !strings.HasSuffix(text, "...") {
+	text := source(result(featurewire.MaxCompactionToolCharacters), "e-9")
+	if n := utf8.RuneCountInString(strings.TrimPrefix(text, "[result of x]\n")); n != featurewire.MaxCompactionToolCharacters || !strings.HasSuffix(text, "...") {
 		t.Errorf("%d characters of one result", n)
 	}
 	if got := middleOut("abcdefghi", 9); got != "abcdefghi" {

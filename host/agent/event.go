@@ -2,7 +2,6 @@ package agent
 
 import (
 	"encoding/json"
-	"time"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -167,16 +166,15 @@ type PermissionDecided struct {
 	Reason   string              `json:"reason,omitempty"`
 }
 
-// RetryScheduled: a request has failed and is sent again after Delay.
+// RetryScheduled: a request has failed and is sent again after Millis.
 type RetryScheduled struct {
 	At
-	Operation   Operation     `json:"operation,omitempty"`
-	Kind        string        `json:"kind"`
-	Attempt     int           `json:"attempt"` // the one that comes, from 2
-	MaxAttempts int           `json:"max_attempts"`
-	Delay       time.Duration `json:"-"`
-	Millis      int64         `json:"delay_ms"`
-	Reason      string        `json:"reason"`
+	Operation   Operation `json:"operation,omitempty"`
+	Kind        string    `json:"kind"`
+	Attempt     int       `json:"attempt"` // the one that comes, from 2
+	MaxAttempts int       `json:"max_attempts"`
+	Millis      int64     `json:"delay_ms"`
+	Reason      string    `json:"reason"`
 }
 
 // WaitingForNetwork: no connection can be made; the run waits for as long as it takes. It is telemetry, no
@@ -243,7 +241,7 @@ type Notified struct {
 // InputDelivered: a text of Steer or FollowUp is stored.
 type InputDelivered struct {
 	At
-	Kind  string          `json:"kind"` // steer or follow_up
+	Kind  string          `json:"kind"` // KindSteer or KindFollowUp
 	Text  string          `json:"text"`
 	Entry session.EntryID `json:"entry"`
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/tool"
 )
@@ -72,10 +73,10 @@ type Placement string
 
 // The placements. An empty one is PromptSuffix.
 const (
-	SystemPrefix Placement = "system_prefix"
-	SystemSuffix Placement = "system_suffix"
-	PromptPrefix Placement = "prompt_prefix"
-	PromptSuffix Placement = "prompt_suffix"
+	SystemPrefix = Placement(featurewire.ContextPlacementSystemPrefix)
+	SystemSuffix = Placement(featurewire.ContextPlacementSystemSuffix)
+	PromptPrefix = Placement(featurewire.ContextPlacementPromptPrefix)
+	PromptSuffix = Placement(featurewire.ContextPlacementPromptSuffix)
 )
 
 // Context is text that goes to the model beside what people say. Placed at the system prompt it holds for
@@ -100,7 +101,7 @@ type Notification struct {
 type Operation string
 
 // LocalCompaction is the request for a summary.
-const LocalCompaction Operation = "local_compaction"
+const LocalCompaction = Operation(featurewire.ProviderOperationLocalCompaction)
 
 // RetryPlan is a retry that is about to be made.
 type RetryPlan struct {
@@ -162,8 +163,8 @@ type CacheAction string
 
 // The actions.
 const (
-	WarmCache CacheAction = "warm"
-	StopCache CacheAction = "stop"
+	WarmCache = CacheAction(featurewire.CacheWarmingActionWarm)
+	StopCache = CacheAction(featurewire.CacheWarmingActionStop)
 )
 
 // CacheDecision is what the agent would do, and why.

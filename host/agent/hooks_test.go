@@ -251,7 +251,7 @@ func TestHooks_mutations(t *testing.T) {
 		done = true
 		result := tool.Said("ok")
 		result.Details = &conversation.Details{Structured: json.RawMessage(`{"secret":1}`)}
-		result.Changes = []tool.Change{{Path: "b", Kind: tool.Changed}, {Path: "a", Kind: tool.Created}, {Path: "a", Kind: tool.Changed}}
+		result.Changes = []tool.Change{{Path: "dir/b", Kind: tool.Changed}, {Path: "dir/a", Kind: tool.Created}, {Path: "dir/a", Kind: tool.Changed}}
 		return result, nil
 	})
 	h := &recorder{}

@@ -14,10 +14,10 @@ type inbox struct {
 	closed bool // nothing is taken any more
 }
 
-// Kinds of what the user says meanwhile.
+// Kinds of what the user says meanwhile, as InputDelivered names them.
 const (
-	kindSteer    = "steer"
-	kindFollowUp = "follow_up"
+	KindSteer    = "steer"
+	KindFollowUp = "follow_up"
 )
 
 // Steer tells the model something with the next request of the run: behind the results of the calls that
@@ -62,10 +62,10 @@ func (r *run) next(done bool) (text, kind string) {
 	switch {
 	case len(in.steer) > 0:
 		text, in.steer = in.steer[0], in.steer[1:]
-		return text, kindSteer
+		return text, KindSteer
 	case done && len(in.follow) > 0:
 		text, in.follow = in.follow[0], in.follow[1:]
-		return text, kindFollowUp
+		return text, KindFollowUp
 	}
 	in.closed = in.closed || done
 	return "", ""
@@ -78,7 +78,7 @@ func (r *run) deliver(text, kind string) error {
 	if err != nil {
 		r.agent.mu.Lock()
 		defer r.agent.mu.Unlock()
-		if kind == kindSteer {
+		if kind == KindSteer {
 			r.inbox.steer = append([]string{text}, r.inbox.steer...)
 		} else {
 			r.inbox.follow = append([]string{text}, r.inbox.follow...)

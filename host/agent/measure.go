@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/session"
@@ -86,13 +87,10 @@ func partsTokens(parts []conversation.Part) int64 {
 	return tokens
 }
 
-// resultCharacters bounds what a summary is shown of one result.
-//
-// EXT04-HOOK-085.
-const resultCharacters = 2000
-
 // source is the text of what is summed up: everything before an entry. An earlier summary stands for what it
 // has summed up; pictures do not, they cannot be read.
+//
+// EXT04-HOOK-085.
 func source(branch []session.Stored, firstKept session.EntryID) string {
 	var b strings.Builder
 	earlier, entries := since(branch, false)
@@ -131,7 +129,7 @@ func writePart(b *strings.Builder, role conversation.Role, p conversation.Part) 
 				text += fmt.Sprintf("[%s: %s]", c.Kind, c.Text)
 			}
 		}
-		fmt.Fprintf(b, "[%s of %s]\n%s\n\n", word, p.Name, firstCharacters(text, resultCharacters))
+		fmt.Fprintf(b, "[%s of %s]\n%s\n\n", word, p.Name, firstCharacters(text, featurewire.MaxCompactionToolCharacters))
 	case conversation.Image, conversation.Audio:
 		fmt.Fprintf(b, "[%s]\n[%s: %s]\n\n", role, p.Kind, p.Text)
 	}

@@ -119,7 +119,10 @@ func (r *run) fit(context []Context) []Context {
 			reason = fmt.Sprintf("the context of one turn has at most %d bytes", featurewire.MaxContextBytes)
 		}
 		if reason != "" {
-			r.notify([]Notification{{Source: c.Source, Level: "warning", Title: "context left out", Message: fmt.Sprintf("%q is not shown to the model: %s", c.Label, reason)}})
+			r.notify([]Notification{{
+				Source: c.Source, Level: string(featurewire.NotificationLevelWarning), Title: "context left out",
+				Message: fmt.Sprintf("%q is not shown to the model: %s", c.Label, reason),
+			}})
 			continue
 		}
 		room -= size

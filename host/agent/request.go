@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -12,9 +13,6 @@ import (
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/session"
 )
-
-// detached is the context without its end.
-func detached(ctx context.Context) context.Context { return context.WithoutCancel(ctx) }
 
 // ask gets an answer of the model. A conversation that has become too long is summed up first, once before
 // sending and once if the provider says so.
@@ -259,8 +257,12 @@ type longError struct{ *ending }
 
 func (e *longError) Unwrap() error { return e.ending }
 
+// overflow is how servers word that a request is longer than the model can read, for providers that do not know the
+// words of theirs.
+var overflow = regexp.MustCompile(`(?i)context (length|window)|maximum context|context_length_exceeded|prompt is too long|too many (input )?tokens|input is too long|request too large`)
+
 func tooLongOr(fault *model.Error, end *ending) error {
-	if fault.Status == http.StatusRequestEntityTooLarge || (fault.Status == http.StatusBadRequest || fault.Status == 0) && overflow.MatchString(fault.Message) {
+	if fault.Overflow || fault.Status == http.StatusRequestEntityTooLarge || (fault.Status == http.StatusBadRequest || fault.Status == 0) && overflow.MatchString(fault.Message) {
 		return &longError{end}
 	}
 	return end

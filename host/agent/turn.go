@@ -1,8 +1,8 @@
 package agent
 
 import (
+	"context"
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/octet-dev/octet/host/conversation"
@@ -225,7 +225,7 @@ func (r *run) account(batch *session.Batch, kind session.UsageKind, response *mo
 	batch.Usage = append(batch.Usage, session.UsageRecord{Kind: kind, Provider: r.Provider.Name(), Model: r.Model.Model, Run: r.id, Usage: used})
 	return func() {
 		r.usage = r.usage.Add(used)
-		totals, err := r.Session.Usage(detached(r.ctx))
+		totals, err := r.Session.Usage(context.WithoutCancel(r.ctx))
 		if err != nil { // what is known for sure is a part of it
 			totals = session.Totals{Usage: r.usage, Uncertain: true}
 		}
@@ -241,6 +241,3 @@ func (r *run) doubted(reason string) {
 	r.uncertain = true
 	r.Emit(UsageUncertain{At: r.at(), Reason: reason})
 }
-
-// overflow is how providers say that a request is longer than the model can read.
-var overflow = regexp.MustCompile(`(?i)context (length|window)|maximum context|context_length_exceeded|prompt is too long|too many (input )?tokens|input is too long|request too large`)

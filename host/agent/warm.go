@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/session"
@@ -11,8 +12,8 @@ import (
 
 // Phases in which a cache may be refreshed.
 const (
-	phaseStreaming = "streaming"
-	phaseIdle      = "idle"
+	phaseStreaming = string(featurewire.CacheWarmingPhaseStreaming)
+	phaseIdle      = string(featurewire.CacheWarmingPhaseIdle)
 )
 
 // Warm refreshes the provider's cache if one is due and that pays, for frontends that wait for a person. It

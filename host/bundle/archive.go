@@ -108,7 +108,7 @@ func judge(header *tar.Header, seen *paths) (entry, error) {
 		e.mode = modePlain
 	}
 	_, below, _ := strings.Cut(name, "/")
-	for _, reserved := range []string{recordName, packageName} {
+	for _, reserved := range []string{RecordName, packageName} {
 		if fold(below) == reserved {
 			return entry{}, refuse("MAN-BUNDLE-008", "leave it out: the host writes it", "the archive has %q, a name that is reserved", name)
 		}

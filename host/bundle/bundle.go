@@ -5,7 +5,10 @@
 package bundle
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 
 	"github.com/octet-dev/octet/generated/manifestdoc"
@@ -25,9 +28,11 @@ const (
 	MaxSumsBytes     = 1 << 20 // SHA256SUMS
 )
 
+// RecordName is the file of a Record, in the directory of its bundle.
+const RecordName = "install.json"
+
 // Names with a meaning.
 const (
-	recordName  = "install.json"
 	packageName = "package.toml" // of an application package
 	serveID     = "octet-serve"  // the application package
 )
@@ -76,6 +81,19 @@ func (r *Refusal) Unwrap() error { return r.Cause }
 
 func refuse(rule, remedy, format string, args ...any) *Refusal {
 	return &Refusal{Rule: rule, Remedy: remedy, Message: fmt.Sprintf(format, args...)}
+}
+
+// bare is an error of the operating system without operation and path: the path is the subject already.
+func bare(err error) error {
+	var cause *fs.PathError
+	var linked *os.LinkError
+	switch {
+	case errors.As(err, &cause):
+		return cause.Err
+	case errors.As(err, &linked):
+		return linked.Err
+	}
+	return err
 }
 
 // about adds the subject of a refusal that has none.

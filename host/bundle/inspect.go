@@ -55,11 +55,7 @@ func inspect(archive, octet string) (*Archive, error) {
 // open opens an archive without following a link in its last component.
 func open(archive string) (canonical string, file *os.File, err error) {
 	refused := func(err error) error {
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return &Refusal{Rule: "MAN-INSTALL-002", Subject: archive, Message: "the archive cannot be opened", Remedy: "name a file that can be read", Cause: err}
+		return &Refusal{Rule: "MAN-INSTALL-002", Subject: archive, Message: "the archive cannot be opened", Remedy: "name a file that can be read", Cause: bare(err)}
 	}
 	absolute, err := filepath.Abs(archive)
 	if err != nil {

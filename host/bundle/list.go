@@ -34,7 +34,7 @@ func (m Manager) List() ([]Installed, []diagnostic.Diagnostic, error) {
 		case missing(err):
 		case err != nil:
 			told = append(told, diagnostic.Diagnostic{
-				Level: diagnostic.Warning, Path: filepath.Join(m.Root, entry.Name(), recordName), Rule: "MAN-INSTALL-014",
+				Level: diagnostic.Warning, Path: filepath.Join(m.Root, entry.Name(), RecordName), Rule: "MAN-INSTALL-014",
 				Message: "the record is not valid, and the extension is not managed: " + err.Error(),
 				Remedy:  "move the directory away, then install the bundle again",
 			})

@@ -215,10 +215,10 @@ func (m Manager) managed(id string) (Record, error) {
 	if err != nil {
 		r := &Refusal{
 			Rule: "MAN-INSTALL-008", Subject: path, Remedy: "it was not installed as a bundle: move it away yourself",
-			Message: "the directory has no " + recordName + " and is not managed",
+			Message: "the directory has no " + RecordName + " and is not managed",
 		}
 		if !missing(err) {
-			r.Message, r.Cause = "the directory has a "+recordName+" that is not valid and is not managed", err
+			r.Message, r.Cause = "the directory has a "+RecordName+" that is not valid and is not managed", err
 		}
 		return Record{}, r
 	}
@@ -273,15 +273,7 @@ func (m Manager) Remove(_ context.Context, id string) error {
 }
 
 func (m Manager) trouble(path, what string, err error) *Refusal {
-	var cause *fs.PathError
-	var linked *os.LinkError
-	switch {
-	case errors.As(err, &cause):
-		err = cause.Err
-	case errors.As(err, &linked):
-		err = linked.Err
-	}
-	return &Refusal{Subject: path, Message: "it " + what, Remedy: "look after its owner, its mode and the disk", Cause: err}
+	return &Refusal{Subject: path, Message: "it " + what, Remedy: "look after its owner, its mode and the disk", Cause: bare(err)}
 }
 
 // lock makes the directory of extensions if it is missing and takes the lock that every change needs. It

@@ -49,14 +49,14 @@ func (r Record) encode() ([]byte, error) {
 // readRecord reads the record of a directory and judges it. An error that wraps fs.ErrNotExist means that
 // there is none.
 func readRecord(directory *os.Root, id string) (Record, error) {
-	info, err := directory.Lstat(recordName)
+	info, err := directory.Lstat(RecordName)
 	if err != nil {
 		return Record{}, err
 	}
 	if !info.Mode().IsRegular() {
 		return Record{}, errors.New("it is no regular file")
 	}
-	file, err := directory.Open(recordName)
+	file, err := directory.Open(RecordName)
 	if err != nil {
 		return Record{}, err
 	}

@@ -103,12 +103,8 @@ func skillNames(directory string) ([]string, *diagnostic.Diagnostic) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
 		return &diagnostic.Diagnostic{
-			Level: diagnostic.Warning, Path: directory, Message: "skills cannot be looked for here: " + err.Error(),
+			Level: diagnostic.Warning, Path: directory, Message: "skills cannot be looked for here: " + bare(err).Error(),
 			Remedy: "make it a directory that can be read, or remove it",
 		}
 	}

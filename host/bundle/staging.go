@@ -6,8 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
-	"strings"
 )
 
 // staged is a bundle that is complete but not yet where it counts.
@@ -56,7 +56,7 @@ func (m Manager) stage(archive *Archive, record Record) (_ staged, err error) {
 	}
 	text, err := record.encode()
 	if err == nil {
-		err = writeFile(root, entry{path: record.ID + "/" + recordName, mode: modePlain, size: int64(len(text)), data: bytes.NewReader(text)})
+		err = writeFile(root, entry{path: record.ID + "/" + RecordName, mode: modePlain, size: int64(len(text)), data: bytes.NewReader(text)})
 	}
 	if err == nil {
 		err = syncTree(directory)
@@ -77,20 +77,12 @@ func extract(root *os.Root, e entry) error {
 	if e.directory() {
 		return makeDirectory(root, e.path)
 	}
-	if parent, _, found := cutLast(e.path); found {
+	if parent := path.Dir(e.path); parent != "." {
 		if err := makeDirectory(root, parent); err != nil {
 			return err
 		}
 	}
 	return writeFile(root, e)
-}
-
-func cutLast(path string) (parent, name string, found bool) {
-	at := strings.LastIndexByte(path, '/')
-	if at < 0 {
-		return "", path, false
-	}
-	return path[:at], path[at+1:], true
 }
 
 // makeDirectory makes a directory and those above it, with the mode that extraction gives.

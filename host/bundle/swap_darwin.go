@@ -1,30 +1,14 @@
 package bundle
 
-import (
-	"errors"
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
+// The system's renaming with flags.
+const (
+	renameCall      = "renameatx_np"
+	renameSwap      = unix.RENAME_SWAP
+	renameExclusive = unix.RENAME_EXCL
 )
 
-// swap exchanges two directories in one step. It wraps errors.ErrUnsupported where the file system cannot.
-func swap(a, b string) error {
-	return supported(os.NewSyscallError("renameatx_np", unix.RenameatxNp(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_SWAP)))
-}
-
-// renameNew gives a directory a name that nothing has.
-func renameNew(from, to string) error {
-	err := supported(os.NewSyscallError("renameatx_np", unix.RenameatxNp(unix.AT_FDCWD, from, unix.AT_FDCWD, to, unix.RENAME_EXCL)))
-	if errors.Is(err, errors.ErrUnsupported) {
-		return renameFree(from, to)
-	}
-	return err
-}
-
-// supported marks what some file systems say of flags that they do not know.
-func supported(err error) error {
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		return errors.Join(errors.ErrUnsupported, err)
-	}
-	return err
+func rename(flags uint, from, to string) error {
+	return unix.RenameatxNp(unix.AT_FDCWD, from, unix.AT_FDCWD, to, uint32(flags))
 }

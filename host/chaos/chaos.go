@@ -10,7 +10,11 @@
 // A campaign needs Linux: it finds processes by their environment.
 package chaos
 
-import "time"
+import (
+	"time"
+
+	"github.com/octet-dev/octet/generated/manifestdoc"
+)
 
 // The words that make the program play a part of the campaign.
 const (
@@ -32,7 +36,12 @@ const (
 const markVariable = "CHAOS"
 
 // apis are the API versions, each with an extension of its own, named by extensionName.
-var apis = []string{"0.1", "0.2", "0.3", "0.4"}
+var apis = func() (list []string) {
+	for _, row := range manifestdoc.TableAPIWires {
+		list = append(list, row.Version)
+	}
+	return list
+}()
 
 func extensionName(api string) string { return "api-" + api[:1] + "-" + api[2:] }
 

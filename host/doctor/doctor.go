@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/session"
+	"github.com/octet-dev/octet/runtime/manifest"
 )
 
 // Status says how a check ended.
@@ -107,7 +108,7 @@ func (p Patient) configuration() (*selection.Selection, []Finding) {
 	var wrong *selection.ConfigurationError
 	switch {
 	case errors.As(err, &wrong):
-		return nil, told("config", wrong.Diagnostics)
+		return nil, told(wrong.Diagnostics)
 	case err != nil:
 		return nil, []Finding{{"config", Problem, err.Error(), "correct the command line"}}
 	}
@@ -118,11 +119,11 @@ func (p Patient) configuration() (*selection.Selection, []Finding) {
 		}
 	}
 	list := []Finding{{Check: "config", Status: OK, Summary: fmt.Sprintf("%d keys set; the policy is %s; octet config shows all", set, s.Policy.Effect)}}
-	return s, append(list, told("config", s.Diagnostics)...)
+	return s, append(list, told(s.Diagnostics)...)
 }
 
-// told makes findings of diagnostics. What is only told for information is none.
-func told(check string, list []diagnostic.Diagnostic) []Finding {
+// told makes findings of the diagnostics of a selection. What is only told for information is none.
+func told(list []diagnostic.Diagnostic) []Finding {
 	var findings []Finding
 	for _, d := range list {
 		status := Warning
@@ -132,8 +133,8 @@ func told(check string, list []diagnostic.Diagnostic) []Finding {
 		case diagnostic.Info:
 			continue
 		}
-		f := Finding{check, status, d.String(), d.Remedy}
-		if check == "config" && d.Level == diagnostic.Error && strings.HasSuffix(d.Path, "extension.toml") {
+		f := Finding{"config", status, d.String(), d.Remedy}
+		if d.Level == diagnostic.Error && strings.HasSuffix(d.Path, manifest.FileName()) {
 			f.Check, f.Status = "extensions", Warning // a broken extension hinders nothing else
 		}
 		findings = append(findings, f)
@@ -165,9 +166,6 @@ func (p Patient) data(ctx context.Context) []Finding {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	list := []Finding{{Check: "data", Status: OK, Summary: dir + " can be written"}}
-	if _, err := os.Stat(p.Store); errors.Is(err, os.ErrNotExist) {
-		return append(list, Finding{Check: "sessions", Status: Note, Summary: "there are no sessions yet"})
-	}
 	store, err := session.Options{}.OpenReader(ctx, p.Store)
 	if errors.Is(err, session.ErrMissing) {
 		return append(list, Finding{Check: "sessions", Status: Note, Summary: "there are no sessions yet"})

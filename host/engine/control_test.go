@@ -99,8 +99,7 @@ func newActor03() *extension.Extension {
 		}
 	})
 	extension.AddTool(ext, "act", "Acts", func(ctx context.Context, call *extension.Call, r recall) (*extension.Result, error) {
-		switch r.Then {
-		case "switch":
+		if r.Then == "switch" {
 			call.After(func(ctx context.Context, scope *extension.Scope) error {
 				forked, err := scope.V03().Session().Fork(ctx)
 				if err == nil {
@@ -273,6 +272,39 @@ func (s *scene) say(t *testing.T, text string) string {
 	return outcome.Text
 }
 
+// acting04 opens a scene with an actor of API 0.4 in service, and a conversation in front.
+func acting04(t *testing.T) (*scene, *Conversation, <-chan SessionOpened) {
+	t.Helper()
+	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
+	c := begin(t, s)
+	<-opened
+	if err := s.Ready(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, c, opened
+}
+
+// command finds a command of an extension.
+func (s *scene) command(t *testing.T, name string) Command {
+	t.Helper()
+	command, err := s.FindCommand(name, nil)
+	if err != nil {
+		told, _ := s.Diagnostics()
+		t.Fatalf("%v; told %v", err, told)
+	}
+	return command
+}
+
+// run runs a command on behalf of a conversation.
+func (s *scene) run(t *testing.T, c *Conversation, name string, arguments ...string) string {
+	t.Helper()
+	text, err := c.Command(t.Context(), s.command(t, name), arguments, nil)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	return text
+}
+
 // opening is a frontend that passes on which conversations come to the front.
 type opening struct {
 	*witness
@@ -335,34 +367,13 @@ func TestControl_hooksAndBusFollowTheSession(t *testing.T) {
 // A conversation is told of in the order of what happens, also where the request that switches ends with the
 // session that it belongs to; a prompt finds the one that is in front then.
 func TestControl_switchesInTheMiddleOfACommand(t *testing.T) {
-	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
-	first := begin(t, s)
-	<-opened
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	s, first, opened := acting04(t)
 	other, err := driver{s.Engine}.Create(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := func(c *Conversation, name string, arguments ...string) string {
-		t.Helper()
-		command, err := s.FindCommand(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := c.Command(t.Context(), command, arguments, nil)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		return text
-	}
 	s.say(t, "something to sum up")
-	command, err := s.FindCommand("switch", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := first.Command(t.Context(), command, []string{other}, nil); err == nil {
+	if _, err := first.Command(t.Context(), s.command(t, "switch"), []string{other}, nil); err == nil {
 		t.Error("the request outlived its session")
 	}
 	if o := <-opened; o.Session != other || !o.ByExtension {
@@ -375,7 +386,7 @@ func TestControl_switchesInTheMiddleOfACommand(t *testing.T) {
 	if err != nil || front.ID() != other {
 		t.Fatalf("next is %v, %v", front, err)
 	}
-	told := run(front, "until", "session started "+other)
+	told := s.run(t, front, "until", "session started "+other)
 	want := []string{"session started " + first.ID(), "session settled " + first.ID() + " completed", "session started " + other}
 	var sessions []string
 	for line := range strings.Lines(told) {
@@ -390,25 +401,8 @@ func TestControl_switchesInTheMiddleOfACommand(t *testing.T) {
 
 // EXT04-EVENT-013: extensions hear of compactions, dialogs, models and names, and of no text of them.
 func TestTell_whatIsNoTurn(t *testing.T) {
-	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
-	c := begin(t, s)
-	<-opened
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	run := func(name string, arguments ...string) string {
-		t.Helper()
-		command, err := s.FindCommand(name, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := c.Command(t.Context(), command, arguments, nil)
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		return text
-	}
-	if answer := run("ask"); answer != "true" {
+	s, c, _ := acting04(t)
+	if answer := s.run(t, c, "ask"); answer != "true" {
 		t.Errorf("answered %s", answer)
 	}
 	if err := c.SetName(t.Context(), "a name"); err != nil {
@@ -419,9 +413,9 @@ func TestTell_whatIsNoTurn(t *testing.T) {
 	}
 	s.say(t, "one")
 	s.say(t, "two")
-	run("compact")
-	run("until", "compacted <nil>")
-	told := run("until", "compaction settled")
+	s.run(t, c, "compact")
+	s.run(t, c, "until", "compacted <nil>")
+	told := s.run(t, c, "until", "compaction settled")
 	for _, want := range []string{
 		"dialog started asker=actor kind=confirmation\n", "dialog settled asker=actor kind=confirmation outcome=completed\n", "info name=a name\n",
 		"model model=brain:two provider=brain\n", "reasoning reasoning=high\n", "compaction started entries=3 trigger=manual\n",
@@ -460,12 +454,7 @@ func TestReload_endsTheChildrenOfWhatIsSwitchedOff(t *testing.T) {
 	if err := s.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	command, err := s.FindCommand("spawn", nil)
-	if err != nil {
-		told, _ := s.Diagnostics()
-		t.Fatalf("%v; told %v", err, told)
-	}
-	if path, err := c.Command(t.Context(), command, nil, nil); err != nil || path == "" {
+	if path, err := c.Command(t.Context(), s.command(t, "spawn"), nil, nil); err != nil || path == "" {
 		t.Fatalf("spawned %q, %v; diagnosed %v", path, err, s.said(subagents))
 	}
 	<-begun
@@ -488,19 +477,10 @@ func TestReload_endsTheChildrenOfWhatIsSwitchedOff(t *testing.T) {
 
 // A command is answered however slow its news are shown; what piles up meanwhile is one piece, the newest.
 func TestCommand_isNotHeldUpByItsNews(t *testing.T) {
-	s, opened := acting(t, extension.API04, "commands = [\"switch\", \"compact\", \"ask\", \"news\", \"until\"]\nconfirmations = true\nnotifications = true\n")
-	c := begin(t, s)
-	<-opened
-	if err := s.Ready(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	command, err := s.FindCommand("news", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, c, _ := acting04(t)
 	answered := s.config.Frontend.(opening).notified
 	var shown []int64
-	text, err := c.Command(t.Context(), command, nil, func(p hostextension.Progress) {
+	text, err := c.Command(t.Context(), s.command(t, "news"), nil, func(p hostextension.Progress) {
 		if len(shown) == 0 {
 			<-answered
 		}

@@ -307,10 +307,6 @@ func (c *Conversation) admit(ctx context.Context) (context.Context, func(), erro
 	return ctx, func() { stop(); cancel(nil); c.runs.Done() }, nil
 }
 
-// Steer tells the model something while it works; FollowUp once it is done.
-func (c *Conversation) Steer(text string) error    { return c.agent.Steer(text) }
-func (c *Conversation) FollowUp(text string) error { return c.agent.FollowUp(text) }
-
 // Idle waits until nothing runs.
 func (c *Conversation) Idle(ctx context.Context) error { return c.agent.Idle(ctx) }
 

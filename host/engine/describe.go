@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/octet-dev/octet/host/bundle"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/trust"
@@ -39,24 +40,21 @@ func texts[T ~string](list []T) []string {
 	return all
 }
 
-// maxRecord is the largest install record that is read. Sheet: manifest 11.1.
-const maxRecord = 64 << 10
-
-// archive reads the digest of the archive from the install record beside a manifest, "" where there is no
-// legal one.
+// archive reads the digest of the archive from the install record beside a manifest, "" where none is told. The
+// rest of the record is not judged.
 func archive(manifest string) string {
 	root, err := os.OpenRoot(filepath.Dir(manifest))
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = root.Close() }()
-	file, err := root.Open("install.json")
+	file, err := root.Open(bundle.RecordName)
 	if err != nil {
 		return ""
 	}
 	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxRecord+1))
-	if err != nil || len(text) > maxRecord {
+	text, err := io.ReadAll(io.LimitReader(file, bundle.MaxRecordBytes+1))
+	if err != nil || len(text) > bundle.MaxRecordBytes {
 		return ""
 	}
 	var record struct {

@@ -251,6 +251,11 @@ func (e *Engine) diagnose(list ...diagnostic.Diagnostic) {
 	}
 }
 
+// failed tells of something that went wrong beside what anybody waits for.
+func (e *Engine) failed(what string, err error) {
+	e.diagnose(diagnostic.Diagnostic{Level: diagnostic.Warning, Message: what + ": " + err.Error()})
+}
+
 // changed passes a step of an extension on.
 func (e *Engine) changed(c supervise.Change) {
 	e.config.Frontend.Show(ExtensionChanged{Name: c.Name, State: c.State, Generation: c.Generation, Reason: c.Reason})

@@ -288,7 +288,7 @@ func (e *Engine) said(name string) []string {
 func compatibility(h supervise.Status) string {
 	switch {
 	case h.Generation == 0 && h.LastError != "":
-		return "incompatible: " + titled(h.LastError)
+		return "incompatible: " + oneLine(h.LastError)
 	case h.Generation == 0:
 		return "unavailable"
 	}

@@ -43,7 +43,7 @@ func because(err error) string {
 		last := failure.Stderr.Lines[len(failure.Stderr.Lines)-1].Text
 		text += "; its last words: " + strings.ToValidUTF8(last[:min(len(last), maxLastWords)], "")
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return oneLine(text)
 }
 
 // leaving reports whether the engine is being closed.

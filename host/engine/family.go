@@ -8,7 +8,6 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/agent"
-	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/service/agents"
 	"github.com/octet-dev/octet/host/session"
@@ -145,9 +144,4 @@ func (f family) Book(ctx context.Context, owner string, usage session.UsageRecor
 	}
 	_, err := c.session.Commit(ctx, batch)
 	return err
-}
-
-// failed tells of something that went wrong beside what anybody waits for.
-func (e *Engine) failed(what string, err error) {
-	e.diagnose(diagnostic.Diagnostic{Level: diagnostic.Warning, Message: what + ": " + err.Error()})
 }

@@ -177,14 +177,10 @@ func TestOwed_menu(t *testing.T) {
 //
 // EXT04-EVENT-010.
 func TestOwed_childrenAreNotObserved(t *testing.T) {
-	limits := map[string]any{
-		"tools": []string{"read"}, "max_depth": 1, "max_concurrent_children": 1, "max_turns": 3, "max_tokens": nil,
-		"max_cost_microdollars": nil, "max_output_bytes": 512, "timeout_ms": 60000,
-	}
 	g := onStage(t, "0.4", `tools = ["a"]`, script{
-		Name: "octet-subagents", Tools: definitions(`"name":"a"`),
+		Name: subagents, Tools: definitions(`"name":"a"`),
 		Asks: map[string][]ask{"tool/call:a": {
-			{featurewire.MethodAgentSpawn, map[string]any{"task_name": "t", "message": "be", "idempotency_key": "k", "policy": limits}},
+			{featurewire.MethodAgentSpawn, map[string]any{"task_name": "t", "message": "be", "idempotency_key": "k", "policy": childPolicy()}},
 			{featurewire.MethodAgentWait, map[string]any{}},
 		}},
 	}, nil)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 
-	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
@@ -185,6 +184,3 @@ func (s store) Inject(ctx context.Context, owner, source string, m conversation.
 	}()
 	return nil
 }
-
-// Composition says how a tool of an extension composes, nil if it does not.
-func (t *extensionTool) Composition() *featurewire.ToolComposition { return t.tool.Composition }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/service/progress"
@@ -51,6 +52,9 @@ type extensionTool struct {
 
 // Definition describes it, with what it adds to the prompt.
 func (t *extensionTool) Definition() tool.Definition { return tools.Definition(t.extension, t.tool) }
+
+// Composition says how it composes with other tools, nil if it does not.
+func (t *extensionTool) Composition() *featurewire.ToolComposition { return t.tool.Composition }
 
 // Run calls it. What an extension cannot do, and what is wrong with it, is told to the model; only the end of
 // the context is an error.
@@ -126,5 +130,5 @@ func (e *Engine) Taken() map[string]string {
 	return taken
 }
 
-// titled is a text of an extension on one line.
-func titled(text string) string { return strings.Join(strings.Fields(text), " ") }
+// oneLine is a text of an extension on one line.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -128,9 +128,6 @@ func TestPostMutation_ownerChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c *crew
 		c = assemble(t, featurewire.HookPostMutation, options{}, func(p json.RawMessage) (any, error) {
-			if string(p) == "" {
-				return nil, nil
-			}
 			c.OwnerChanged()
 			return rescan(`"resource:mcp"`)(p)
 		})

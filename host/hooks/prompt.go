@@ -6,6 +6,7 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/service/promptcontext"
 	"github.com/octet-dev/octet/host/tool"
@@ -89,7 +90,7 @@ func (s *Set) CollectContext(ctx context.Context, a agent.Scope, prompt string) 
 
 // AfterToolCall tells all extensions at once.
 func (s *Set) AfterToolCall(ctx context.Context, a agent.Scope, call tool.Call, result tool.Result) []agent.Notification {
-	output := agentText(result)
+	output := conversation.Message{Role: conversation.Tool, Parts: result.Content}.PlainText()
 	return s.observe(ctx, a, featurewire.HookAfterToolCall, featurewire.AfterToolCallPayload{
 		Name: call.Name, Arguments: call.Arguments, Output: output, IsError: result.IsError,
 	})
@@ -119,18 +120,4 @@ func (s *Set) observe(ctx context.Context, a agent.Scope, hook string, payload w
 		all = append(all, each...)
 	}
 	return all
-}
-
-// agentText is the output of a tool as text.
-func agentText(r tool.Result) string {
-	text := ""
-	for _, p := range r.Content {
-		if t := p.PlainText(); t != "" {
-			if text != "" {
-				text += "\n"
-			}
-			text += t
-		}
-	}
-	return text
 }

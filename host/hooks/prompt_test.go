@@ -19,11 +19,13 @@ const note = `{"context":[{"label":"l","content":"%s"}],"notifications":[{"messa
 
 func noting(text string) answer { return says(fmt.Sprintf(note, text, text)) }
 
-func deny(t *testing.T) string {
-	t.Helper()
-	text := featurewire.DispositionDeny{Reason: "not today"}.AppendJSON(nil)
-	return `{"disposition":` + string(text) + `,"context":[{"label":"l","content":"d"}]}`
+// denial is a result that says no, and has further members.
+func denial(further string) string {
+	return `{"disposition":` + string(featurewire.DispositionDeny{Reason: "not today"}.AppendJSON(nil)) + further + `}`
 }
+
+// withContext is a further member of a denial.
+const withContext = `,"context":[{"label":"l","content":"d"}]`
 
 // Order, the first denial, and context of everybody who was asked.
 //
@@ -38,7 +40,7 @@ func TestOpinion_orderAndFirstDenial(t *testing.T) {
 					payload = string(p)
 					return json.RawMessage(fmt.Sprintf(note, "a", "a")), nil
 				}
-				c := assemble(t, hook, options{api: api}, first, fails, says(`{}`), says(deny(t)), noting("e"))
+				c := assemble(t, hook, options{api: api}, first, fails, says(`{}`), says(denial(withContext)), noting("e"))
 				var got agent.Opinion
 				want := `{"prompt":"hello"}`
 				if hook == featurewire.HookBeforePrompt {
@@ -137,9 +139,10 @@ func TestObserve(t *testing.T) {
 			payloads := make(chan string, 1)
 			first := func(p json.RawMessage) (any, error) {
 				payloads <- string(p)
-				return json.RawMessage(deny(t)), nil
+				return json.RawMessage(denial(withContext)), nil
 			}
-			c := assemble(t, hook, options{more: poolOf(&promptcontext.Pool{})}, first, fails, noting("c"))
+			pool := &promptcontext.Pool{}
+			c := assemble(t, hook, options{more: poolOf(pool)}, first, fails, noting("c"))
 			var got []agent.Notification
 			want := `{"response":"done"}`
 			if hook == featurewire.HookAfterResponse {
@@ -154,6 +157,9 @@ func TestObserve(t *testing.T) {
 			}
 			if len(got) != 1 || got[0].Source != "c" || !c.diagnosed("b", "no idea") || len(c.order()) != 3 {
 				t.Errorf("notifications %+v, diagnostics %q", got, c.told)
+			}
+			if waits := pool.Take(); len(waits) != 2 || waits[0].Content != "d" || waits[1].Content != "c" {
+				t.Errorf("%+v waits for the next prompt", waits)
 			}
 		})
 	}

@@ -76,7 +76,7 @@ func (s *Set) BeforePersistence(ctx context.Context, a agent.Scope, p agent.Pers
 	if len(list) == 0 {
 		return all
 	}
-	ctx, cancel := within(ctx, featurewire.BeforePersistenceMs*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, featurewire.BeforePersistenceMs*time.Millisecond)
 	defer cancel()
 	payload := featurewire.BeforePersistencePayload{
 		RunID: a.Run, Model: a.Model, Protocol: p.Protocol, StopReason: p.StopReason,

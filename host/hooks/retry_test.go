@@ -39,7 +39,7 @@ func TestProviderRetry_merge(t *testing.T) {
 		{"far over the cap", []answer{delay(9007199254740991), delay(9007199254740991)}, agent.RetryAdvice{Delay: 5 * time.Second}, "ab"},
 		{"failures leave the plan", []answer{fails, says(`{"provider_retry":"never"}`), delay(7)}, agent.RetryAdvice{Delay: 7 * time.Millisecond}, "abc"},
 		{"one stop declines", []answer{delay(7), says(`{"provider_retry":"stop"}`), delay(7)}, agent.RetryAdvice{Stop: true, Delay: 7 * time.Millisecond, Reason: "declined by the extension b"}, "ab"},
-		{"a denial is ignored", []answer{says(strings.Split(deny(t), `,"context"`)[0] + "}")}, agent.RetryAdvice{}, "a"},
+		{"a denial is ignored", []answer{says(denial(""))}, agent.RetryAdvice{}, "a"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			crew := assemble(t, featurewire.HookProviderRetry, options{}, c.answers...)
@@ -101,7 +101,7 @@ func TestBeforePersistence(t *testing.T) {
 				return json.RawMessage(`{"persistence_metadata":{"value":{"k":1},"public":true}}`), nil
 			},
 			value(`null`), fails, value(large(featurewire.MaxPersistenceValueBytes)), value(large(featurewire.MaxPersistenceValueBytes+1)),
-			says(`{"persistence_metadata":7}`), says(`{}`), says(strings.Split(deny(t), `,"context"`)[0]+"}"),
+			says(`{"persistence_metadata":7}`), says(`{}`), says(denial("")),
 		)
 		got := c.BeforePersistence(t.Context(), scope, agent.Persistence{
 			Protocol: "p", StopReason: "end", TextBytes: 1, ToolCalls: 2, Reasonings: 3, Media: 4,
@@ -174,7 +174,7 @@ func TestCacheWarming(t *testing.T) {
 		}
 		c := assemble(t, featurewire.HookCacheWarmingDecision, options{},
 			heed(says(`{"cache_warming_decision":"stop"}`)), heed(says(`{"cache_warming_decision":null}`)), heed(fails),
-			heed(says(`{"cache_warming_decision":"sometimes"}`)), heed(says(strings.Split(deny(t), `,"context"`)[0]+"}")))
+			heed(says(`{"cache_warming_decision":"sometimes"}`)), heed(says(denial(""))))
 		d := agent.CacheDecision{
 			Phase: "idle", WarmCost: 1, MissCost: 2, Continuation: 0.25, ExpectedSavings: -3, Economics: true, Action: agent.WarmCache,
 		}

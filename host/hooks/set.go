@@ -15,7 +15,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -160,14 +159,6 @@ func together(list []*extension.Extension, f func(n int, x *extension.Extension)
 		group.Go(func() { f(n, x) })
 	}
 	group.Wait()
-}
-
-// within bounds a context; 0 bounds nothing.
-func within(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	if d <= 0 {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, d)
 }
 
 // notifications of a result, as the agent knows them.

@@ -68,7 +68,7 @@ func (s *Set) await(ctx context.Context, a agent.Scope, hook string, payload fun
 	if len(list) == 0 {
 		return nil
 	}
-	ctx, cancel := within(ctx, time.Duration(featurewire.LookupHook(hook).DeadlineMS)*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(featurewire.LookupHook(hook).DeadlineMS)*time.Millisecond)
 	defer cancel()
 	for _, x := range list {
 		if err := s.awaitOne(ctx, x, a, hook, payload(x)); err != nil {

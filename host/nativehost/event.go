@@ -67,7 +67,7 @@ func (r *run) event(e agent.Event) {
 		r.say("model_step", map[string]any{"turn": e.Turn, "calls": e.Calls})
 	case agent.InputDelivered:
 		kind := "steering_delivered"
-		if e.Kind == "follow_up" {
+		if e.Kind == agent.KindFollowUp {
 			kind = "follow_up_delivered"
 		}
 		r.say(kind, map[string]any{"text": e.Text})

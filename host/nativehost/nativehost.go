@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/registry"
@@ -167,11 +168,4 @@ func (h *Host) models(ctx context.Context) any {
 }
 
 // takes reports whether a model is known to take a modality.
-func takes(info model.Info, modality string) bool {
-	for _, m := range info.Input {
-		if m == modality {
-			return true
-		}
-	}
-	return false
-}
+func takes(info model.Info, modality string) bool { return slices.Contains(info.Input, modality) }

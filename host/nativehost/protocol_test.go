@@ -141,9 +141,7 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
 
 func TestServe_endsWhereNobodyReads(t *testing.T) {
-	p := newPlace(t)
 	host := nativehost.New(nativehost.Options{In: strings.NewReader(`{"protocol_version":1,"request_id":"x","command":"hello"}` + "\n"), Out: broken{}})
-	_ = p
 	if err := host.Serve(context.Background()); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("the host ends with %v", err)
 	}

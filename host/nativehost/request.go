@@ -27,7 +27,7 @@ const (
 	maxMedia        = 12
 	maxImages       = 8
 	maxAudio        = 4
-	maxPaths        = 64
+	maxItems        = 64 // of every other list
 )
 
 // The commands.
@@ -294,8 +294,8 @@ func (r *runRequest) checkLists() error {
 		{"skill_paths", r.SkillPaths},
 		{"image_paths", r.ImagePaths},
 	} {
-		if len(list.items) > maxPaths {
-			return refuse(codeRequest, "%s has %d items; %d are the most", list.name, len(list.items), maxPaths)
+		if len(list.items) > maxItems {
+			return refuse(codeRequest, "%s has %d items; %d are the most", list.name, len(list.items), maxItems)
 		}
 		if slices.Contains(list.items, "") {
 			return refuse(codeRequest, "%s has an empty item", list.name)
@@ -348,18 +348,16 @@ func (r *runRequest) checkRoute() error {
 			return refuse(codeRequest, "input_modalities holds %q; there are: text, image, audio", short(modality))
 		}
 	}
-	if len(r.APIKey) > 4096 || strings.ContainsAny(r.APIKey, "\r\n\x00") || len(r.CustomHeaders) > maxPaths {
-		return refuse(codeRequest, "api_key is one line of at most 4096 bytes, and custom_headers has at most %d members", maxPaths)
+	if !registry.IsHeaderValue(r.APIKey) || len(r.CustomHeaders) > maxItems {
+		return refuse(codeRequest, "api_key is one line of at most 4096 bytes, and custom_headers has at most %d members", maxItems)
 	}
 	for name, value := range r.CustomHeaders {
-		if !headerName.MatchString(name) || len(value) > 4096 || strings.ContainsAny(value, "\r\n\x00") {
+		if !registry.IsHeaderName(name) || !registry.IsHeaderValue(value) {
 			return refuse(codeRequest, "custom_headers holds %q, whose name or value is no header", short(name))
 		}
 	}
 	return nil
 }
-
-var headerName = regexp.MustCompile(`^[A-Za-z0-9-]{1,128}$`)
 
 // readTools reads the member that is a switch or a list.
 func (r *runRequest) readTools() error {
@@ -368,8 +366,8 @@ func (r *runRequest) readTools() error {
 		r.allTools = true
 	case kind == 'f':
 		r.noTools = true
-	case kind != '[' || json.Unmarshal(r.Tools, &r.tools) != nil || len(r.tools) > maxPaths:
-		return refuse(codeRequest, "tools is true, false or a list of at most %d names", maxPaths)
+	case kind != '[' || json.Unmarshal(r.Tools, &r.tools) != nil || len(r.tools) > maxItems:
+		return refuse(codeRequest, "tools is true, false or a list of at most %d names", maxItems)
 	}
 	return nil
 }

@@ -5,12 +5,13 @@ package scaffold
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -201,21 +202,25 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-var strict = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
-
-// longestTool is the longest ending that the names of tools get; a name and it are 64 bytes at most.
+// longestTool is the longest ending that the names of tools get; with it a name is still an identifier.
 const longestTool = "_countdown"
 
 // prefix is the name as the names of tools begin.
 func prefix(name string) string {
 	p := strings.ReplaceAll(name, "-", "_")
-	return strings.TrimRight(p[:min(len(p), 64-len(longestTool))], "_")
+	return strings.TrimRight(p[:min(len(p), manifestdoc.MaxIdentifierBytes-len(longestTool))], "_")
+}
+
+// legal reports whether an extension can be called so.
+func legal(name string) bool {
+	value, _ := json.Marshal(name) // a string has no error
+	return manifestdoc.ValidateModel("StrictIdentifier", value) == nil
 }
 
 func (o Options) check() error {
-	if !strict.MatchString(o.Name) {
-		remedy := "start with a lower-case letter and go on with lower-case letters, digits and hyphens; 64 bytes at most"
-		if guess := Suggest(o.Name); guess != "" {
+	if !legal(o.Name) {
+		remedy := fmt.Sprintf("start with a lower-case letter and go on with lower-case letters, digits and hyphens; %d bytes at most", manifestdoc.MaxIdentifierBytes)
+		if guess := suggest(o.Name); guess != "" {
 			remedy = fmt.Sprintf("%s; how about %q?", remedy, guess)
 		}
 		return &WordError{What: "extension name", Word: o.Name, Remedy: remedy}
@@ -223,12 +228,10 @@ func (o Options) check() error {
 	if _, found := languages[o.Language]; !found {
 		return unknown("language", o.Language, Languages)
 	}
-	for _, api := range APIs {
-		if o.API == api {
-			return nil
-		}
+	if !slices.Contains(APIs, o.API) {
+		return unknown("extension API", o.API, APIs)
 	}
-	return unknown("extension API", o.API, APIs)
+	return nil
 }
 
 func unknown(what, word string, words []string) error {
@@ -239,8 +242,8 @@ func unknown(what, word string, words []string) error {
 	return &WordError{What: what, Word: word, Remedy: remedy}
 }
 
-// Suggest makes a legal name out of another one, "" where nothing is left of it.
-func Suggest(name string) string {
+// suggest makes a legal name out of another one, "" where nothing is left of it.
+func suggest(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(strings.TrimSpace(name)) {
 		switch {
@@ -252,5 +255,5 @@ func Suggest(name string) string {
 		}
 	}
 	text := b.String()
-	return strings.TrimRight(text[:min(len(text), 64)], "-")
+	return strings.TrimRight(text[:min(len(text), manifestdoc.MaxIdentifierBytes)], "-")
 }

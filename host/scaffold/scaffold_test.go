@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
@@ -100,5 +101,29 @@ func TestWrite_says(t *testing.T) {
 				t.Errorf("%s: %s is not rendered well (%v):\n%s", language, path, err, text)
 			}
 		}
+	}
+}
+
+// A clone may lie anywhere: its path is quoted where it is written.
+func TestWrite_quotesTheClone(t *testing.T) {
+	clone := `/with a/"clone"`
+	written := func(language, file string) string {
+		w, err := Write(Options{Parent: t.TempDir(), Name: "hello", Language: language, API: "0.4", SDK: clone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(filepath.Join(w.Dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	if got := written("go", "go.mod"); !strings.HasSuffix(got, "\nreplace github.com/octet-dev/octet => \"/with a/\\\"clone\\\"\"\n") {
+		t.Errorf("go.mod is\n%s", got)
+	}
+	var manifest struct{ Dependencies map[string]string }
+	text := written("typescript", "package.json")
+	if err := json.Unmarshal([]byte(text), &manifest); err != nil || manifest.Dependencies["octet-extension"] != "file:"+clone+"/sdk-ts" {
+		t.Errorf("package.json is\n%s\n%v", text, err)
 	}
 }

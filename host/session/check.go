@@ -23,7 +23,7 @@ func checkFiles(path string) error {
 		case err != nil:
 			return err
 		case info.IsDir() && i == 0:
-			return &Error{Path: name, Kind: ErrNotStore, Problem: "it is a directory", Remedy: "name the directory that holds it with --data-dir"}
+			return &Error{Path: name, Kind: verdictDirectory.kind, Problem: verdictDirectory.problem, Remedy: verdictDirectory.remedy}
 		case i > 0 && !info.Mode().IsRegular():
 			return &Error{
 				Path: path, Kind: ErrNotStore, Problem: fmt.Sprintf("%s, which belongs to it, is %s and no regular file", name, fileKind(info)),
@@ -136,8 +136,8 @@ func (db *sqlite) known() error { return db.trouble }
 // ErrDamaged; nil if nothing was. What is left can be read all the same.
 func (s *Store) Trouble() error { return s.db.known() }
 
-// Check examines the whole file and every record of every session. It returns
-// a *DamageError for each session that has some, at most as many as wanted, and the trouble of the file.
+// Check examines the whole file and every record of every session. It returns a *DamageError for each session
+// that has some damage, at most as many as wanted, and the trouble of the file.
 func (s *Store) Check(ctx context.Context, most int) (damaged []*DamageError, file error) {
 	file = s.db.check(ctx)
 	err := s.db.view(ctx, func(r rows) error {

@@ -125,14 +125,15 @@ type verdict struct {
 const elsewhere = ", or name another directory with --data-dir"
 
 var (
-	verdictLocked   = verdict{ErrLocked, "another program has locked the file for too long", "end that program, then try again"}
-	verdictFull     = verdict{ErrFull, "the disk is full; what was stored before is intact", "free some space, then try again"}
-	verdictDisk     = verdict{ErrDisk, "the file cannot be read or written; what was stored before is intact", "look after the disk and its limits, then try again"}
-	verdictReadOnly = verdict{ErrReadOnly, "the file or its directory cannot be written", "make both writable" + elsewhere}
-	verdictDamaged  = verdict{ErrDamaged, "the file is damaged", "octet sessions export ID writes what can be read of a session; keep a copy of the file, then move it away"}
-	verdictNotStore = verdict{ErrNotStore, "the file is no SQLite database, or its beginning is overwritten", "move it away, put a backup in its place" + elsewhere}
-	verdictMissing  = verdict{ErrMissing, "there is no such file", "name the right directory with --data-dir"}
-	verdictOther    = verdict{ErrDisk, "the database does not work", "look after the file and the disk it is on"}
+	verdictLocked    = verdict{ErrLocked, "another program has locked the file for too long", "end that program, then try again"}
+	verdictFull      = verdict{ErrFull, "the disk is full; what was stored before is intact", "free some space, then try again"}
+	verdictDisk      = verdict{ErrDisk, "the file cannot be read or written; what was stored before is intact", "look after the disk and its limits, then try again"}
+	verdictReadOnly  = verdict{ErrReadOnly, "the file or its directory cannot be written", "make both writable" + elsewhere}
+	verdictDamaged   = verdict{ErrDamaged, "the file is damaged", "octet sessions export ID writes what can be read of a session; keep a copy of the file, then move it away"}
+	verdictNotStore  = verdict{ErrNotStore, "the file is no SQLite database, or its beginning is overwritten", "move it away, put a backup in its place" + elsewhere}
+	verdictDirectory = verdict{ErrNotStore, "it is a directory", "name the directory that holds it with --data-dir"}
+	verdictMissing   = verdict{ErrMissing, "there is no such file", "name the right directory with --data-dir"}
+	verdictOther     = verdict{ErrDisk, "the database does not work", "look after the file and the disk it is on"}
 )
 
 // explain makes an error of the system or the database one that names the file, the problem and the
@@ -157,7 +158,7 @@ func judge(err error) verdict {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrExist):
 		return verdictReadOnly
 	case errors.Is(err, syscall.EISDIR):
-		return verdict{ErrNotStore, "it is a directory", "name the directory that holds it with --data-dir"}
+		return verdictDirectory
 	case errors.Is(err, syscall.ENOSPC):
 		return verdictFull
 	}

@@ -74,13 +74,13 @@ func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (ver
 	case application != applicationID:
 		return 0, &Error{
 			Path: path, Kind: ErrNotStore, Problem: "the file is a database of another program",
-			Remedy: "move it away, or name another directory with --data-dir",
+			Remedy: "move it away" + elsewhere,
 		}
 	case version > newest:
 		return 0, &Error{
 			Path: path, Kind: ErrNewer,
 			Problem: fmt.Sprintf("the file has schema version %d and this octet knows %d", version, newest),
-			Remedy:  "use the octet that wrote it, or name another directory with --data-dir",
+			Remedy:  "use the octet that wrote it" + elsewhere,
 		}
 	}
 	return version, nil

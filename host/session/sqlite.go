@@ -107,16 +107,13 @@ func checkHeader(path string, file *os.File) error {
 	header := make([]byte, len(magic))
 	count, _ := file.ReadAt(header, 0)
 	if count > 0 && string(header[:count]) != magic[:count] {
-		return notStore(path, "the file is no SQLite database, or its beginning is overwritten")
+		return notStore(path, verdictNotStore.problem)
 	}
 	return nil
 }
 
 func notStore(path, problem string) error {
-	return &Error{
-		Path: path, Kind: ErrNotStore, Problem: problem,
-		Remedy: "move it away, put a backup in its place, or name another directory with --data-dir",
-	}
+	return &Error{Path: path, Kind: ErrNotStore, Problem: problem, Remedy: verdictNotStore.remedy}
 }
 
 // upgrade identifies the file and brings it to the newest schema in write-ahead mode.

@@ -305,7 +305,7 @@ func (s *Store) families(ctx context.Context, ids []string) (list []sessionRow, 
 // title is the first line of a text, at most 80 characters.
 func title(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.Join(strings.Fields(line), " ")
+	line = oneLine(line)
 	if runes := []rune(line); len(runes) > 80 {
 		line = strings.TrimSpace(string(runes[:79])) + "…"
 	}

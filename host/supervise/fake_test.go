@@ -27,7 +27,6 @@ type fake struct {
 	mu     sync.Mutex
 	err    error
 	killed bool
-	calls  int
 }
 
 func (f *fake) Agreement() *extension.Agreement { return f.agreement }
@@ -78,9 +77,6 @@ func (f *fake) Close() extension.Ending {
 // Call plays the tools: "echo" answers at once, "slow" when its context or the process ends, any other
 // after the duration that its name is.
 func (f *fake) Call(ctx context.Context, r extension.Request) (*extension.ToolResult, error) {
-	f.mu.Lock()
-	f.calls++
-	f.mu.Unlock()
 	f.journal.add("call %s on %d", r.Tool, f.launch.Generation)
 	var over <-chan time.Time
 	if took, err := time.ParseDuration(r.Tool); err == nil {
@@ -226,12 +222,6 @@ func wantLines(t *testing.T, got []string, want ...string) {
 }
 
 var errBroken = errors.New("it does not start")
-
-func contextWith(t *testing.T) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(t.Context())
-	t.Cleanup(cancel)
-	return ctx, cancel
-}
 
 // pass lets time pass, and whatever was due in it happen.
 func pass(d time.Duration) {

@@ -74,7 +74,7 @@ func TestFleet_catalogConflicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := named("a", "", "read", "grep_all", "shared")
 		b, planB := named("b", "", "shared", "own")
-		planB.agreement.Features = []string{"dynamic_tools"}
+		dynamic(&planB.agreement)
 		f := NewFleet([]Member{b, a}, FleetOptions{Reserved: []string{"read"}, Options: Options{Random: longestPause}})
 		defer f.Close(ProductCap)
 		f.Get("a").Start(t.Context())
@@ -124,7 +124,7 @@ func TestFleet_catalogRevisions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := named("a", "", "one")
 		b, planB := named("b", "", "two")
-		planB.agreement.Features = []string{"dynamic_tools"}
+		dynamic(&planB.agreement)
 		f := NewFleet([]Member{a, b}, FleetOptions{})
 		defer f.Close(ProductCap)
 		f.Start(t.Context())
@@ -173,7 +173,7 @@ func TestFleet_catalogRevisions(t *testing.T) {
 func TestFleet_catalogOfACandidate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, p := named("b", "", "two")
-		p.agreement.Features = []string{"dynamic_tools"}
+		dynamic(&p.agreement)
 		f := NewFleet([]Member{b}, FleetOptions{})
 		defer f.Close(ProductCap)
 		f.Start(t.Context())

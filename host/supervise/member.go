@@ -71,12 +71,11 @@ func (p Product) Member(entry *discovery.Entry) Member {
 
 // launched makes a start tell when the process runs.
 func launched(start func(process.Options) (extension.Program, error), tell func(kill func())) func(process.Options) (extension.Program, error) {
-	return func(o process.Options) (program extension.Program, err error) {
-		if start != nil {
-			program, err = start(o)
-		} else {
-			program, err = process.Start(o)
-		}
+	if start == nil {
+		start = extension.StartProgram
+	}
+	return func(o process.Options) (extension.Program, error) {
+		program, err := start(o)
 		if err == nil {
 			tell(program.Kill)
 		}

@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -205,12 +206,7 @@ func TestRestart_replaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := one(t, Options{Random: longestPause})
 		s.Start(t.Context())
-		outcome := make(chan error, 1)
-		go func() {
-			_, err := s.Call(t.Context(), extension.Request{Tool: "slow"})
-			outcome <- err
-		}()
-		synctest.Wait()
+		outcome := background(t, s, "slow")
 		if got := s.Status().Pending; got != 1 {
 			t.Errorf("%d pending, want 1", got)
 		}
@@ -237,7 +233,7 @@ func TestUse_unsettledDegrades(t *testing.T) {
 		var states []State
 		f := NewFleet([]Member{{Name: "demo", Start: p.start}}, FleetOptions{OnChange: func(c Change) { states = append(states, c.State) }})
 		f.Start(t.Context())
-		ctx, cancel := contextWith(t)
+		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
 			pass(time.Second)
 			cancel()

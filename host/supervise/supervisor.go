@@ -1,6 +1,7 @@
 package supervise
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -26,23 +27,12 @@ type Timing struct {
 }
 
 func (t Timing) filled() Timing {
-	for _, each := range []struct {
-		value    *time.Duration
-		standard time.Duration
-	}{
-		{&t.RestartBase, featurewire.RestartBaseMs * time.Millisecond},
-		{&t.RestartCap, featurewire.RestartCapMs * time.Millisecond},
-		{&t.ReadyReset, featurewire.ReadyResetMs * time.Millisecond},
-		{&t.Drain, featurewire.DrainMs * time.Millisecond},
-		{&t.Grace, featurewire.CancellationGraceMs * time.Millisecond},
-	} {
-		if *each.value == 0 {
-			*each.value = each.standard
-		}
-	}
-	if t.Attempts == 0 {
-		t.Attempts = featurewire.MaxRestartAttempts
-	}
+	t.RestartBase = cmp.Or(t.RestartBase, featurewire.RestartBaseMs*time.Millisecond)
+	t.RestartCap = cmp.Or(t.RestartCap, featurewire.RestartCapMs*time.Millisecond)
+	t.Attempts = cmp.Or(t.Attempts, featurewire.MaxRestartAttempts)
+	t.ReadyReset = cmp.Or(t.ReadyReset, featurewire.ReadyResetMs*time.Millisecond)
+	t.Drain = cmp.Or(t.Drain, featurewire.DrainMs*time.Millisecond)
+	t.Grace = cmp.Or(t.Grace, featurewire.CancellationGraceMs*time.Millisecond)
 	return t
 }
 

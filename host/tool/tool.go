@@ -99,7 +99,7 @@ const (
 	Deleted ChangeKind = "deleted"
 )
 
-// Errorf-like results are made by Failed: a tool that cannot do what it is asked tells the model so.
+// Failed is an error result of one text: a tool that cannot do what it is asked tells the model so.
 func Failed(text string) Result {
 	return Result{Content: []conversation.Part{conversation.TextPart(text)}, IsError: true}
 }

@@ -33,7 +33,7 @@ type Options struct {
 	After func(time.Duration) <-chan time.Time
 }
 
-// Tools are the tools of one workspace. It is a Source that yields them all.
+// Tools are the tools of one workspace: a snapshot of them all.
 type Tools struct {
 	tool.Snapshot
 	space *workspace
@@ -74,9 +74,6 @@ func Open(o Options) (*Tools, error) {
 
 // Close gives the workspace back. Calls that run must have ended.
 func (t *Tools) Close() error { return t.space.close() }
-
-// Source yields the tools with every request.
-func (t *Tools) Source() tool.Source { return tool.Always(t.Snapshot) }
 
 // decode reads arguments that fit the parameters.
 func decode[T any](call tool.Call) (arguments T, err error) {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"regexp"
 	"strings"
@@ -139,7 +140,7 @@ func (s *search) single(p place) error {
 	if _, err := p.regular(); err != nil {
 		return err
 	}
-	file, err := p.OpenFile(p.name, 0, 0)
+	file, err := p.OpenFile(p.name, os.O_RDONLY, 0)
 	if err != nil {
 		return p.explain(err)
 	}

@@ -19,12 +19,9 @@ const (
 	maxFound   = 1000
 )
 
-// directory is a place that is one.
+// directory is a place that is one; an empty name is the workspace.
 func (w *workspace) directory(name string) (place, error) {
-	if name == "" {
-		name = "."
-	}
-	p, err := w.locate(name)
+	p, err := w.locate(orHere(name))
 	if err != nil {
 		return p, err
 	}

@@ -2,13 +2,10 @@ package builtin
 
 import (
 	"encoding/json"
-	"io/fs"
 	"strings"
 
 	"github.com/octet-dev/octet/host/tool"
 )
-
-type fileInfo = fs.FileInfo
 
 // maxDetailBytes bounds what is shown of a change before it is made.
 const maxDetailBytes = 16 << 10

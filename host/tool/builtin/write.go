@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 
@@ -190,7 +191,7 @@ func hint(text, part string) string {
 }
 
 // put replaces a file and reports what was changed.
-func (w *workspace) put(ctx context.Context, p place, old, new []byte, info fileInfo) (tool.Result, error) {
+func (w *workspace) put(ctx context.Context, p place, old, new []byte, info fs.FileInfo) (tool.Result, error) {
 	if ctx.Err() != nil {
 		return answer(ctx, "", nil)
 	}
