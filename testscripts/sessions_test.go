@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -70,15 +69,16 @@ func fill(ts *testscript.TestScript, store *session.Store, n session.New, batch 
 }
 
 // damage KIND FILE makes something go wrong with a store: record changes a stored record behind our back,
-// page overwrites a page, text overwrites the beginning, newer makes it one of a later octet.
+// page overwrites a page, cut takes its end away, empty all of it, text overwrites the beginning, newer makes it
+// one of a later octet.
 func damage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: damage record|page|text|newer FILE")
+		ts.Fatalf("usage: damage record|page|cut|empty|text|newer FILE")
 	}
 	path := ts.MkAbs(args[1])
 	queries := map[string]string{
 		"record": "UPDATE records SET payload = replace(payload, 'There are 412', 'There are 999')",
-		"newer":  fmt.Sprintf("PRAGMA user_version = %d", 99),
+		"newer":  "PRAGMA user_version = 99",
 	}
 	if query, found := queries[args[0]]; found {
 		db, err := sql.Open("sqlite", path)

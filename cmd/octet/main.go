@@ -1,4 +1,4 @@
-// Command octet runs extensions: it calls their tools and shows what they are.
+// Command octet is a coding agent: it holds conversations, and runs the extensions that take part in them.
 package main
 
 import (

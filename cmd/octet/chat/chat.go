@@ -156,7 +156,7 @@ func (c *Chat) say(ctx context.Context, text string) error {
 	if err != nil {
 		return err
 	}
-	if how := finished(outcome); how != "" {
+	if how := Finished(outcome); how != "" {
 		c.failed = true
 		c.front.Note("%s", c.front.paint(yellow, "  "+how))
 	}

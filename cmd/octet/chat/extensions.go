@@ -285,12 +285,12 @@ func (c *Chat) inspect(ctx context.Context, reference string) error {
 	if err != nil {
 		return err
 	}
-	c.front.say(Transcript(branch))
+	c.front.say(transcript(branch))
 	return nil
 }
 
-// Transcript writes what was said, for people.
-func Transcript(branch []session.Stored) string {
+// transcript writes what was said, for people.
+func transcript(branch []session.Stored) string {
 	var b strings.Builder
 	for _, stored := range branch {
 		var m conversation.Message

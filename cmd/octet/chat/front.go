@@ -284,7 +284,7 @@ func (f *Front) clear() {
 	f.settleLocked()
 }
 
-// diagnosed shows a diagnostic. What is for information only is shown where everything is.
+// diagnosedLocked shows a diagnostic. What is for information only is shown where everything is.
 func (f *Front) diagnosedLocked(d diagnostic.Diagnostic) {
 	if d.Level == diagnostic.Info && !f.options.Verbose {
 		return
@@ -292,7 +292,7 @@ func (f *Front) diagnosedLocked(d diagnostic.Diagnostic) {
 	f.noteLocked(Plain(d.String()) + "\n    " + Plain(d.Remedy))
 }
 
-// once reports whether something has not been told yet.
+// onceLocked reports whether something has not been told yet.
 func (f *Front) onceLocked(what string) bool {
 	first := !f.told[what]
 	f.told[what] = true
@@ -317,8 +317,8 @@ func (f *Front) prompt(mark string) string {
 	return f.paint(dim, "["+strings.Join(shown, " | ")+"]") + " " + f.paint(cyan, mark) + " "
 }
 
-// Finished says how a run ended, where that is not simply done.
-func finished(o agent.Outcome) string {
+// Finished says how a run ended, empty where it is simply done.
+func Finished(o agent.Outcome) string {
 	if o.Status == agent.Completed {
 		return ""
 	}

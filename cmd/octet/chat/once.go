@@ -10,7 +10,7 @@ import (
 
 // Result is what became of one prompt.
 type Result struct {
-	Session string `json:"-"`
+	Session string `json:"session"`
 	agent.Outcome
 	Provider string `json:"provider"`
 	Model    string `json:"model"`
@@ -39,9 +39,6 @@ func Once(ctx context.Context, f *Front, e *engine.Engine, open func(context.Con
 	})
 	return r, err
 }
-
-// Finished says how a run ended, empty where it is simply done.
-func Finished(o agent.Outcome) string { return finished(o) }
 
 // Greet says what there is, where a person can see it.
 func (c *Chat) Greet(release string) {

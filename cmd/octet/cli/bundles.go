@@ -141,9 +141,6 @@ func (p *placeCommand) place(ctx context.Context, c *console, manager bundle.Man
 	return exitOK, nil
 }
 
-// shownRefusals is how many problems of a manifest are shown.
-const shownRefusals = 100
-
 // refusedBundle shows everything that is wrong with the manifest of an archive, then ends the command.
 func refusedBundle(c *console, err error) (int, error) {
 	var refusal *bundle.Refusal
@@ -151,7 +148,7 @@ func refusedBundle(c *console, err error) (int, error) {
 	case errors.Is(err, context.Canceled):
 		return exitCancelled, errors.New("interrupted; nothing has changed")
 	case errors.As(err, &refusal):
-		for _, problem := range refusal.Problems[:min(len(refusal.Problems), shownRefusals)] {
+		for _, problem := range refusal.Problems[:min(len(refusal.Problems), maxProblems)] {
 			c.line(plain("extension.toml:" + problem.String()))
 			c.line(plain("    " + problem.Remedy))
 		}

@@ -1,4 +1,4 @@
-// Package cli is the command octet: words in, an exit code out. The work is done by package extension.
+// Package cli is the command octet: words in, an exit code out. The work is done by the packages of host.
 package cli
 
 import (
@@ -29,6 +29,7 @@ const (
 	exitExtension = 3   // the extension could not be started, or broke the protocol
 	exitTimeout   = 4   // the extension did not answer in time
 	exitCancelled = 130 // interrupted, as shells report it
+	exitPipe      = 141 // nobody reads standard output any more, as shells report it
 )
 
 // usageError is a wrong command line. It is shown as one line.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -124,7 +125,7 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	if err != nil {
 		return exitUsage, err
 	}
-	if o.talk.fresh() && either(o.talk.model, served.Default()) == "" {
+	if o.talk.fresh() && cmp.Or(o.talk.model, served.Default()) == "" {
 		return exitUsage, &usageError{engine.ErrNoModel.Error()} // nothing is started for that
 	}
 	// A reader that goes away is an error of the write, and not the end of this program: extensions are to be
@@ -138,8 +139,8 @@ func (o *ordinary) converse(ctx context.Context, c *console, set *flags.Set, inv
 	return signals.finish(o.held(ctx, c, engine.Config{
 		Machine: machine(), Invocation: invocation, Surface: policy.Session, Flags: set.Words, Store: store,
 		Models: served, Providers: provided, Frontend: f, Model: o.talk.model,
-		Reasoning: either(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
-		Interface: agent.ToolInterface(either(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
+		Reasoning: cmp.Or(o.talk.reasoning, settled.Config.Word(config.Reasoning)),
+		Interface: agent.ToolInterface(cmp.Or(o.talk.tools, settled.Config.Word(config.ToolInterface))), Require: o.talk.require,
 		Interactive: !o.talk.given.Changed("prompt"), Line: f.Line(), Terminal: f.Terminal(),
 		Warming: warming(settled.Config),
 	}, signals, held{f, editor, at, prompt}))
@@ -177,13 +178,6 @@ func warming(c *config.Effective) agent.Warming {
 		return agent.Warming{}
 	}
 	return agent.Warming{Every: warmEvery}
-}
-
-func either(first, second string) string {
-	if first != "" {
-		return first
-	}
-	return second
 }
 
 // maxPrompt is how many bytes of standard input are taken for a prompt.
@@ -247,11 +241,11 @@ func (t *talk) front(c *console) (f *chat.Front, editor *edit.Editor, finish fun
 	typed := c.stdin != nil && term.IsTerminal(int(c.stdin.Fd()))
 	switch {
 	case typed && c.outTerminal:
-		editor = edit.OfTerminal(c.stdin, c.outFile, history, nil)
+		editor = edit.OfTerminal(c.stdin, c.outFile, history)
 		o.Ask, o.Terminal = true, os.Getenv("TERM") != "dumb"
 		o.Colour = o.Terminal && os.Getenv("NO_COLOR") == ""
 	case typed && c.errTerminal: // the answer goes elsewhere; questions still find the person
-		editor = edit.OfTerminal(c.stdin, c.err.(*os.File), history, nil)
+		editor = edit.OfTerminal(c.stdin, c.err.(*os.File), history)
 		o.Ask = true
 	default:
 		editor = edit.New(edit.Options{In: c.in, Out: c.out, History: history})

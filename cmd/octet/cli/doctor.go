@@ -93,17 +93,9 @@ func (d *doctorCommand) run(ctx context.Context, c *console, args []string) (int
 			fmt.Fprintf(&b, "%-27s %s\n", "", f.Remedy)
 		}
 	}
-	fmt.Fprintf(&b, "\n%s, %s\n", plural(count[doctor.Problem], "problem"), plural(count[doctor.Warning], "warning"))
+	fmt.Fprintf(&b, "\n%s, %s\n", countText(count[doctor.Problem], "problem", "problems"), countText(count[doctor.Warning], "warning", "warnings"))
 	c.print(plain(b.String()))
 	return code, nil
-}
-
-// plural reads "1 problem" or "2 problems".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func describeTerminal() doctor.Terminal {

@@ -10,9 +10,6 @@ import (
 	"github.com/octet-dev/octet/host/engine"
 )
 
-// exitPipe is the exit code where nobody reads standard output any more, as shells report it.
-const exitPipe = 141
-
 // once takes one prompt to its end.
 func (t *talk) once(ctx context.Context, c *console, e *engine.Engine, f *chat.Front, at opening, prompt string) (int, error) {
 	lines := t.lines
@@ -25,10 +22,7 @@ func (t *talk) once(ctx context.Context, c *console, e *engine.Engine, f *chat.F
 	}
 	switch {
 	case t.output == outputJSON:
-		lines.value(struct {
-			Session string `json:"session"`
-			chat.Result
-		}{outcome.Session, outcome})
+		lines.value(outcome)
 	case t.output == outputText && !c.outTerminal && outcome.Text != "":
 		lines.text(outcome.Text)
 	}

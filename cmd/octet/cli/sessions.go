@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -342,9 +341,9 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func timeText(t time.Time) string { return t.Format("2006-01-02 15:04:05 UTC") }
 
 // countText is "1 entry" or "3 entries".
-func countText(count int64, one, many string) string {
+func countText[N int | int64](count N, one, many string) string {
 	if count == 1 {
 		return "1 " + one
 	}
-	return strconv.FormatInt(count, 10) + " " + many
+	return fmt.Sprint(count, " ", many)
 }

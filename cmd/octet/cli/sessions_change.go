@@ -166,7 +166,7 @@ func (d *sessionsDeleteCommand) delete(ctx context.Context, c *console, words []
 		}
 		question := fmt.Sprintf("delete session %s (%s, %s", info.ID, shorten(nameOf(info), 60), countText(info.Entries, "entry", "entries"))
 		if len(children) > 0 {
-			question += ", " + countText(int64(len(children)), "session", "sessions") + " that work for it"
+			question += ", " + countText(len(children), "session", "sessions") + " that work for it"
 		}
 		agreed, err := c.agrees(question + ") for good?")
 		if err != nil {
@@ -180,7 +180,7 @@ func (d *sessionsDeleteCommand) delete(ctx context.Context, c *console, words []
 	if err != nil {
 		return err
 	}
-	c.print("deleted " + countText(int64(count), "session", "sessions") + "\n")
+	c.print("deleted " + countText(count, "session", "sessions") + "\n")
 	return nil
 }
 

@@ -85,11 +85,7 @@ func problemLines(path string, problems []manifest.Problem) []string {
 			plain("    "+p.Remedy))
 	}
 	if more := len(problems) - maxProblems; more > 0 {
-		noun := "problems"
-		if more == 1 {
-			noun = "problem"
-		}
-		lines = append(lines, fmt.Sprintf("and %d more %s; octet extension inspect --no-start --output json shows all", more, noun))
+		lines = append(lines, "and "+countText(more, "more problem", "more problems")+"; octet extension inspect --no-start --output json shows all")
 	}
 	return lines
 }
@@ -242,16 +238,9 @@ func (t *target) close(c *console, x *extension.Extension) {
 		c.note("the extension ended with %s", report.State)
 	}
 	if report.Left > 0 {
-		c.note("the extension left %s behind; ended now", processes(report.Left))
+		c.note("the extension left %s behind; ended now", countText(report.Left, "process", "processes"))
 	}
 	if report.Alive > 0 {
-		c.note("%s of the extension could not be ended", processes(report.Alive))
+		c.note("%s of the extension could not be ended", countText(report.Alive, "process", "processes"))
 	}
-}
-
-func processes(n int) string {
-	if n == 1 {
-		return "1 process"
-	}
-	return fmt.Sprintf("%d processes", n)
 }

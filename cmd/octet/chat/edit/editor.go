@@ -80,8 +80,8 @@ func New(o Options) *Editor {
 
 // OfTerminal makes an editor of the two ends of a program. It edits in place if both are a terminal that can
 // do that.
-func OfTerminal(in, out *os.File, h *History, complete Completer) *Editor {
-	o := Options{In: in, Out: out, History: h, Complete: complete}
+func OfTerminal(in, out *os.File, h *History) *Editor {
+	o := Options{In: in, Out: out, History: h}
 	typed := term.IsTerminal(int(in.Fd()))
 	kind := os.Getenv("TERM")
 	if typed && term.IsTerminal(int(out.Fd())) && kind != "dumb" {

@@ -231,16 +231,9 @@ func TestPrint_standsAboveTheLine(t *testing.T) {
 	}
 }
 
-// waitFor spins until the line is what was typed: the pump is a goroutine of its own.
+// waitFor waits until the line is what was typed: the pump is a goroutine of its own.
 func (e *Editor) waitFor(text string) {
-	for {
-		e.mu.Lock()
-		now := string(e.line.text)
-		e.mu.Unlock()
-		if now == text {
-			return
-		}
-	}
+	e.until(func() bool { return string(e.line.text) == text })
 }
 
 func TestRead_history(t *testing.T) {

@@ -25,13 +25,14 @@ type History struct {
 	lines []string
 }
 
-// OpenHistory reads a file. A missing one is an empty history; an empty path keeps nothing on disk.
+// OpenHistory reads a file, also through a link: some keep their files elsewhere. A missing one is an empty history;
+// an empty path keeps nothing on disk.
 func OpenHistory(path string) *History {
 	h := &History{path: path}
 	if path == "" {
 		return h
 	}
-	info, err := os.Lstat(path)
+	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxHistoryFile {
 		return h
 	}
@@ -75,7 +76,7 @@ func (h *History) write(text string, rewrite bool) error {
 	if err := os.MkdirAll(filepath.Dir(h.path), 0o700); err != nil {
 		return err
 	}
-	// A fifo would be waited for. A link to a file is followed: some keep their files elsewhere.
+	// A fifo would be waited for.
 	if info, err := os.Stat(h.path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("history %s: it is no regular file; move it away", h.path)
 	}

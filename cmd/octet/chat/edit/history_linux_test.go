@@ -1,12 +1,28 @@
 package edit
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
 )
+
+// What was typed is found again where the file lies behind a link.
+func TestHistory_followsALink(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "history")
+	if err := os.Symlink(filepath.Join(dir, "elsewhere"), path); err != nil {
+		t.Fatal(err)
+	}
+	if err := OpenHistory(path).Add("one"); err != nil {
+		t.Fatal(err)
+	}
+	if list := OpenHistory(path).list(); len(list) != 1 || list[0] != "one" {
+		t.Errorf("read %q, want what was added", list)
+	}
+}
 
 func TestHistory_doesNotWaitForAFifo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "history")
