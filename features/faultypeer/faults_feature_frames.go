@@ -54,6 +54,8 @@ var featureFrameFaults = []Fault{
 
 	on(frozen, "EXT04-FRAME-004", "writes-long-line", "writes a line over the bound",
 		changeError(func(e obj) { e["data"] = obj{"trace": strings.Repeat("x", featurewire.MaxLineBytes)} })),
+	on(frozen, "EXT04-FRAME-004", "says-too-much", "says more than a line may hold",
+		changeEcho(func(r obj) { r["content"] = strings.Repeat("x", featurewire.MaxLineBytes) })),
 	on(current, "EXT04-FRAME-004", "repeats-whole-name", "repeats an unknown name twice, however long it is",
 		acting("repeat-whole-name")),
 

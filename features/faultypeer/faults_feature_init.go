@@ -29,7 +29,7 @@ func commanding(name string, definition obj) quirk {
 
 var featureInitFaults = []Fault{
 	on(frozen, "EXT04-INIT-001", "drops-initialize", "never answers initialize", acting("drop-initialize")),
-	on(middle, "EXT04-INIT-002", "answers-another-version", "answers with a version of its own choice", answeringInit(func(r obj) { r["api_version"] = "0.4" })),
+	on(middle, "EXT04-INIT-002", "answers-another-version", "answers with a version of its own choice", answeringInit(func(r obj) { r["api_version"] = "0.9" })),
 	on(current, "EXT04-INIT-002", "writes-camel-case", "writes members in camel case", answeringInit(func(r obj) {
 		r["apiVersion"] = r["api_version"]
 		delete(r, "api_version")

@@ -27,6 +27,13 @@ Feature: A host calls tools
       | writes a text part without text            |
       | writes content as a string, as API 0.1 does |
 
+  @0.1 @EXT04-CALL-009
+  Scenario: Parts on the version that has none
+    Given an extension that answers with parts, as later versions do
+    When the host calls the tool "echo"
+    Then the host reports a failure
+    And the extension was asked to shut down
+
   @0.1 @0.2 @0.4 @EXT04-FRAME-013
   Scenario Outline: A line that is no JSON object
     Given an extension that <fault>
@@ -39,6 +46,13 @@ Feature: A host calls tools
       | starts its output with a byte order mark   |
       | answers in batches of one                  |
       | writes in the encoding of its locale       |
+
+  @0.1 @EXT04-FRAME-014
+  Scenario: A result over the bound
+    Given an extension that says more than a line may hold
+    When the host calls the tool "echo"
+    Then the host gives the extension up
+    And the extension was not asked to shut down
 
   @0.2 @0.4 @EXT04-FRAME-014
   Scenario: A line over the bound
@@ -59,7 +73,7 @@ Feature: A host calls tools
       | ends its lines in CR LF           |
       | writes a blank behind every colon |
 
-  @0.2 @0.4 @EXT04-ENV-016
+  @0.1 @0.2 @0.4 @EXT04-ENV-016
   Scenario: An answer that comes twice
     Given an extension that sends an answer again
     When the host is interrupted during a call of "slow"

@@ -10,7 +10,7 @@ Feature: A host starts an extension
     And the extension was started once, with its environment
     And nothing of the extension is left
 
-  @0.1 @0.2 @EXT04-NEG-011
+  @0.1 @0.2 @0.4 @EXT04-NEG-011
   Scenario: Another version than the manifest's
     Given an extension that answers with a version of its own choice
     When the host calls the tool "echo"

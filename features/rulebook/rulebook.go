@@ -31,9 +31,9 @@ func BindsID(id, api string) bool {
 	return r != nil && slices.Contains(r.Versions, api)
 }
 
-// Judged reports whether an extension run is expected to prove a rule: a scenario and a faulty peer must
-// exist for it.
-func Judged(r Rule) bool { return r.Role == "extension" && r.Level != rules.May && r.NoPeer == "" }
+// Judged reports whether a run is expected to prove a rule: a scenario and a faulty peer of its role must exist
+// for it.
+func Judged(r Rule) bool { return r.Level != rules.May && r.NoPeer == "" && r.Unproven == "" }
 
 // maxNear bounds the suggestions for an unknown id.
 const maxNear = 3

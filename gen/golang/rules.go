@@ -31,7 +31,8 @@ type Rule struct {
 	Versions []string // API versions it binds
 	Text     string
 	Source   string
-	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
+	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names a test that proves it, instead of a
+	// scenario or beside one.
 	NoPeer   string
 	ProvenBy string
 	// Unproven says why nothing proves the rule yet.
@@ -93,6 +94,8 @@ func rules(spec *model.Spec, errs *located.List) (emit.File, error) {
 		s.p("Source: %q,", r.Source)
 		if r.NoPeer != "" {
 			s.p("NoPeer: %q,", r.NoPeer)
+		}
+		if r.ProvenBy != "" {
 			s.p("ProvenBy: %q,", r.ProvenBy)
 		}
 		if r.Unproven != "" {

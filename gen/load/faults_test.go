@@ -213,15 +213,17 @@ func TestLoad_refusesBrokenRules(t *testing.T) {
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-BELL-001`, "spec/rules/dock.json: /rules/1/id: the area \"BELL\" of rule EXT04-BELL-001 is not described; add it to areas\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
 		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'; see spec/meta/rules.schema.json for the form"},
 		{rulesDoc, `"wires": ["0.2", "0.4"]`, `"wires": ["0.2", "0.3"]`, `spec/rules/dock.json: /rules/0/wires/1: the wire dock-wire has no version "0.3"; correct it`},
-		{rulesDoc, `"no_peer": "binds the host"`, `"unproven": "no dock yet", "no_peer": "binds the host"`, `spec/rules/dock.json: /rules/1/unproven: the rule EXT04-HORN-001 is proven elsewhere already; remove unproven or no_peer`},
+		{rulesDoc, `"no_peer": "binds the host"`, `"unproven": "no dock yet", "no_peer": "binds the host"`, `spec/rules/dock.json: /rules/1/unproven: the rule EXT04-HORN-001 is proven elsewhere already; remove unproven or proven_by`},
 		{rulesDoc, `"source": "test 6"}`, `"source": "test 6", "unproven": "no dock yet"}`, `spec/rules/dock.json: /rules/0/unproven: the rule EXT04-LAND-001 binds the extension; prove it with a scenario and a faulty peer`},
-		{rulesDoc, `, "no_peer": "binds the host", "proven_by": "a test"`, ``, `spec/rules/dock.json: /rules/1/id: no run against an extension proves the rule EXT04-HORN-001, which binds the host; add no_peer and proven_by, or unproven`},
+		{rulesDoc, `, "proven_by": "a test"`, ``, `spec/rules/dock.json: /rules/1: properties 'proven_by' required, if 'no_peer' exists; see spec/meta/rules.schema.json for the form`},
 	})
 }
 
 func TestLoad_acceptsEachWayOfProof(t *testing.T) {
 	for _, replacement := range []string{
 		`"role": "host", "wires": ["0.4"], "text": "A host listens.", "source": "test 6", "unproven": "no dock yet"}`,
+		`"role": "host", "wires": ["0.4"], "text": "A host listens.", "source": "test 6", "proven_by": "a test"}`,
+		`"role": "host", "wires": ["0.4"], "text": "A host listens.", "source": "test 6"}`,
 		`"role": "extension", "wires": ["0.4"], "text": "A host listens.", "source": "test 6"}`,
 	} {
 		files := tree(t, "contract")

@@ -90,18 +90,16 @@ func (r *ruleLoader) checkID(n node, rule *model.Rule, areas node) {
 	r.prefixes[prefix] = rule.Wire
 }
 
-// checkProof holds a rule to one way of being proven. A run against an extension proves what an extension
-// does; every other duty names its proof, or says why there is none yet.
+// checkProof holds a rule to one way of being proven: by scenarios and a faulty peer of its role, by the place
+// that it names, or not yet. What an extension does is proven in every case.
 func (r *ruleLoader) checkProof(n node, rule *model.Rule) {
 	ofExtension := rule.Role == "extension"
 	permission := rule.Level == model.May
 	switch {
-	case rule.Unproven != "" && rule.NoPeer != "":
-		r.errs.Addf(n.file, n.at("unproven"), "the rule %s is proven elsewhere already; remove unproven or no_peer", rule.ID)
+	case rule.Unproven != "" && rule.ProvenBy != "":
+		r.errs.Addf(n.file, n.at("unproven"), "the rule %s is proven elsewhere already; remove unproven or proven_by", rule.ID)
 	case rule.Unproven != "" && ofExtension && !permission:
 		r.errs.Addf(n.file, n.at("unproven"), "the rule %s binds the extension; prove it with a scenario and a faulty peer", rule.ID)
-	case rule.Unproven == "" && rule.NoPeer == "" && !ofExtension && !permission:
-		r.errs.Addf(n.file, n.at("id"), "no run against an extension proves the rule %s, which binds the %s; add no_peer and proven_by, or unproven", rule.ID, rule.Role)
 	}
 }
 

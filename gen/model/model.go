@@ -362,9 +362,10 @@ type Rule struct {
 	Wires  []string // API versions it binds
 	Text   string
 	Source string // sheet section, seed or settled reading ("S07", "feature 14.3", "canonical op 12")
-	// NoPeer says why no faulty extension can turn the rule red; empty where one must.
+	// NoPeer says why no faulty peer of its role can turn the rule red; empty where one must.
 	NoPeer string
-	// ProvenBy names what proves a rule that has NoPeer: a test or transcript in this repository.
+	// ProvenBy names a test or transcript in this repository that proves the rule: instead of a scenario
+	// where there is NoPeer, beside one otherwise.
 	ProvenBy string
 	// Unproven says why nothing in this repository proves the rule yet; empty beside NoPeer, and for a rule
 	// that a scenario proves.

@@ -87,7 +87,10 @@ func rulesPage(spec *model.Spec, wire *model.Wire) emit.File {
 			p.line("- **%s**, binds the %s, API %s", r.Level, r.Role, strings.Join(r.Wires, ", "))
 			p.line("- source: %s", text(r.Source))
 			if r.NoPeer != "" {
-				p.line("- no faulty peer breaks it: %s; proven by %s", text(r.NoPeer), code(r.ProvenBy))
+				p.line("- no faulty peer breaks it: %s", text(r.NoPeer))
+			}
+			if r.ProvenBy != "" {
+				p.line("- proven by %s", code(r.ProvenBy))
 			}
 			if r.Unproven != "" {
 				p.line("- nothing proves it yet: %s", text(r.Unproven))
@@ -110,7 +113,7 @@ func proofs(list []*model.Rule) string {
 			run++
 		}
 	}
-	return itoa(len(list)) + " rules: " + itoa(run) + " are judged by a run against an extension, " +
+	return itoa(len(list)) + " rules: " + itoa(run) + " are judged by scenarios, " +
 		itoa(elsewhere) + " are proven elsewhere in this repository, " + itoa(unproven) + " are not proven yet."
 }
 

@@ -23,7 +23,8 @@ type Rule struct {
 	Versions []string // API versions it binds
 	Text     string
 	Source   string
-	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
+	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names a test that proves it, instead of a
+	// scenario or beside one.
 	NoPeer   string
 	ProvenBy string
 	// Unproven says why nothing proves the rule yet.
@@ -4320,7 +4321,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host writes every frame as one canonical JSON value followed by exactly one LF byte.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4356,7 +4356,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at a payload whose last byte is CR.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -4404,7 +4403,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Before the contract is installed a host reads and writes under its offered max_frame_bytes, which is never above 1048576.",
 		Source:   "canonical 2.1, 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -4562,7 +4560,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host writes every value in its one canonical spelling.",
 		Source:   "canonical 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4826,7 +4823,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at a payload that is not strict JSON.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4838,7 +4834,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at a payload that is JSON in another than its canonical spelling.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4850,7 +4845,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at a repeated key at any depth, compared after unescaping.",
 		Source:   "canonical 2.3, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4862,7 +4856,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at a number that is not a portable integer in plain spelling.",
 		Source:   "canonical 2.5, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4874,7 +4867,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at invalid UTF-8 or a lone surrogate escape.",
 		Source:   "canonical 2.1, 2.4, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5090,7 +5082,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at an envelope that is none of the four, without an answer.",
 		Source:   "canonical 5.2, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5102,7 +5093,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at an error whose code is not in the table or whose message differs from the table.",
 		Source:   "canonical 5.3, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5126,7 +5116,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host never uses a request id twice within one process generation.",
 		Source:   "canonical 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5138,7 +5127,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps a known method to its kind: a notification method never carries an id, a request method always does.",
 		Source:   "canonical 5.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5626,7 +5614,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends initialize as its first frame, at once after the start.",
 		Source:   "canonical 10.1; manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5650,7 +5637,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends flag_values sorted by name, defaults included.",
 		Source:   "manifest 8.4; seed: API 0.4 CLI flags",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5674,7 +5660,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host aborts the start and ends the process when the initialize result breaks its model or the contract.",
 		Source:   "canonical 10.1; canonical op 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5710,7 +5695,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a catalog with an empty or a repeated tool name.",
 		Source:   "canonical op 22",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5722,7 +5706,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends 0.3 as api_version and 0.8.0 as octet_version.",
 		Source:   "S33; canonical 5.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5734,7 +5717,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host lists in contributes tools, commands, hooks, ui, context, tool_renderers, notifications and confirmations, and nothing else.",
 		Source:   "S09",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6186,7 +6168,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends only methods the extension selected.",
 		Source:   "canonical 8, 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6534,7 +6515,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host cancels only requests it issued itself.",
 		Source:   "canonical 10.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6546,7 +6526,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host waits a grace time of 2 s behind a cancellation and then ends the process.",
 		Source:   "canonical 10.3; manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6570,7 +6549,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host that is interrupted by the user during a tool call sends $/cancelRequest for it.",
 		Source:   "canonical 10.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_cancel.txtar",
 	},
 	{
@@ -6710,7 +6688,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host waits 2 s for the shutdown answer and another 2 s for the exit, then ends the whole process group.",
 		Source:   "manifest 9.3; S22",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6746,7 +6723,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends nothing but $/cancelRequest behind shutdown.",
 		Source:   "canonical 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6910,7 +6886,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers each request of an extension exactly once, under its id as received.",
 		Source:   "canonical 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9386,7 +9361,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host writes every message as one JSON object followed by one LF, whole and never mixed with another frame.",
 		Source:   "feature 1.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9398,7 +9372,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host refuses to write a frame of more than 1,048,576 bytes and fails that call locally, with nothing sent.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9410,7 +9383,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A line from the extension that is not one JSON object in UTF-8 is a transport failure that ends that process generation.",
 		Source:   "S16, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9422,7 +9394,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "More than 1,048,576 bytes without LF, or bytes other than white space after the last LF when stdout ends, are a transport failure, found without holding more than the bound.",
 		Source:   "S16, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -9434,7 +9405,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host's reader accepts blank lines, CR before LF and white space between JSON tokens.",
 		Source:   "S16",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9588,7 +9558,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The ids of host requests are unsigned integers, each used once per process connection.",
 		Source:   "feature 13.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9600,7 +9569,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host answers every extension request once, under the exact id, unless the request ended with its parent, and never answers a notification.",
 		Source:   "feature 13.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9612,7 +9580,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A response whose id was never issued or is already settled is ignored, recorded as a diagnostic, and leaves other calls alone.",
 		Source:   "S11, feature op 4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9762,7 +9729,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`initialize` is the first frame on the child's stdin, is sent at once after the start, and stays the only request until it is answered.",
 		Source:   "feature 3, feature 14.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9774,7 +9740,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`api_version` of the request is the manifest's, character for character, and `octet_version` is `0.8.0`.",
 		Source:   "feature 3.1, S33",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9810,7 +9775,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`contributes` always holds `tools`, `commands`, `hooks`, `ui`, `context`, `tool_renderers`, `notifications` and `confirmations`, holds `presentation` and `menu` only when true and only on 0.2 and 0.4, and never `flags`, `shortcuts` or `providers`.",
 		Source:   "S09",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9822,7 +9786,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`flag_values` is sent exactly when the manifest declares flags, holds every flag with its value or default, and is sorted by name.",
 		Source:   "S28, seed: API 0.4 CLI flags",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9926,7 +9889,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A 0.1 initialize request carries neither `protocol` nor `flag_values`.",
 		Source:   "feature 3.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10038,7 +10000,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A result whose `api_version` differs from the request is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10050,7 +10011,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result without `protocol`, or with another `protocol.version`, is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10062,7 +10022,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selection that lacks a required feature is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10074,7 +10033,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selection with a feature that was not offered is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10086,7 +10044,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selection that names a feature twice is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10098,7 +10055,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selection whose `max_concurrent_requests` is absent, zero or negative is rejected.",
 		Source:   "feature 6, feature op 34",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10122,7 +10078,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`lifecycle_events` without its feature is accepted when empty and rejected when not.",
 		Source:   "S19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10134,7 +10089,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A catalog is rejected when it repeats a name, holds more than 256 tools or 256 commands, or differs from the declared names without `dynamic_tools` for the tools or `runtime_commands` for the commands.",
 		Source:   "feature 6, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10156,7 +10110,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selection that holds a feature without the features it depends on is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10178,7 +10131,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A 0.1 result with `protocol` is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10604,7 +10556,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host checks `arguments` against the tool's `parameters` and sends no call that does not fit.",
 		Source:   "feature 8.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -10628,7 +10579,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A result that the host refuses fails that call as a tool error with a diagnostic, and the process stays.",
 		Source:   "feature op 36",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -10640,7 +10590,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A call that ended without an answer is never sent again by the host on its own.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10652,7 +10601,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A 0.1 `tool/call` carries neither `resource_owner` nor `catalog_revision`.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10938,7 +10886,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "At most one `$/cancelRequest` is sent for a request, behind its whole frame; a request whose frame the writer has not begun is dropped, with neither frame sent.",
 		Source:   "feature 8.8, feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -10962,7 +10909,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A cancelled request without a response after 2 s makes the generation degraded and ends it.",
 		Source:   "feature 2, feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10998,7 +10944,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An interrupt of `octet tool call` becomes `$/cancelRequest` for the running call.",
 		Source:   "feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -11030,7 +10975,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "On 0.1 the host sends no `$/cancelRequest`: it drops the waiter and ignores the late answer.",
 		Source:   "feature 16",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -11440,7 +11384,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host never sends a notification whose gate is closed and records a diagnostic instead.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11736,7 +11679,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host asks for an orderly end with `shutdown`, not by closing stdin, and sends no request after it.",
 		Source:   "feature 14.1, feature 14.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11748,7 +11690,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 2 s for the answer to `shutdown`, then 2 s for the exit, then ends the whole process group.",
 		Source:   "feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11882,7 +11823,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`OCTET_EXTENSION_API_VERSION` holds the exact API version and `OCTET_EXTENSION_NAME` the name of the manifest.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11894,7 +11834,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`OCTET_EXTENSION_DIR` holds the directory of the manifest and `OCTET_EXTENSION_MANIFEST` its absolute path.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11906,7 +11845,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`OCTET_WORKSPACE` holds the workspace root, which is also the child's working directory.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11918,7 +11856,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`OCTET_EXTENSION_SCRATCH` names a directory that the host owns and that belongs to this process generation alone.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11942,7 +11879,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A host variable that is neither in the base set nor named by the manifest does not reach the child.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{

@@ -91,7 +91,10 @@ func (inv *invocation) explain() int {
 func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
 	w := inv.stdout
 	if r.NoPeer != "" {
-		fmt.Fprintf(w, "\nNo faulty extension can break it here: %s.\nProven by: %s\n", r.NoPeer, r.ProvenBy)
+		fmt.Fprintf(w, "\nNo faulty peer can break it: %s.\n", r.NoPeer)
+	}
+	if r.ProvenBy != "" {
+		fmt.Fprintf(w, "\nProven by: %s\n", r.ProvenBy)
 	}
 	if r.Unproven != "" {
 		fmt.Fprintf(w, "\nNothing proves it yet: %s.\n", r.Unproven)

@@ -23,7 +23,8 @@ type Rule struct {
 	Versions []string // API versions it binds
 	Text     string
 	Source   string
-	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names what proves it instead.
+	// NoPeer says why no faulty peer can turn the rule red; ProvenBy names a test that proves it, instead of a
+	// scenario or beside one.
 	NoPeer   string
 	ProvenBy string
 	// Unproven says why nothing proves the rule yet.
