@@ -179,17 +179,32 @@ confirmations = 1979-05-27
 flags = {}
 `),
 		want: []string{
-			errorAt(4, 15, "`description` is an integer", "MAN-FILE-009"),
+			errorAt(4, 15, "`description` is an integer", "MAN-TOP-006"),
 			errorAt(5, 18, "`requires_octet` is a float", "MAN-FILE-009"),
-			errorAt(8, 8, "`entrypoint.args` is a string", "MAN-FILE-009"),
-			errorAt(9, 1, "`entrypoint.env` is a list", "MAN-FILE-009"),
-			errorAt(11, 11, "`capabilities.process` is a string", "MAN-FILE-009"),
-			errorAt(12, 11, "`capabilities.network` is an integer", "MAN-FILE-009"),
+			errorAt(8, 8, "`entrypoint.args` is a string", "MAN-ENTRY-002"),
+			errorAt(9, 1, "`entrypoint.env` is a list", "MAN-ENTRY-003"),
+			errorAt(11, 11, "`capabilities.process` is a string", "MAN-CAP-002"),
+			errorAt(12, 11, "`capabilities.network` is an integer", "MAN-CAP-003"),
 			errorAt(13, 11, "`capabilities.secrets` is a string", "MAN-FILE-009"),
 			errorAt(15, 15, "`contributes.tools[1]` is an integer", "MAN-FILE-009"),
-			errorAt(16, 11, "`contributes.context` is a string", "MAN-FILE-009"),
-			errorAt(17, 17, "`contributes.confirmations` is a date or time", "MAN-FILE-009"),
+			errorAt(16, 11, "`contributes.context` is a string", "MAN-CONTRIB-005"),
+			errorAt(17, 17, "`contributes.confirmations` is a date or time", "MAN-CONTRIB-005"),
 			errorAt(18, 1, "`contributes.flags` is a table", "MAN-FILE-009"),
+		},
+	},
+	{
+		name: "no tables and no strings", proves: "MAN-TOP-008 MAN-SHORTCUT-002 MAN-ENTRY-002",
+		text: "name = \"demo\"\nversion = \"1.0.0\"\napi_version = \"0.4\"\ncapabilities = true\nruntime = []\n" + `[entrypoint]
+command = "run"
+args = [1]
+[contributes]
+shortcuts = [{ name = "x", key = 1, description = "d" }]
+`,
+		want: []string{
+			errorAt(4, 16, "`capabilities` is a boolean", "MAN-TOP-008"),
+			errorAt(5, 11, "`runtime` is a list", "MAN-TOP-008"),
+			errorAt(8, 9, "`entrypoint.args[0]` is an integer", "MAN-ENTRY-002"),
+			errorAt(10, 34, "`contributes.shortcuts[0].key` is an integer", "MAN-SHORTCUT-002"),
 		},
 	},
 	{
@@ -257,9 +272,9 @@ providers = false
 `),
 	},
 	{
-		name: "nested beyond reason", proves: "MAN-FILE-009",
+		name: "nested beyond reason", proves: "MAN-TOP-006",
 		text: testDocument("0.4", "description = "+strings.Repeat("[", 300)+strings.Repeat("]", 300), ""),
-		want: []string{errorAt(top, 1, "`description` is a list", "MAN-FILE-009")},
+		want: []string{errorAt(top, 1, "`description` is a list", "MAN-TOP-006")},
 	},
 }
 
@@ -277,7 +292,7 @@ var topCases = []judgement{
 	{
 		name: "entrypoint is no table", proves: "MAN-TOP-007",
 		text: "name = \"demo\"\nversion = \"1.0.0\"\napi_version = \"0.4\"\nentrypoint = \"run\"\n",
-		want: []string{errorAt(4, 14, "`entrypoint` is a string", "MAN-FILE-009")},
+		want: []string{errorAt(4, 14, "`entrypoint` is a string", "MAN-TOP-007")},
 	},
 	{
 		name: "name outside its class", proves: "MAN-TOP-001 MAN-ID-001",

@@ -32,7 +32,7 @@ func (j *judge) shape(v *wirejson.Violation) {
 		p.Remedy = "add it" + j.inTable(v.Pointer)
 	case wirejson.WrongType, wirejson.NotObject:
 		p.class, p.order = decoding, order{}
-		p.Rule = "MAN-FILE-009"
+		p.Rule = typeRule(v.Pointer)
 		p.Message = fmt.Sprintf("`%s` is %s", keyPath(v.Pointer), j.kindAt(v.Pointer))
 		p.Remedy = "write " + wantedKind(v)
 	case wirejson.WrongValue:

@@ -146,6 +146,39 @@ func absentRule(pointer string) string {
 	}
 }
 
+// typeRules name the rules that say of which type a value is. Any other value is of its key's type.
+var typeRules = []struct{ pattern, rule string }{
+	{"/description", "MAN-TOP-006"},
+	{"/entrypoint", "MAN-TOP-007"},
+	{"/capabilities", "MAN-TOP-008"},
+	{"/contributes", "MAN-TOP-008"},
+	{"/runtime", "MAN-TOP-008"},
+	{"/entrypoint/args", "MAN-ENTRY-002"},
+	{"/entrypoint/args/*", "MAN-ENTRY-002"},
+	{"/entrypoint/env", "MAN-ENTRY-003"},
+	{"/entrypoint/env/*", "MAN-ENTRY-003"},
+	{"/capabilities/process", "MAN-CAP-002"},
+	{"/capabilities/network", "MAN-CAP-003"},
+	{"/contributes/context", "MAN-CONTRIB-005"},
+	{"/contributes/notifications", "MAN-CONTRIB-005"},
+	{"/contributes/confirmations", "MAN-CONTRIB-005"},
+	{"/contributes/presentation", "MAN-CONTRIB-005"},
+	{"/contributes/menu", "MAN-CONTRIB-005"},
+	{"/contributes/providers", "MAN-CONTRIB-005"},
+	{"/contributes/shortcuts/*/name", "MAN-SHORTCUT-002"},
+	{"/contributes/shortcuts/*/key", "MAN-SHORTCUT-002"},
+	{"/contributes/shortcuts/*/description", "MAN-SHORTCUT-002"},
+}
+
+func typeRule(pointer string) string {
+	for _, row := range typeRules {
+		if matches(row.pattern, pointer) {
+			return row.rule
+		}
+	}
+	return "MAN-FILE-009"
+}
+
 // checkNumber is the place of a check in the fixed order; decoding comes first.
 func checkNumber(name string) int {
 	for i, check := range manifestdoc.TableValidationOrder {
