@@ -202,7 +202,7 @@ shortcuts = [{ name = "x", key = 1, description = "d" }]
 `,
 		want: []string{
 			errorAt(4, 16, "`capabilities` is a boolean", "MAN-TOP-008"),
-			errorAt(5, 11, "`runtime` is a list", "MAN-TOP-008"),
+			errorAt(5, 1, "`runtime` is a list", "MAN-TOP-008"),
 			errorAt(8, 9, "`entrypoint.args[0]` is an integer", "MAN-ENTRY-002"),
 			errorAt(10, 34, "`contributes.shortcuts[0].key` is an integer", "MAN-SHORTCUT-002"),
 		},
