@@ -9,11 +9,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"io"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/octet-dev/octet/features/infile"
 )
 
 const (
@@ -51,17 +51,9 @@ type List struct {
 // Read reads a list. known are the ids of all rules: an entry that names none, or more than MaxWidth, is
 // refused. The error names every faulty line.
 func Read(path string, known []string) (*List, error) {
-	f, err := os.Open(path)
+	text, err := infile.Read(path, "a list of known findings", maxBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxBytes {
-		return nil, fmt.Errorf("%s has more than %d bytes; mend some of what it lists", path, maxBytes)
 	}
 	l := &List{Path: path}
 	var faults []string

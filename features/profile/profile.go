@@ -7,13 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/octet-dev/octet/features/infile"
 )
 
 // FileName is the profile's name beside a manifest.
@@ -80,17 +81,9 @@ func (p Problem) Error() string {
 
 // Load reads a profile. Every fault of the file is a Problem in the joined error.
 func Load(path string) (*Profile, error) {
-	f, err := os.Open(path)
+	data, err := infile.Read(path, "a profile", maxFileBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxFileBytes {
-		return nil, Problem{Path: path, Detail: fmt.Sprintf("the file is over %d bytes", maxFileBytes)}
 	}
 	p, err := Parse(path, data)
 	if p == nil || p.Setup == "" {

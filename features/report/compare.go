@@ -4,27 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/octet-dev/octet/features/infile"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
 // maxReportBytes bounds a report that is read.
-const maxReportBytes = 256 << 20
+const maxReportBytes = 64 << 20
 
 // Read reads a JSON report. The error names the file and what is wrong with it.
 func Read(path string) (*Report, error) {
-	f, err := os.Open(path)
+	text, err := infile.Read(path, "a report", maxReportBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxReportBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxReportBytes {
-		return nil, fmt.Errorf("%s has more than %d bytes; a report is shorter", path, maxReportBytes)
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {

@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 	"unicode/utf8"
 
+	"github.com/octet-dev/octet/features/infile"
 	"github.com/octet-dev/octet/features/wire"
 )
 
@@ -70,11 +70,12 @@ func (w *Writer) Err() error { return w.err }
 const (
 	maxFrames = 100_000
 	maxLine   = 8 << 20
+	maxBytes  = 64 << 20
 )
 
 // Read reads a transcript. The error names file and line.
 func Read(path string) (Header, []wire.Frame, error) {
-	file, err := os.Open(path)
+	file, err := infile.Open(path, "a transcript", maxBytes)
 	if err != nil {
 		return Header{}, nil, err
 	}
