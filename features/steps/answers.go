@@ -46,6 +46,9 @@ func (w *World) limit() time.Duration {
 }
 
 func (w *World) answerWithin(limit time.Duration) error {
+	if w.omitted() {
+		return errOmitted
+	}
 	m, err := w.conv.Await(answers(w.last), limit)
 	if err != nil {
 		return w.wait("the answer to request "+w.last, err)
@@ -134,6 +137,9 @@ func (w *World) describe(m subject.Message) string {
 // answerHas expects a value in the last answer, at a pointer into the response object. With "=" it is a
 // JSON value, or the word absent; with "~" it is part of a string.
 func (w *World) answerHas(pointer, how, want string) error {
+	if w.omitted() {
+		return errOmitted
+	}
 	doc, err := json.Marshal(w.answer.Fields)
 	if err != nil {
 		return errored("%v", err)

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ var contractOrder = []string{"the session hooks", "the setup", "a stream"}
 // everyService asks for everything that was selected on the canonical wire.
 func (w *World) everyService() error {
 	for _, kind := range contractOrder {
-		if err := contractHandlers[kind](w); err != nil && !skip(err) {
+		if err := contractHandlers[kind](w); unlessOmitted(err) != nil && !skip(err) {
 			return err
 		}
 	}
@@ -120,6 +121,9 @@ func (w *World) asksSetup() error {
 	if err := w.askAll([]question{{canonicalwire.MethodMigrationDetect, dialect.Object{"source_root": root}}}); err != nil {
 		return err
 	}
+	if w.omitted() {
+		return errOmitted
+	}
 	found, err := w.found()
 	if err != nil || !contracts(w.result, canonicalwire.MethodMigrationImport) {
 		return err
@@ -191,7 +195,9 @@ func (w *World) callWaits() error {
 		return err
 	}
 	for _, call := range calls {
-		if err := w.makeCall(call); err != nil {
+		if err := w.makeCall(call); errors.Is(err, errOmitted) {
+			continue
+		} else if err != nil {
 			return err
 		}
 		id := w.last
@@ -206,7 +212,7 @@ func (w *World) callWaits() error {
 		}
 		w.settle(id)
 	}
-	return notApplicable("the extension asks nothing of its host in the calls that are known")
+	return w.orOmitted(notApplicable("the extension asks nothing of its host in the calls that are known"))
 }
 
 // hostAnswers makes the host answer requests of one method, or everything, in a certain way from now on: with a
@@ -225,7 +231,7 @@ func (w *World) hostAnswers(method, with string) error {
 	case with == "silence":
 		w.host.Wait(method)
 	case with == "what it is due":
-		w.conv.Reply(w.host.Resume()...)
+		w.conv.Reply(w.kept("resumed", w.host.Resume())...)
 	default:
 		return errored("%q is nothing that a host answers with", with)
 	}
@@ -238,7 +244,7 @@ func (w *World) contractMacro(word, rest string) (string, error) {
 	case "asked":
 		waiting := w.host.Waiting()
 		if len(waiting) == 0 {
-			return "", errored("the extension waits for nothing")
+			return "", w.orOmitted(errored("the extension waits for nothing"))
 		}
 		w.last = waiting[0].ID
 		return w.last, nil

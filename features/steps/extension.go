@@ -92,7 +92,7 @@ func (w *World) started() error {
 	w.rec = wire.NewRecorder(nil)
 	w.mon = monitor.New(monitor.Setup{Dialect: w.setup.Dialect, Extension: w.setup.Extension})
 	w.host = services.New(w.setup.Dialect, w.setup.Extension, w.mon)
-	w.conv = subject.Converse(run, w.rec, w.mon, w.host.Answer)
+	w.conv = subject.Converse(run, w.rec, w.mon, w.reply)
 	return nil
 }
 
@@ -146,6 +146,9 @@ func (w *World) sendsInitialize(pointer, value string) error {
 }
 
 func (w *World) send(frame []byte) error {
+	if !w.goesOut(w.sent.next(), frame) {
+		return errOmitted
+	}
 	w.mark = w.rec.Len() - 1
 	if err := w.conv.Send(frame, w.setup.Patience.Answer); err != nil {
 		return w.wait("writing a frame", err)

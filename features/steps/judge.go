@@ -36,7 +36,7 @@ func (w *World) stepFindings(o *Outcome) []verdict.Finding {
 	}
 	var out []verdict.Finding
 	for _, rule := range rules {
-		out = append(out, verdict.Finding{Rule: rule, Message: o.Text, Frame: o.Frame, Offset: -1, Missing: o.Missing, Silent: o.Class == verdict.NoAnswer})
+		out = append(out, verdict.Finding{Rule: rule, Message: o.Text, Frame: o.Frame, Offset: -1, Step: true, Missing: o.Missing, Silent: o.Class == verdict.NoAnswer})
 	}
 	return out
 }

@@ -77,7 +77,7 @@ func (w *World) replace(word, rest string) (string, error) {
 		return w.last, nil
 	case "running":
 		if len(w.running) == 0 {
-			return "", errored("no call is running")
+			return "", w.orOmitted(errored("no call is running"))
 		}
 		w.last = w.running[0]
 		return w.last, nil

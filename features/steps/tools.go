@@ -94,10 +94,7 @@ func (w *World) makesCallsAtOnce() error {
 		frame := w.setup.Dialect.Request(id, dialect.ToolCall, w.toolCall(call.Tool, call.Arguments))
 		burst = append(append(burst, frame...), '\n')
 	}
-	if err := w.conv.SendBytes(burst, w.setup.Patience.Answer); err != nil {
-		return w.wait("writing calls", err)
-	}
-	return nil
+	return w.sendBytes(burst, "writing calls")
 }
 
 // concurrency is how many requests may be in flight: what was selected, capped by the offer.
@@ -151,7 +148,7 @@ func (w *World) everyCallAnswered() error {
 // runningCall expects the call that runs to be answered, or to run on.
 func (w *World) runningCall(what string) error {
 	if len(w.running) == 0 {
-		return errored("no call is running")
+		return w.orOmitted(errored("no call is running"))
 	}
 	if what == "answered" {
 		w.last = w.running[0]
@@ -172,7 +169,7 @@ func (w *World) runningCall(what string) error {
 func (w *World) cancelsCall(which string) error {
 	if which == "the running call" {
 		if len(w.running) == 0 {
-			return errored("no call is running")
+			return w.orOmitted(errored("no call is running"))
 		}
 		w.last = w.running[0]
 	}
@@ -214,6 +211,9 @@ func (w *World) answeredBefore() error {
 func (w *World) lastFrame() error {
 	if err := w.exits(); err != nil {
 		return err
+	}
+	if w.omitted() {
+		return errOmitted
 	}
 	m, err := w.conv.Await(func(m subject.Message) bool { return m.Frame.Index > w.answer.Frame.Index }, w.setup.Patience.Answer)
 	if err == nil {

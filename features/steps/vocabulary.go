@@ -92,21 +92,29 @@ var compiled = sync.OnceValue(func() []compiledPhrase {
 	return out
 })
 
-// bind turns a method expression into a handler that finds its world in the context.
+// bind turns a method expression into a handler that finds its world in the context. A step whose frame is left
+// out has nothing to say.
 func bind(do any) any {
 	switch f := do.(type) {
 	case func(*World) error:
-		return func(ctx context.Context) error { return f(Of(ctx)) }
+		return func(ctx context.Context) error { return unlessOmitted(f(step(ctx))) }
 	case func(*World, string) error:
-		return func(ctx context.Context, a string) error { return f(Of(ctx), a) }
+		return func(ctx context.Context, a string) error { return unlessOmitted(f(step(ctx), a)) }
 	case func(*World, string, string) error:
-		return func(ctx context.Context, a, b string) error { return f(Of(ctx), a, b) }
+		return func(ctx context.Context, a, b string) error { return unlessOmitted(f(step(ctx), a, b)) }
 	case func(*World, string, string, string) error:
-		return func(ctx context.Context, a, b, c string) error { return f(Of(ctx), a, b, c) }
+		return func(ctx context.Context, a, b, c string) error { return unlessOmitted(f(step(ctx), a, b, c)) }
 	case func(*World, string, *godog.Table) error:
-		return func(ctx context.Context, a string, t *godog.Table) error { return f(Of(ctx), a, t) }
+		return func(ctx context.Context, a string, t *godog.Table) error { return unlessOmitted(f(step(ctx), a, t)) }
 	case func(*World, string, int) error:
-		return func(ctx context.Context, a string, b int) error { return f(Of(ctx), a, b) }
+		return func(ctx context.Context, a string, b int) error { return unlessOmitted(f(step(ctx), a, b)) }
 	}
 	panic("steps: a phrase has a handler of another shape")
+}
+
+// step begins the next step of a scenario.
+func step(ctx context.Context) *World {
+	w := Of(ctx)
+	w.sent.begin()
+	return w
 }

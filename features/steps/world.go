@@ -33,14 +33,20 @@ type Setup struct {
 	// HomeOnly says why the subject cannot be started in another directory; empty: it can.
 	HomeOnly string
 	Patience Patience
+	// Omit are the origins of frames that the host leaves out of every scenario, and with them what is expected
+	// of them.
+	Omit map[string]bool
 
 	// first is the result of initialize of a start of its own, made when it is first asked for.
 	first func() (json.RawMessage, error)
 }
 
 // Learn prepares a setup to remember what the subject answers to initialize, so that scenarios that have
-// nothing to judge start nothing.
+// nothing to judge start nothing. One that is prepared stays so.
 func (s *Setup) Learn() {
+	if s.first != nil {
+		return
+	}
 	s.first = sync.OnceValues(func() (json.RawMessage, error) { return first(s) })
 }
 
@@ -107,6 +113,7 @@ type World struct {
 	stream  string          // id of the stream asked for last
 	sources sources
 	ended   *subject.Ended
+	sent    sent
 }
 
 // NewWorld makes the state of one scenario, which proves some rules. Nothing is started yet.
@@ -151,6 +158,7 @@ func (w *World) Evidence(s *verdict.Scenario) {
 		return
 	}
 	s.Frames, s.Dropped = w.rec.Frames()
+	w.sent.name(s.Frames)
 	s.Stderr = w.run.Stderr()
 	if w.ended != nil {
 		s.Ended = w.ended.String()

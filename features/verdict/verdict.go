@@ -53,6 +53,10 @@ type Finding struct {
 	Message string
 	Frame   int // index in the recording; -1 if the fault is in no single frame
 	Offset  int // byte in that frame; -1 if the fault has no place
+	// Line and Column are the place in the manifest, from 1; 0 if the fault is not in it.
+	Line, Column int
+	// Step marks what a step of the scenario has found; all else was found by looking at every frame.
+	Step bool
 	// Silent marks a fault that is nothing but an answer that did not come in time.
 	Silent bool
 	// Missing marks a fault in what a scenario needs before it can judge its own rules.

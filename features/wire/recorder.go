@@ -32,6 +32,8 @@ type Frame struct {
 	Bytes []byte        // the payload without the line feed; cut to the recorder's bound
 	Size  int           // payload bytes on the wire; more than len(Bytes) when cut
 	Ended bool          // a line feed ended it; false for bytes that EOF left behind
+	// Origin is what a scenario calls a frame of the host, the same in every run of it; empty for all others.
+	Origin string
 }
 
 // Cut reports whether only the beginning of the payload was kept.
