@@ -24,6 +24,15 @@ const HostFolder = "host_wire"
 //go:embed host_wire/*.feature
 var hostFiles embed.FS
 
+// ManifestFolder is where the promises of manifests are.
+const ManifestFolder = "manifest_doc"
+
+//go:embed manifest_doc/*.feature
+var manifestFiles embed.FS
+
+// ManifestFiles returns the feature files for manifests, below ManifestFolder.
+func ManifestFiles() fs.FS { return manifestFiles }
+
 // HostFiles returns the feature files for hosts, below HostFolder.
 func HostFiles() fs.FS { return hostFiles }
 
@@ -91,6 +100,9 @@ var Scenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(fi
 
 // HostScenarios lists every scenario for hosts in the order of files and lines.
 var HostScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(hostFiles, HostFolder) })
+
+// ManifestScenarios lists every scenario for manifests in the order of files and lines.
+var ManifestScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(manifestFiles, ManifestFolder) })
 
 func scenarios(files fs.FS, folders ...string) ([]Scenario, error) {
 	suite := godog.TestSuite{Options: &godog.Options{FS: files, Paths: folders}}

@@ -27,7 +27,7 @@ type Options struct {
 	Select func(features.Scenario) bool
 	// Jobs is how many scenarios run at a time; under 1 means 1.
 	Jobs int
-	// Seed orders the scenarios; 0 leaves the order of the files.
+	// Seed orders the scenarios, and decides what their schedules leave open; 0 leaves the order of the files.
 	Seed int64
 	// Until ends the run behind a scenario of which it returns true; the others come back as errored. Nil
 	// runs all.
@@ -51,6 +51,26 @@ func Plan(opts Options) ([]features.Scenario, error) {
 	}), nil
 }
 
+// LeaveOut lists the scenarios of an API version as not run, because of what was found before the first start.
+func LeaveOut(api string, chosen func(features.Scenario) bool, reason string) ([]verdict.Scenario, error) {
+	all, err := features.Scenarios()
+	if err != nil {
+		return nil, fmt.Errorf("features: %w", err)
+	}
+	var out []verdict.Scenario
+	for _, s := range all {
+		if !slices.Contains(s.APIs, api) || chosen != nil && !chosen(s) {
+			continue
+		}
+		result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Fail, Reason: reason, Unrun: true}
+		for _, rule := range s.Rules {
+			result.Findings = append(result.Findings, verdict.Finding{Rule: rule, Message: reason, Frame: -1, Offset: -1, Missing: true, Unrun: true})
+		}
+		out = append(out, result)
+	}
+	return out, nil
+}
+
 // Run judges a subject. The scenarios come back in the order of files and lines. It fails only if the
 // features themselves cannot be run; whatever a subject does is a verdict. A context that is done ends
 // the run and its subjects at once; scenarios that were not over come back as interrupted. A subject that
@@ -68,6 +88,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	setup := *opts.Setup
 	setup.Starter = subject.Bounded(abandon, setup.Starter)
 	setup.Learn()
+	setup.Seed = opts.Seed
 	opts.Setup = &setup
 	r := &run{
 		opts: opts, planned: map[string]features.Scenario{}, serving: serving{setup: &setup},
@@ -150,7 +171,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 			return ctx, godog.ErrSkip
 		}
 		ctx = context.WithValue(ctx, startedKey{}, time.Now())
-		return steps.Enter(ctx, steps.NewWorld(r.opts.Setup, s.Rules)), nil
+		return steps.Enter(ctx, steps.NewWorld(r.opts.Setup, s.Name, s.Rules)), nil
 	})
 	sc.After(func(ctx context.Context, p *godog.Scenario, err error) (context.Context, error) {
 		w := steps.Of(ctx)

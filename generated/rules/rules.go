@@ -17501,7 +17501,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The manifest is a file named extension.toml, exactly so, in the extension's own directory.",
 		Source:   "manifest 2.1; seed: Layout and discovery",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17513,7 +17512,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The manifest is well-formed UTF-8.",
 		Source:   "manifest 2.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17525,7 +17523,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The manifest is a valid TOML document.",
 		Source:   "manifest 2.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17537,7 +17534,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest that is loaded by its directory has at most 65536 bytes; one byte more is refused without reading on.",
 		Source:   "manifest 2.1; manifest op 11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17549,7 +17545,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest found by discovery has at most 262144 bytes.",
 		Source:   "manifest 2.1; manifest op 11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17561,7 +17556,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The manifest is a regular file; a symbolic link as its last component is refused and not followed.",
 		Source:   "manifest 2.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17573,7 +17567,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An unlisted key is refused at every level: the top, entrypoint, capabilities, contributes, runtime, and each flag and shortcut entry.",
 		Source:   "manifest 2.1, 2.3; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17585,7 +17578,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An unlisted value of an enumeration is refused: hook names, ui surfaces, filesystem, lifecycle, sharing and flag types.",
 		Source:   "manifest 2.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17597,7 +17589,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A value of another TOML type than its key's is refused.",
 		Source:   "manifest 2.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17609,7 +17600,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "All problems of one manifest are reported, each with its position.",
 		Source:   "S29",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17621,7 +17612,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The summary names the problem that comes first in the fixed order: decoding, runtime, name, version, api_version, sharing on 0.1, requires_octet, contributions by version, entrypoint, identifiers, flags, capabilities, duplicate hooks and ui.",
 		Source:   "manifest 2.10; S29",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17633,7 +17624,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Reading a manifest starts no process and runs nothing of the extension.",
 		Source:   "manifest 1; seed: Layout and discovery",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17669,7 +17660,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A strict identifier has 1 to 64 bytes, starts with a lower-case letter and goes on with lower-case letters, digits and hyphens.",
 		Source:   "manifest 2.2; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "every key that holds such an identifier has a rule of its own, and a manifest that breaks this one breaks that one",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17681,7 +17672,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extended identifier has 1 to 64 bytes, starts with an ASCII letter or underscore and goes on with ASCII letters, digits, underscores, dots and hyphens.",
 		Source:   "manifest 2.2; S03",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "every key that holds such an identifier has a rule of its own, and a manifest that breaks this one breaks that one",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17693,7 +17684,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No list of the manifest holds one value twice: tools, commands, tool_renderers, hooks, ui, secrets and environment.",
 		Source:   "manifest 2.2, 2.5, 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17705,7 +17695,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An empty list is accepted wherever a list is.",
 		Source:   "manifest 2.6; S08",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17717,7 +17707,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "name is present and a strict identifier.",
 		Source:   "manifest 2.3",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17729,7 +17718,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "name equals the name of the directory that holds the manifest.",
 		Source:   "manifest 2.3, 3; seed: Layout and discovery",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17741,7 +17729,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "version is present and a semantic version of three numbers, optionally with pre-release and build parts.",
 		Source:   "manifest 2.3",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17753,7 +17740,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "api_version is present and exactly one of the strings 0.1, 0.2, 0.3 and 0.4.",
 		Source:   "manifest 2.3; seed: Manifest",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17765,7 +17751,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The wire is selected by api_version alone; the extension's own version plays no part in it.",
 		Source:   "manifest 1; seed: Manifest",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17777,7 +17763,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "description is optional and a string without a bound of its own.",
 		Source:   "manifest 2.3",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17789,7 +17774,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "entrypoint is present and a table.",
 		Source:   "manifest 2.3",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17801,7 +17785,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "capabilities, contributes and runtime are optional tables whose absence means nothing granted, nothing contributed and an isolated legacy resident.",
 		Source:   "manifest 2.3",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17813,7 +17796,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "entrypoint.command is present, not blank, and free of control characters.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17825,7 +17807,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "entrypoint.args is an optional list of strings without NUL, empty by default.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17837,7 +17818,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "entrypoint.env is an optional table of strings, empty by default.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17849,7 +17829,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A name in entrypoint.env starts with an ASCII letter or underscore and goes on with letters, digits and underscores.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17861,7 +17840,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A value in entrypoint.env holds no NUL.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17873,7 +17851,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bare command names a regular file beside the manifest if there is one, and is searched in PATH otherwise.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "where a bare command is found is a matter of the machine, not of the manifest",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17885,7 +17863,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A relative command with separators is looked up beside the manifest only; when it is missing there the launch fails.",
 		Source:   "manifest 2.4; manifest op 9",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17897,7 +17874,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An absolute command is used as it stands; when it is missing the launch fails.",
 		Source:   "manifest 2.4",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17909,7 +17885,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "capabilities.filesystem is none, workspace or unrestricted, none by default.",
 		Source:   "manifest 2.5",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17921,7 +17896,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "capabilities.process is a boolean, false by default.",
 		Source:   "manifest 2.5",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17933,7 +17907,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "capabilities.network is a boolean, false by default.",
 		Source:   "manifest 2.5",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17945,7 +17918,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each name in capabilities.secrets is an extended identifier.",
 		Source:   "manifest 2.5",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17957,7 +17929,7 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A non-empty capabilities.secrets on API 0.1 is accepted with a warning and never reaches the wire.",
 		Source:   "S02",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17969,7 +17941,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Each name in capabilities.environment is an extended identifier and one of the brokered names, of which there is one: SSH_AUTH_SOCK.",
 		Source:   "manifest 2.5; manifest op 8",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17981,7 +17952,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A non-empty capabilities.environment is refused on API 0.1.",
 		Source:   "manifest 2.5, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17993,7 +17963,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "capabilities.environment is accepted on API 0.3 as on 0.2 and 0.4.",
 		Source:   "S07; manifest 2.11",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18005,7 +17975,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Empty secrets and environment lists are left out of the capabilities object on the wire.",
 		Source:   "manifest 2.5",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it is about what the host sends, and no manifest can break it",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -18017,7 +17987,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each name in contributes.tools is an extended identifier.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18029,7 +17998,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each name in contributes.commands is an extended identifier.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18041,7 +18009,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each name in contributes.tool_renderers is an extended identifier.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18053,7 +18020,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "contributes.ui lists only status, header and footer.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18065,7 +18031,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "contributes.context, notifications, confirmations, presentation, menu and providers are booleans, false by default.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18077,7 +18042,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "contributes.presentation = true is refused on API 0.1.",
 		Source:   "manifest 2.6, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18089,7 +18053,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "contributes.menu = true is refused on API 0.1.",
 		Source:   "manifest 2.6, 2.11; manifest op 16",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18101,7 +18064,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "contributes.providers = true is refused on API 0.1.",
 		Source:   "manifest 2.6, 2.11; manifest op 16",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18113,7 +18075,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A non-empty contributes.shortcuts is refused on API 0.1.",
 		Source:   "manifest 2.6, 2.11; manifest op 16",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18125,7 +18086,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A non-empty contributes.flags is refused on API 0.1.",
 		Source:   "manifest 2.6, 2.11; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18137,7 +18097,7 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "presentation = false, menu = false, providers = false, shortcuts = [] and flags = [] are accepted on API 0.1 as if absent.",
 		Source:   "S08",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18149,7 +18109,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "presentation, menu, providers, shortcuts and flags are accepted on API 0.3, although its wire carries only the flags.",
 		Source:   "manifest 2.11; manifest op 15; manifest op 16",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18161,7 +18121,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "contributes.menu = true needs at least one declared command.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18173,7 +18132,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "contributes.shortcuts holds at most 64 entries.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18185,7 +18143,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shortcut entry has the keys name, key and description, all strings, all required.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18197,7 +18154,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shortcut's name is an extended identifier.",
 		Source:   "manifest 2.2, 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18209,7 +18165,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shortcut's key has 1 to 128 bytes, no control characters and no blanks at either end.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18221,7 +18176,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shortcut's description is not blank, has at most 4096 bytes and no control characters.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18233,7 +18187,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "No two shortcuts have the same name.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18245,7 +18198,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "No two shortcuts have the same key, ASCII case aside.",
 		Source:   "manifest 2.6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18257,7 +18209,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "before_prompt, after_response, before_tool_call and after_tool_call are accepted on every API.",
 		Source:   "manifest 2.7",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18269,7 +18221,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "provider_retry, before_persistence and post_mutation are refused on API 0.1.",
 		Source:   "manifest 2.7, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18281,7 +18232,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "session_start and session_end are refused on API 0.1.",
 		Source:   "manifest 2.7, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18293,7 +18243,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "On API 0.3 session_start and session_end are declared together or not at all.",
 		Source:   "seed: Declared API 0.3 session hooks; manifest op 3; canonical op 6",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18305,7 +18254,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "session_start and session_end on API 0.2 and 0.4 are accepted with a warning that this wire never delivers them.",
 		Source:   "S06; manifest op 4",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18317,7 +18266,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3"},
 		Text:     "compaction_strategy is refused on every API but 0.4.",
 		Source:   "manifest 2.7, 2.11; seed: Bounded authoring path",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18329,7 +18277,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "compaction_strategy is accepted on API 0.4.",
 		Source:   "manifest 2.7; seed: Bounded authoring path",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18341,7 +18289,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3"},
 		Text:     "cache_warming_decision, provider_context and resources_discover are refused on every API but 0.4.",
 		Source:   "manifest 2.7, 2.11; manifest op 23",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18353,7 +18300,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3"},
 		Text:     "before_provider_request, before_provider_headers and after_provider_response are refused on every API but 0.4.",
 		Source:   "manifest 2.7, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18365,7 +18311,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3"},
 		Text:     "model_turn_start, model_turn_end, session_before_compact, session_compact, session_before_tree and session_tree are refused on every API but 0.4.",
 		Source:   "manifest 2.7, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18377,7 +18322,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "One manifest declares at most 64 flags.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18389,7 +18333,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag entry has the keys name, type and default, optionally description, and no other.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18401,7 +18344,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag's name is a strict identifier.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18413,7 +18355,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "No two flags have the same name.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18425,7 +18366,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag's type is boolean, string or integer.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18437,7 +18377,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag's default has the flag's type; a float is no integer.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18449,7 +18388,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A string default has at most 4096 bytes and may be empty.",
 		Source:   "manifest 8.1",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18461,7 +18399,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "An integer default lies between -9007199254740991 and 9007199254740991.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18473,7 +18410,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag's description, when present, has 1 to 1024 bytes and no control characters.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18485,7 +18421,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Flags are accepted on API 0.2, 0.3 and 0.4 alike.",
 		Source:   "manifest op 15; manifest 2.11",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18497,7 +18433,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The problems of one flag are looked for in the order name, duplicate, description, default.",
 		Source:   "manifest 8.1",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18689,7 +18625,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "runtime.lifecycle is legacy_resident, lazy_resident, oneshot, one_shot, session, workspace_service, always or pi_aggregate, legacy_resident by default.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18701,7 +18636,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "runtime.sharing is isolated or workspace, isolated by default.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18713,7 +18647,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "one_shot means the same as oneshot.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18725,7 +18659,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "workspace_service, always and pi_aggregate need sharing = workspace.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18737,7 +18670,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "legacy_resident, oneshot and session need sharing = isolated.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18749,7 +18681,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "lazy_resident goes with either sharing.",
 		Source:   "manifest 2.8",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18761,7 +18693,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "sharing = workspace is refused on API 0.1.",
 		Source:   "manifest 2.8, 2.11",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18773,7 +18704,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet is optional for an extension that is not packaged.",
 		Source:   "manifest 2.3, 2.9; seed: Manifest",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host accepts, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18785,7 +18716,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet is a version requirement: comparators =, >, >=, <, <=, ~, ^ and *, joined by commas, a bare version meaning a caret.",
 		Source:   "manifest 2.9",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18797,7 +18727,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet matches the running octet version, which is 0.8.0.",
 		Source:   "manifest 2.9; S33",
-		NoPeer:   "judged on the file, before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18809,7 +18738,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A pre-release host version matches only a comparator that names the same three numbers with a pre-release.",
 		Source:   "manifest 2.9",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it says what a host does with a manifest, and no manifest can break it",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18821,7 +18750,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet is never sent to the extension.",
 		Source:   "manifest 2.9",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "it is about what the host sends, and no manifest can break it",
 		ProvenBy: "host/extension",
 	},
 	{

@@ -311,6 +311,10 @@ var runtimeCases = []judgement{
 	{name: "lazy isolated", proves: "MAN-RUNTIME-006", text: runtimeOn("0.4", "lazy_resident", "")},
 	{name: "one_shot shared", proves: "MAN-RUNTIME-003 MAN-RUNTIME-005", text: runtimeOn("0.4", "one_shot", "workspace"), want: []string{errorAt(9, 11, needsIsolated, "MAN-RUNTIME-005")}},
 	{
+		name: "unknown sharing on 0.1", proves: "MAN-RUNTIME-002", text: runtimeOn("0.1", "always", "everyone"),
+		want: []string{errorAt(9, 11, "unknown runtime sharing `everyone`", "MAN-RUNTIME-002")},
+	},
+	{
 		name: "shared on 0.1", proves: "MAN-RUNTIME-007", text: runtimeOn("0.1", "always", "workspace"),
 		want: []string{errorAt(9, 1, "workspace sharing requires extension API 0.2 or later resource-owner fences", "MAN-RUNTIME-007")},
 	},

@@ -135,7 +135,7 @@ func (j *judge) keyVersions() {
 	}
 }
 
-// used reports whether a value differs from the default that its absence means.
+// used reports whether a value is a legal one that differs from the default which its absence means.
 func used(n *tomltree.Node) bool {
 	switch n.Kind {
 	case tomltree.Boolean:
@@ -143,7 +143,7 @@ func used(n *tomltree.Node) bool {
 	case tomltree.Array:
 		return len(n.Elems) > 0
 	case tomltree.String:
-		return n.Text != string(manifestdoc.RuntimeSharingIsolated)
+		return n.Text == string(manifestdoc.RuntimeSharingWorkspace)
 	default:
 		return false
 	}
