@@ -31,6 +31,7 @@ type quirk struct {
 	strict []string                                 // rules of the extension that it should pass over, and does not
 	hides  func(told *launch.Wire)                  // what the extension is not told
 	does   string                                   // one of the does constants
+	wrong  *deviation                               // an answer to the extension
 }
 
 // What a host does otherwise, where no frame shows it.
@@ -53,7 +54,7 @@ const (
 )
 
 // Faults returns the table, in the order of the rules they break.
-func Faults() []Fault { return slices.Concat(speech, judgement, conduct) }
+func Faults() []Fault { return slices.Concat(speech, judgement, conduct, answering) }
 
 // Find returns a fault by name and version.
 func Find(name, api string) (Fault, bool) {

@@ -24,7 +24,6 @@ import (
 	"github.com/octet-dev/octet/features/monitor"
 	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/wire"
-	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/process"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/manifest/launch"
@@ -58,6 +57,9 @@ type host struct {
 	ids   int
 
 	early, sameID, cancels bool // set by quirks
+
+	desk   *desk
+	ending bool // shutdown was sent
 }
 
 // line is one line of the extension.
@@ -104,7 +106,8 @@ type document struct {
 		Command string   `toml:"command"`
 		Args    []string `toml:"args"`
 	} `toml:"entrypoint"`
-	Contributes map[string]any `toml:"contributes"`
+	Contributes  map[string]any `toml:"contributes"`
+	Capabilities map[string]any `toml:"capabilities"`
 }
 
 // prepare reads the manifest and starts the extension.
@@ -137,9 +140,10 @@ func (h *host) prepare() error {
 		return err
 	}
 	h.x = dialect.Extension{
-		Name: m.Name, Version: m.Version, ManifestPath: path, Workspace: workspace, Scratch: scratch,
-		Capabilities: dialect.Grants(nil), Contributes: dialect.Contributions(m.Contributes),
+		Name: m.Name, Version: m.Version, ManifestPath: path, Workspace: workspace, Scratch: scratch, Transfer: scratch,
+		Capabilities: dialect.Grants(m.Capabilities), Contributes: dialect.Contributions(m.Contributes),
 	}
+	h.desk = newDesk(h)
 	h.mon = monitor.New(monitor.Setup{Dialect: h.d, Extension: h.x})
 	told := launch.Wire{APIVersion: m.API, Name: m.Name, Dir: h.Directory, ManifestPath: path, Workspace: workspace, Scratch: scratch}
 	tag := told.ScratchEntry()
@@ -210,6 +214,7 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 	if answer["result"] == nil {
 		return &failure{text: "initialize was refused", broken: true}
 	}
+	h.desk.begin(answer["result"])
 	if h.quirk.opened != nil {
 		h.quirk.opened(h)
 	}
@@ -223,12 +228,9 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 	return err
 }
 
-// offer is what the host asks of the extension: what needs nothing but a reader.
+// offer is what the host asks of the extension: everything, on the wire where it has services for it.
 func (h *host) offer() dialect.Object {
 	params := h.d.Initialize(h.x)
-	if protocol, is := params["protocol"].(dialect.Object); is {
-		protocol["optional_features"] = []any{featurewire.FeatureRequestProgress, featurewire.FeatureProgressDecoration}
-	}
 	if contract, is := params["contract"].(dialect.Object); is {
 		contract["optional_capabilities"], contract["optional_methods"] = []any{}, []any{}
 	}
@@ -296,6 +298,7 @@ func (h *host) interrupted(id string) (map[string]json.RawMessage, error) {
 	}
 	if h.d.API() != dialect.FrozenAPI || h.cancels {
 		h.notify(dialect.Cancel, h.d.Cancel(id, "user"))
+		h.desk.cancel(id)
 		if h.quirk.cancel != nil {
 			h.quirk.cancel(h)
 		}
@@ -360,6 +363,7 @@ func (h *host) request(id, method string, params any) string {
 			id = "1"
 		}
 	}
+	h.desk.issue(id, method, params)
 	h.write(method, h.d.Request(id, method, params))
 	return id
 }
@@ -388,11 +392,24 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 		f := wire.Frame{Index: h.index, Lane: wire.FromSubject, Bytes: l.payload, Size: len(l.payload), Ended: l.ended}
 		h.index++
 		h.mon.Observe(f)
-		if err := h.judged(); err != nil {
+		var m map[string]json.RawMessage
+		asked := -1
+		if !h.d.Canonical() && l.ended && json.Unmarshal(l.payload, &m) == nil && m["method"] != nil {
+			asked = f.Index
+		}
+		if err := h.judged(asked); err != nil {
 			return nil, err
 		}
-		var m map[string]json.RawMessage
-		if json.Unmarshal(l.payload, &m) == nil && m["method"] == nil && string(bytes.TrimSpace(m["id"])) == id {
+		if json.Unmarshal(l.payload, &m) != nil {
+			continue
+		}
+		if m["method"] != nil {
+			h.attend(m)
+			continue
+		}
+		answered := string(bytes.TrimSpace(m["id"]))
+		h.settle(answered)
+		if answered == id {
 			return m, nil
 		}
 	}
@@ -401,12 +418,16 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 // tolerated are must-rules of the extension that a host passes over.
 var tolerated = []string{"EXT04-ENV-006"}
 
-// judged looks at what the monitor has found since the last time.
-func (h *host) judged() error {
+// judged looks at what the monitor has found since the last time. Asked is the index of a frame that asks for
+// something, whose faults are answered; -1 for none.
+func (h *host) judged(asked int) error {
 	all := h.mon.Findings()
 	fresh := all[h.seen:]
 	h.seen = len(all)
 	for _, f := range fresh {
+		if f.Frame == asked {
+			continue // it is answered
+		}
 		r, known := rulebook.Find(f.Rule)
 		strict := slices.Contains(h.quirk.strict, f.Rule)
 		if !known || slices.Contains(h.quirk.lax, f.Rule) || !strict && (r.Level != "must" || slices.Contains(tolerated, f.Rule)) {
@@ -422,6 +443,7 @@ func (h *host) judged() error {
 // end takes the extension down: it is asked, unless it cannot be spoken with, and then it is made to.
 func (h *host) end(broken bool) {
 	if !broken && h.quirk.does != neverAsks {
+		h.ending = true
 		id := h.request("", dialect.Shutdown, dialect.Object{})
 		if h.quirk.ended != nil {
 			h.quirk.ended(h)

@@ -98,6 +98,9 @@ func (p *peer) catalog() []any {
 		tool(ToolLarge, "Says a lot.", obj{}, []any{}),
 		tool(ToolSlow, "Runs until it is cancelled.", obj{}, []any{}),
 	}
+	if p.stage != nil {
+		tools = append(tools, p.askTool())
+	}
 	if p.full {
 		tour := tool(ToolTour, "Uses every service.", obj{}, []any{})
 		p.describe(tour)
@@ -159,6 +162,9 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 	case ToolTour:
 		p.report(id)
 		p.tour(id)
+	case ToolAsk:
+		said, _ := text(at(arguments, "text"))
+		p.callAsk(id, said)
 	case ToolExtra:
 		p.settle(id, func() {
 			r := p.toolResult("still here", false)

@@ -29,9 +29,21 @@ func (p *peer) initializeFeature(id, params json.RawMessage) {
 	}
 	result["tools"] = p.catalog()
 	p.registerShortcut(id)
-	p.ready = true
-	p.result(featurewire.MethodInitialize, id, result)
-	p.moment("initialized")
+	p.opening(id, func() {
+		p.ready = true
+		p.result(featurewire.MethodInitialize, id, result)
+		p.moment("initialized")
+	})
+}
+
+// opening sends what a play has for the time before initialize is answered, and answers it then.
+func (p *peer) opening(id json.RawMessage, answer func()) {
+	if p.stage == nil {
+		answer()
+		return
+	}
+	p.stage.initID = string(id)
+	p.perform(p.stage.Early, answer)
 }
 
 // selectionFeature selects what is required and, of the rest, progress.
@@ -41,6 +53,10 @@ func (p *peer) selectionFeature(offer json.RawMessage) obj {
 	for _, name := range offered {
 		if p.does("select-decoration-alone") {
 			p.features = append(p.features, featurewire.FeatureProgressDecoration)
+			break
+		}
+		if p.stage != nil {
+			p.features = append(p.features, p.stage.selectsByPlay(offered)...)
 			break
 		}
 		if name == featurewire.FeatureRequestProgress || p.does("select-everything") || p.full && featurewire.LookupFeature(name) != nil {
@@ -180,6 +196,8 @@ func (p *peer) hasTool(name string, revision json.RawMessage) bool {
 		return true
 	case ToolTour:
 		return p.full
+	case ToolAsk:
+		return p.stage != nil
 	case ToolExtra:
 		return n > 0 && n <= len(p.extras) && p.extras[n-1]
 	}
@@ -216,6 +234,8 @@ func (p *peer) cancelFeature(id, reason json.RawMessage) {
 		p.settle(c.id, func() {})
 	case p.does("cancel-oldest"):
 		p.cancelled(p.live[p.order[0]].id, reason)
+	case p.stage != nil && p.stage.callID == string(c.id) && p.stage.Cancelled != nil:
+		p.perform(p.stage.Cancelled, func() { p.cancelled(c.id, reason) })
 	default:
 		p.cancelled(c.id, reason)
 		for p.does("cancel-all") && len(p.order) > 0 {
@@ -266,6 +286,12 @@ func (p *peer) cancelStray(id json.RawMessage) {
 
 // shutdownFeature answers what is owed, answers shutdown, and ends.
 func (p *peer) shutdownFeature(id json.RawMessage) {
+	if p.stage != nil && p.stage.Ending != nil {
+		part := p.stage.Ending
+		p.stage.Ending = nil
+		p.perform(part, func() { p.shutdownFeature(id) })
+		return
+	}
 	p.moment("shutdown")
 	switch {
 	case p.does("drop-shutdown"), p.does("wait-for-calls") && len(p.order) > 0:

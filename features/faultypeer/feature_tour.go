@@ -106,6 +106,7 @@ func (p *peer) may(row *wirejson.Method) bool {
 
 // answered takes the answer to a request of the peer.
 func (p *peer) answered(id, result json.RawMessage) {
+	p.heard(id, result)
 	own, _ := text(id)
 	then := p.waiting[own]
 	if then == nil {

@@ -35,6 +35,7 @@ type Config struct {
 	Fault string // a name of the table; empty for a peer without a fault
 	// Environment has the variables the peer looks at, as NAME=value.
 	Environment []string
+	Play        *Play // nil for none
 }
 
 // Run is the peer's main function. It returns its exit code once shutdown is done, its input ends, its
@@ -52,6 +53,9 @@ func Run(ctx context.Context, cfg Config, stdin io.Reader, stdout, stderr io.Wri
 	p := &peer{ctx: ctx, api: cfg.API, quirk: q, out: stdout, log: stderr, bound: featurewire.MaxLineBytes, live: map[string]*call{}, seen: map[string]bool{}}
 	p.waiting = map[string]func(json.RawMessage){}
 	p.scratch = variable(cfg.Environment, ScratchVariable)
+	if cfg.Play != nil {
+		p.stage = newStage(cfg.Play)
+	}
 	if p.canonical() && p.foreign(cfg.Environment) && !p.ignores("version-variable") {
 		fmt.Fprintln(stderr, "the environment names another API version")
 		return exitUsage
@@ -149,6 +153,7 @@ type peer struct {
 
 // rest is what a full peer keeps beyond that.
 type rest struct {
+	stage    *stage // of its play; nil for none
 	scratch  string // a directory that the host shares with it
 	owner    json.RawMessage
 	waiting  map[string]func(result json.RawMessage) // its own requests, by id
@@ -205,6 +210,8 @@ func (p *peer) serve(stdin io.Reader) int {
 		select {
 		case <-p.ctx.Done():
 			return exitDone
+		case <-p.stage.rings():
+			p.giveUp()
 		case l, ok := <-p.lines:
 			if !ok {
 				p.moment("input ended")

@@ -20,6 +20,7 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
 	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/manifest"
 	"github.com/octet-dev/octet/runtime/negotiation"
@@ -43,14 +44,15 @@ type Monitor struct {
 	selected  []string          // features, or methods of the contract
 	asked     map[string]bool   // ids of the host's requests
 	incoming  map[string]string // methods of the extension's requests, by id
-	settled   map[string]bool   // its ids that have an answer
+	unsettled map[string]int    // how many of them have no answer
+	nameless  int               // frames of the extension that can be answered under no id, and were not
 	cancelled map[string]bool   // ids that were named by a cancellation
 }
 
 // New makes a monitor for one conversation.
 func New(d dialect.Dialect) *Monitor {
 	return &Monitor{
-		dialect: d, rules: rulesOf(d), asked: map[string]bool{}, incoming: map[string]string{}, settled: map[string]bool{},
+		dialect: d, rules: rulesOf(d), asked: map[string]bool{}, incoming: map[string]string{}, unsettled: map[string]int{},
 		cancelled: map[string]bool{},
 	}
 }
@@ -106,7 +108,10 @@ func (m *Monitor) heard(f wire.Frame) {
 	switch {
 	case msg.Method != nil && msg.ID != nil:
 		m.incoming[id] = *msg.Method
-		delete(m.settled, id)
+		m.unsettled[id]++
+		if !nameable(msg.ID) {
+			m.nameless++
+		}
 	case msg.Method == nil && msg.ID != nil:
 		if id == m.initID && m.initID != "" {
 			m.initID = ""
@@ -114,6 +119,15 @@ func (m *Monitor) heard(f wire.Frame) {
 			m.selection(msg.Result)
 		}
 	}
+}
+
+// nameable reports whether a request can be answered under its id.
+func nameable(id json.RawMessage) bool {
+	var name string
+	if json.Unmarshal(id, &name) == nil {
+		return name != "" && len(name) <= featurewire.MaxIDBytes
+	}
+	return unsigned(spelled(id))
 }
 
 // selection keeps what opens methods.
@@ -305,15 +319,19 @@ func (m *Monitor) ruleOf(method string, v *wirejson.Violation) string {
 // answer judges an answer of the host to a request of the extension.
 func (m *Monitor) answer(f wire.Frame, msg message) {
 	id := spelled(msg.ID)
+	if id == "null" && msg.Error != nil && m.nameless > 0 {
+		m.nameless--
+		return
+	}
 	method, known := m.incoming[id]
 	switch {
 	case !known:
 		m.report(m.rules.answers, f, "the answer to %s answers nothing that was asked", id)
 		return
-	case m.settled[id]:
+	case m.unsettled[id] == 0:
 		m.report(m.rules.answers, f, "the request %s is answered for the second time", id)
 	}
-	m.settled[id] = true
+	m.unsettled[id]--
 	if shape := m.dialect.Shape(method); msg.Result != nil && shape.Result != "" {
 		if v, broken := m.dialect.Violation(shape.Result, msg.Result); broken {
 			m.report("", f, "result of %q: %v", method, v)

@@ -32,6 +32,13 @@ func TestMain(m *testing.M) {
 		case "faulty-peer":
 			name := strings.TrimPrefix(os.Args[2], "none")
 			cfg := faultypeer.Config{API: os.Args[4], Fault: name, Environment: os.Environ()}
+			if len(os.Args) > 6 {
+				var err error
+				if cfg.Play, err = faultypeer.ReadPlay(os.Args[6]); err != nil {
+					fmt.Fprintln(os.Stderr, err)
+					os.Exit(1)
+				}
+			}
 			os.Exit(faultypeer.Run(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
 		case "faulty-host":
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -79,6 +79,7 @@ type beganKey struct{}
 
 func (r *run) scenario(sc *godog.ScenarioContext) {
 	register(sc)
+	registerAsks(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil {
 			return ctx, godog.ErrSkip
@@ -129,9 +130,7 @@ func (w *world) judge(s features.Scenario, err error, api string) verdict.Scenar
 		result.Class, result.Reason = o.class, o.text
 	case errors.As(err, &o) && o.class != verdict.Errored:
 		result.Class, result.Reason = o.class, o.text
-		for _, rule := range bound {
-			result.Findings = append(result.Findings, verdict.Finding{Rule: rule, Message: o.text, Frame: -1, Offset: -1, Silent: o.class == verdict.NoAnswer})
-		}
+		result.Findings = append(result.Findings, o.findings(bound)...)
 	default:
 		result.Class, result.Reason, result.Findings = verdict.Errored, err.Error(), nil
 		return result

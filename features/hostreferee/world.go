@@ -57,6 +57,8 @@ type world struct {
 
 	peers *peers
 	host  *hostRun
+
+	asking asking
 }
 
 // hostRun is what came of running the host.
@@ -78,11 +80,13 @@ func (w *world) given(doc string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return errored("%v", err)
 	}
-	path := filepath.Join(dir, manifest.FileName())
-	if err := os.WriteFile(path, []byte(w.manifest()), 0o600); err != nil {
-		return errored("%v", err)
-	}
-	return nil
+	return w.writeManifest()
+}
+
+// writeManifest writes the manifest as it follows from all that is known of the extension by now.
+func (w *world) writeManifest() error {
+	path := filepath.Join(w.root, extensionName, manifest.FileName())
+	return errorOf(os.WriteFile(path, []byte(w.manifest()), 0o600))
 }
 
 // faultOf finds a faulty peer of a wire by what it does.
@@ -103,6 +107,7 @@ func (w *world) manifest() string {
 	}
 	api := w.setup.Dialect.API()
 	args := []string{"host-peer", "--report-to", w.peers.address(), "--", w.setup.Self, "faulty-peer", fault, "--api", api}
+	args = w.asking.argue(args)
 	var b strings.Builder
 	// Texts, lists of texts and booleans are spelled alike in JSON and TOML.
 	entrypoint := []any{w.setup.Self}
@@ -112,9 +117,11 @@ func (w *world) manifest() string {
 	fmt.Fprintf(&b, "name = %q\nversion = \"1.0.0\"\napi_version = %q\n", extensionName, api)
 	fmt.Fprintf(&b, "[entrypoint]\ncommand = %s\nargs = %s\n[contributes]\n", dialect.Encode(entrypoint[0]), dialect.Encode(entrypoint[1:]))
 	contributes := dialect.Contributions(w.fault.Contributes())
+	w.asking.contribute(w.setup.Dialect, contributes)
 	for _, name := range slices.Sorted(maps.Keys(contributes)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
 	}
+	b.WriteString(w.asking.grants())
 	return b.String()
 }
 
@@ -153,8 +160,9 @@ func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.
 
 // outcome is the end of a scenario at a step.
 type outcome struct {
-	class verdict.Class
-	text  string
+	class  verdict.Class
+	text   string
+	blamed []verdict.Finding // rules that are broken; none: all of the scenario
 }
 
 func (o *outcome) Error() string { return o.text }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -253,4 +254,22 @@ func lookup(doc json.RawMessage, pointer string) (json.RawMessage, bool) {
 		doc = list[i]
 	}
 	return doc, true
+}
+
+// Expand replaces the macros of a text that need no conversation: hex, nest, repeat and list. Others stay.
+func Expand(text string) (string, error) {
+	var fault error
+	out := macro.ReplaceAllStringFunc(text, func(m string) string {
+		inside := strings.TrimSuffix(strings.TrimPrefix(m, "«"), "»")
+		word, rest, _ := strings.Cut(inside, " ")
+		if !slices.Contains([]string{"hex", "nest", "repeat", "list"}, word) {
+			return m
+		}
+		s, err := (*World)(nil).replace(word, rest)
+		if err != nil && fault == nil {
+			fault = fmt.Errorf("%s: %w", m, err)
+		}
+		return s
+	})
+	return out, fault
 }

@@ -9603,7 +9603,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An extension request under an id that is outstanding or was used before is refused with `-32600`, and the process stays.",
 		Source:   "feature op 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -11360,7 +11359,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An extension request that is not negotiated, or that comes before `initialize` is answered and is no admitted `shortcut/register`, is refused with `-32601` and a message of `unsupported_feature` and the method name.",
 		Source:   "S30, feature 14.2, feature op 13",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -16953,7 +16951,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A `bus/*` request is refused with `-32601`, as any unknown method is.",
 		Source:   "feature 12.13",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{

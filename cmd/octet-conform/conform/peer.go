@@ -15,6 +15,7 @@ import (
 func (inv *invocation) faultyPeer() int {
 	f := inv.flags()
 	api := f.String("api", "", "API version")
+	play := f.String("play", "", "file with what the peer asks")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
@@ -28,6 +29,12 @@ func (inv *invocation) faultyPeer() int {
 	// A peer has to see a broken output as an error; the default is to die of it.
 	signal.Ignore(syscall.SIGPIPE)
 	cfg := faultypeer.Config{API: *api, Fault: name, Environment: os.Environ()}
+	if *play != "" {
+		var err error
+		if cfg.Play, err = faultypeer.ReadPlay(*play); err != nil {
+			return inv.unable(err)
+		}
+	}
 	return faultypeer.Run(inv.ctx, cfg, inv.stdin, inv.stdout, inv.stderr)
 }
 
