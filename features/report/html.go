@@ -104,11 +104,11 @@ func (r *Report) HTML(w io.Writer) error {
 	}
 	for i, s := range r.Scenarios {
 		if anchors[s.Name] == fmt.Sprintf("scenario-%d", i) {
-			v.Scenarios = append(v.Scenarios, s.view(anchors[s.Name]))
+			v.Scenarios = append(v.Scenarios, r.viewScenario(&s, anchors[s.Name]))
 		}
 	}
 	for _, row := range r.Rules {
-		v.Rules = append(v.Rules, row.view(anchors, r.counts(row)))
+		v.Rules = append(v.Rules, r.viewRule(row, anchors))
 		v.addCell(row)
 	}
 	return page.Execute(w, v)
@@ -132,28 +132,28 @@ func area(id string) string {
 	return id
 }
 
-func (row *Rule) view(anchors map[string]string, counts bool) viewRule {
+func (r *Report) viewRule(row Rule, anchors map[string]string) viewRule {
 	v := viewRule{
 		ID: row.ID, Level: row.Level, Text: row.Text, Source: row.Source, Class: string(row.Class), ClassText: row.Class.Text(),
-		Reason: row.Reason, Counts: counts, Known: row.Known,
+		Reason: r.reason(row), Counts: r.counts(row), Known: row.Known,
 	}
 	for _, name := range row.Scenarios {
 		v.Proofs = append(v.Proofs, viewProof{name, anchors[name]})
 	}
 	for _, f := range row.Findings {
-		v.Findings = append(v.Findings, viewFinding{Message: f.Message, Anchor: anchors[f.Scenario]})
+		v.Findings = append(v.Findings, viewFinding{Message: r.where(f) + f.Message, Anchor: anchors[f.Scenario]})
 	}
 	return v
 }
 
-func (s *Scenario) view(anchor string) viewScenario {
+func (r *Report) viewScenario(s *Scenario, anchor string) viewScenario {
 	v := viewScenario{
 		Anchor: anchor, Name: s.Name, Place: fmt.Sprintf("%s:%d", s.File, s.Line), Class: string(s.Class), ClassText: s.Class.Text(),
 		Reason: s.Reason, Stderr: s.Stderr, Ended: s.Ended, Dropped: s.Dropped,
 	}
 	marks := map[int]*Finding{}
 	for i, f := range s.Findings {
-		v.Findings = append(v.Findings, viewFinding{Message: f.Message, Rule: f.Rule, Anchor: f.Rule})
+		v.Findings = append(v.Findings, viewFinding{Message: r.where(f) + f.Message, Rule: f.Rule, Anchor: f.Rule})
 		if f.Frame != nil && marks[*f.Frame] == nil {
 			marks[*f.Frame] = &s.Findings[i]
 		}

@@ -81,9 +81,9 @@ func (s *junitSuite) add(c junitCase) {
 
 func (r *Report) junitCase(row Rule) junitCase {
 	c := junitCase{Class: "api-" + r.Subject.API, Name: row.ID + " " + row.Text}
-	detail := &junitDetail{Message: clean(row.Reason), Type: string(row.Class)}
+	detail := &junitDetail{Message: clean(r.reason(row)), Type: string(row.Class)}
 	for _, f := range row.Findings {
-		detail.Text += clean(f.Scenario+": "+f.Message) + "\n"
+		detail.Text += clean(f.Scenario+": "+r.where(f)+f.Message) + "\n"
 	}
 	switch row.Class {
 	case verdict.Fail, verdict.NoAnswer:

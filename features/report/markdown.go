@@ -23,9 +23,12 @@ func (r *Report) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s | %d | %d |\n", c.Text(), n, m)
 		}
 	}
-	r.markdownRules(&b, "Broken rules", func(row Rule) bool { return red(row.Class) && r.counts(row) })
-	r.markdownRules(&b, "Advice", func(row Rule) bool { return red(row.Class) && !r.counts(row) && !row.Known })
+	r.markdownRules(&b, "Broken rules", func(row Rule) bool { return red(row.Class) && r.counts(row) && !row.unrun() })
+	r.markdownRules(&b, "Advice", func(row Rule) bool { return red(row.Class) && !r.counts(row) && !row.Known && !row.unrun() })
 	r.markdownRules(&b, "Known failures", func(row Rule) bool { return row.Known })
+	if reason, n := r.unrun(); n > 0 {
+		fmt.Fprintf(&b, "\n%s: %d rules were not judged.\n", inline(reason), n)
+	}
 	for i, entry := range r.Summary.Stale {
 		if i == 0 {
 			b.WriteString("\n### Stale entries\n\nNothing of this kind was found; remove them.\n\n")
@@ -50,7 +53,7 @@ func (r *Report) markdownRules(b *strings.Builder, title string, chosen func(Rul
 		case n > maxMarkdownRules:
 			continue
 		}
-		fmt.Fprintf(b, "| `%s` | %s | %s |\n", row.ID, inline(row.Text), inline(row.Reason))
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", row.ID, inline(row.Text), inline(r.reason(row)))
 	}
 	if n > maxMarkdownRules {
 		fmt.Fprintf(b, "\n%d more are in the JSON report.\n", n-maxMarkdownRules)
@@ -91,8 +94,13 @@ func (r *Report) mark() string {
 // GitHub writes one annotation for each red rule, as the workflow commands that GitHub reads from the
 // output of a step.
 func (r *Report) GitHub(w io.Writer) error {
+	if reason, n := r.unrun(); n > 0 {
+		if _, err := fmt.Fprintf(w, "::error file=%s,line=1::%s\n", property(r.place()), message(fmt.Sprintf("%s: %d rules were not judged", reason, n))); err != nil {
+			return err
+		}
+	}
 	for _, row := range r.Rules {
-		if !red(row.Class) {
+		if !red(row.Class) || row.unrun() {
 			continue
 		}
 		kind := "warning"
@@ -102,7 +110,11 @@ func (r *Report) GitHub(w io.Writer) error {
 		case r.counts(row):
 			kind = "error"
 		}
-		_, err := fmt.Fprintf(w, "::%s file=%s,line=1,title=%s::%s\n", kind, property(r.place()), property(row.ID), message(row.Text+" Found: "+row.Reason))
+		place := "line=1"
+		if len(row.Findings) > 0 && row.Findings[0].Line > 0 {
+			place = fmt.Sprintf("line=%d,col=%d", row.Findings[0].Line, row.Findings[0].Column)
+		}
+		_, err := fmt.Fprintf(w, "::%s file=%s,%s,title=%s::%s\n", kind, property(r.place()), place, property(row.ID), message(row.Text+" Found: "+row.Reason))
 		if err != nil {
 			return err
 		}

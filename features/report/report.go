@@ -3,6 +3,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"slices"
 	"time"
@@ -28,8 +29,9 @@ type Report struct {
 // Subject is what was judged.
 type Subject struct {
 	Name      string   `json:"name" jsonschema_description:"Of the manifest, or of the program."`
-	API       string   `json:"api" jsonschema_description:"Exact extension API version."`
+	API       string   `json:"api" jsonschema_description:"Exact extension API version, or unknown if the manifest names none that exists."`
 	Directory string   `json:"directory,omitempty" jsonschema_description:"Of the manifest, as given."`
+	Manifest  string   `json:"manifest,omitempty" jsonschema_description:"File of the manifest. Line and column of a finding are places in it."`
 	Command   []string `json:"command" jsonschema_description:"Program and arguments."`
 }
 
@@ -66,6 +68,9 @@ type Rule struct {
 	Known     bool          `json:"known_failing,omitempty" jsonschema_description:"Red, and all that was found is in the list of known failures: it does not count."`
 }
 
+// UnknownAPI stands for the API version of a manifest that names none.
+const UnknownAPI = "unknown"
+
 // Finding is one broken rule at one place.
 type Finding struct {
 	Rule     string `json:"rule"`
@@ -73,6 +78,8 @@ type Finding struct {
 	Message  string `json:"message"`
 	Frame    *int   `json:"frame,omitempty" jsonschema_description:"Index of the frame in the scenario's recording."`
 	Offset   *int   `json:"offset,omitempty" jsonschema_description:"Byte in that frame."`
+	Line     int    `json:"line,omitempty" jsonschema_description:"Of the manifest, from 1."`
+	Column   int    `json:"column,omitempty" jsonschema_description:"Character in that line of the manifest, from 1."`
 	Missing  bool   `json:"missing_prerequisite,omitempty" jsonschema_description:"The fault is in what the scenario needs before it can judge its own rules."`
 
 	unrun bool
@@ -210,7 +217,7 @@ func rule(row verdict.Rule) Rule {
 }
 
 func finding(f verdict.Finding, scenario string) Finding {
-	out := Finding{Rule: f.Rule, Scenario: scenario, Message: f.Message, Missing: f.Missing, unrun: f.Unrun}
+	out := Finding{Rule: f.Rule, Scenario: scenario, Message: f.Message, Line: f.Line, Column: f.Column, Missing: f.Missing, unrun: f.Unrun}
 	if f.Frame >= 0 {
 		out.Frame = &f.Frame
 	}
@@ -218,6 +225,25 @@ func finding(f verdict.Finding, scenario string) Finding {
 		out.Offset = &f.Offset
 	}
 	return out
+}
+
+// where is the place of a finding in the manifest, as editors take it: "extension.toml:4:1: ". Empty if it is not
+// in the manifest.
+func (r *Report) where(f Finding) string {
+	if f.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d: ", r.place(), f.Line, f.Column)
+}
+
+// reason is why a rule has its verdict, with the place in the manifest if it is there.
+func (r *Report) reason(row Rule) string {
+	for _, f := range row.Findings {
+		if f.Message == row.Reason {
+			return r.where(f) + row.Reason
+		}
+	}
+	return row.Reason
 }
 
 func scenario(s verdict.Scenario) Scenario {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"path/filepath"
 
@@ -17,6 +18,7 @@ type sarifLog struct {
 
 type sarifRun struct {
 	Tool        sarifTool         `json:"tool"`
+	ColumnKind  string            `json:"columnKind"`
 	Invocations []sarifInvocation `json:"invocations"`
 	Results     []sarifResult     `json:"results"`
 }
@@ -73,7 +75,8 @@ type sarifArtifact struct {
 }
 
 type sarifRegion struct {
-	StartLine int `json:"startLine"`
+	StartLine   int `json:"startLine"`
+	StartColumn int `json:"startColumn,omitempty"`
 }
 
 // Severity of a SARIF result.
@@ -95,19 +98,17 @@ func (r *Report) sarifLevel(row Rule) string {
 }
 
 // SARIF writes the report in the Static Analysis Results Interchange Format 2.1.0: one result for each
-// rule and scenario that is red. A program has no source here, so each result points at the manifest, or at
-// the program.
+// rule and scenario that is red and was run. A program has no source here, so a result points at its place in the manifest,
+// at the manifest, or at the program.
 func (r *Report) SARIF(w io.Writer) error {
 	run := sarifRun{
 		Tool:        sarifTool{Driver: sarifDriver{Name: "octet-conform", Rules: []sarifRule{}}},
+		ColumnKind:  "unicodeCodePoints",
 		Invocations: []sarifInvocation{{ExecutionSuccessful: r.Summary.Exit != ExitUnable, ExitCode: r.Summary.Exit}},
 		Results:     []sarifResult{},
 	}
-	where := []sarifLocation{{PhysicalLocation: sarifPhysical{
-		ArtifactLocation: sarifArtifact{URI: r.place()}, Region: sarifRegion{StartLine: 1},
-	}}}
 	for _, row := range r.Rules {
-		if !red(row.Class) {
+		if !red(row.Class) || row.unrun() {
 			continue
 		}
 		rule := sarifRule{
@@ -120,8 +121,10 @@ func (r *Report) SARIF(w io.Writer) error {
 		for _, f := range row.distinct() {
 			run.Results = append(run.Results, sarifResult{
 				RuleID: row.ID, RuleIndex: len(run.Tool.Driver.Rules) - 1, Level: rule.DefaultConfiguration.Level,
-				Message:             sarifText{f.Message + " (scenario: " + f.Scenario + ")"},
-				Locations:           where,
+				Message: sarifText{f.Message + " (scenario: " + f.Scenario + ")"},
+				Locations: []sarifLocation{{PhysicalLocation: sarifPhysical{
+					ArtifactLocation: sarifArtifact{URI: r.place()}, Region: sarifRegion{max(f.Line, 1), f.Column},
+				}}},
 				PartialFingerprints: map[string]string{"octetFinding/v1": row.ID + "/" + f.Scenario},
 			})
 		}
@@ -136,6 +139,9 @@ func (r *Report) SARIF(w io.Writer) error {
 
 // place is the file that findings point at, with slashes.
 func (r *Report) place() string {
+	if r.Subject.Manifest != "" {
+		return filepath.ToSlash(r.Subject.Manifest)
+	}
 	if r.Subject.Directory != "" {
 		return filepath.ToSlash(filepath.Join(r.Subject.Directory, "extension.toml"))
 	}
@@ -145,14 +151,14 @@ func (r *Report) place() string {
 	return r.Subject.Name
 }
 
-// distinct are the findings of a rule, the first of each scenario. A rule that is red without one, because
+// distinct are the findings of a rule, the first of each scenario and place in the manifest. A rule that is red without one, because
 // its scenarios could not run, has its reason as one.
 func (row *Rule) distinct() []Finding {
 	seen := map[string]bool{}
 	var out []Finding
 	for _, f := range row.Findings {
-		if !seen[f.Scenario] {
-			seen[f.Scenario] = true
+		if key := fmt.Sprint(f.Scenario, f.Line, f.Column); !seen[key] {
+			seen[key] = true
 			out = append(out, f)
 		}
 	}

@@ -74,26 +74,26 @@ func (t *texter) ruleLines(r *Report) {
 
 // broken lists the rules that are red and count. Those of which nothing was run are one line together.
 func (t *texter) broken(r *Report) {
-	unrun := ""
+	unrun, class := "", verdict.NoAnswer
 	for _, row := range r.Rules {
 		if !red(row.Class) || !r.counts(row) {
 			continue
 		}
 		if reason, all := notRun(row); all {
-			unrun = reason
+			unrun, class = reason, row.Class
 			continue
 		}
 		t.line("%s %s (%s): %s", t.paint(row.Class, strings.ToUpper(row.Class.Text())), row.ID, row.Level, row.Text)
 		seen := map[string]bool{}
 		for _, f := range row.Findings {
-			if text := printable(f.Message); !seen[text] && !f.unrun {
+			if text := printable(r.where(f) + f.Message); !seen[text] && !f.unrun {
 				seen[text] = true
 				t.line("    %s", text)
 			}
 		}
 	}
 	if unrun != "" {
-		t.line("%s: %s", t.paint(verdict.NoAnswer, strings.ToUpper(verdict.NoAnswer.Text())), printable(unrun))
+		t.line("%s: %s", t.paint(class, strings.ToUpper(class.Text())), printable(unrun))
 	}
 }
 
@@ -108,6 +108,23 @@ func notRun(row Rule) (reason string, all bool) {
 	return reason, reason != ""
 }
 
+// unrun reports whether nothing was run for a rule that is red.
+func (row *Rule) unrun() bool {
+	_, all := notRun(*row)
+	return all
+}
+
+// unrun counts the rules that count and for which nothing was run, and says why.
+func (r *Report) unrun() (reason string, n int) {
+	for _, row := range r.Rules {
+		if why, all := notRun(row); all && red(row.Class) && r.counts(row) {
+			reason = why
+			n++
+		}
+	}
+	return reason, n
+}
+
 func printable(s string) string { return wire.Printable([]byte(s), 400) }
 
 // failures shows scenarios that did not pass, with both lanes.
@@ -120,7 +137,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	shown, more := 0, 0
 	for _, s := range scenarios {
 		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
-		if s.Unrun {
+		if s.Unrun || inManifest(s) {
 			continue
 		}
 		if s.Class != verdict.Errored && (!red(s.Class) || !weighs && !t.opts.Verbose) {
@@ -140,6 +157,11 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	if shown > 0 {
 		t.line("")
 	}
+}
+
+// inManifest reports whether all that a scenario found has its place in the manifest, which is told with the rules.
+func inManifest(s verdict.Scenario) bool {
+	return len(s.Findings) > 0 && !slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Line == 0 })
 }
 
 func (t *texter) scenario(s verdict.Scenario) {
@@ -198,7 +220,7 @@ func (t *texter) advice(r *Report) {
 	for _, row := range r.Rules {
 		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !all {
 			t.line("should: %s %s", row.ID, row.Text)
-			t.line("    %s", printable(row.Reason))
+			t.line("    %s", printable(r.reason(row)))
 		}
 	}
 }
@@ -207,7 +229,7 @@ func (t *texter) advice(r *Report) {
 func (t *texter) known(r *Report) {
 	for _, row := range r.Rules {
 		if row.Known {
-			t.line("known: %s %s", row.ID, printable(row.Reason))
+			t.line("known: %s %s", row.ID, printable(r.reason(row)))
 		}
 	}
 	for _, entry := range r.Summary.Stale {

@@ -29,6 +29,7 @@ func commands() []command {
 	return []command{
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
 		{name: "host", usage: "--adapter octet | -- CMD {extension} {tool} {arguments}", brief: "judge a host: our peers are its extensions", run: (*invocation).host},
+		{name: "manifest", usage: "DIR | FILE", brief: "judge a manifest alone, and start nothing", run: (*invocation).manifest},
 		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},

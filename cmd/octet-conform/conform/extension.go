@@ -41,14 +41,19 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&r.tools, "contributes-tools", nil, "tools that a manifest of the command would declare, with commas")
 	f.StringVar(&r.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
 	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
+	r.registerVerdict(f)
+	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
+	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
+}
+
+// registerVerdict registers the flags of everything that ends in a report.
+func (r *runFlags) registerVerdict(f *pflag.FlagSet) {
 	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
 	f.BoolVar(&r.strict, "strict", false, "should-rules count")
 	r.files.register(f)
 	f.StringVar(&r.knownFailing, "known-failing", "", "list of failures that do not count: a rule and what was found on each line")
 	f.BoolVar(&r.fix, "fix", false, "write what was found into the list of --known-failing")
-	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
-	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
-	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
 	f.StringVar(&r.output, "output", "text", "text, json, or github: annotations for a workflow")
 	f.BoolVar(&r.verbose, "verbose", false, "show every rule and every failing scenario")
 }
@@ -79,7 +84,7 @@ func (inv *invocation) extension() int {
 		return inv.refuse(err)
 	}
 	dirs, argv := split(f)
-	target, err := inv.target(dirs, argv, &flags)
+	target, err := inv.subject(dirs, argv, &flags)
 	if err != nil {
 		return inv.refuse(err)
 	}
@@ -91,7 +96,12 @@ func (inv *invocation) extension() int {
 	case err != nil:
 		return inv.unable(err)
 	}
-	if err := inv.publish(rep, scenarios, &flags); err != nil {
+	return inv.conclude(rep, scenarios, &flags)
+}
+
+// conclude publishes a report, mends the list of known failures if that was asked for, and returns the exit code.
+func (inv *invocation) conclude(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) int {
+	if err := inv.publish(rep, scenarios, flags); err != nil {
 		return inv.unable(err)
 	}
 	if flags.fix && rep.Summary.Exit != report.ExitUnable {
@@ -127,28 +137,54 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	if seed == 0 {
 		seed = rand.Int64N(1<<31-1) + 1
 	}
-	target.setup.Patience = steps.DefaultPatience.Scale(scale)
-	bar := inv.bar("scenarios")
 	began := time.Now()
-	scenarios, err := referee.Run(inv.ctx, referee.Options{
-		Setup: target.setup, Select: referee.Matches(flags.run), Jobs: flags.jobs, Seed: seed, Progress: bar.update,
-	})
-	bar.clear()
+	scenarios, err := inv.scenarios(target, flags, seed, scale)
 	if err != nil {
 		return nil, nil, err
 	}
 	if n := interrupted(scenarios); n > 0 {
 		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
 	}
+	run := report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}
+	return flags.report(target.subject, scenarios, run, time.Since(began)), scenarios, nil
+}
+
+// report makes the report of what a run with these flags found.
+func (r *runFlags) report(subject report.Subject, scenarios []verdict.Scenario, run report.Run, took time.Duration) *report.Report {
+	run.Strict, run.Filter = r.strict, r.run
 	in := report.Input{
-		Subject:   target.subject,
-		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
-		Rules:     verdict.Aggregate(referee.Known(), scenarios),
-		Scenarios: scenarios,
-		Duration:  time.Since(began),
+		Subject: subject, Run: run, Scenarios: scenarios, Duration: took,
+		Rules: verdict.Aggregate(referee.Known(), scenarios),
 	}
-	apply(flags.list, &in)
-	return report.New(in), scenarios, nil
+	apply(r.list, &in)
+	return report.New(in)
+}
+
+// scenarios judges the manifest, if there is one, and then, if that can be used, the extension.
+func (inv *invocation) scenarios(target *target, flags *runFlags, seed int64, scale float64) ([]verdict.Scenario, error) {
+	chosen := referee.Matches(flags.run)
+	var scenarios []verdict.Scenario
+	if target.reading != nil {
+		var err error
+		if scenarios, err = target.reading.Run(chosen); err != nil {
+			return nil, err
+		}
+	}
+	if target.setup == nil {
+		if len(scenarios) == 0 {
+			return nil, target.broken()
+		}
+		left, err := referee.LeaveOut(target.subject.API, chosen, "the manifest is broken, so the extension was not started")
+		return append(scenarios, left...), err
+	}
+	target.setup.Patience = steps.DefaultPatience.Scale(scale)
+	bar := inv.bar("scenarios")
+	started, err := referee.Run(inv.ctx, referee.Options{Setup: target.setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update})
+	bar.clear()
+	if errors.Is(err, referee.ErrNothing) && len(scenarios) > 0 {
+		err = nil
+	}
+	return append(scenarios, started...), err
 }
 
 func interrupted(scenarios []verdict.Scenario) int {

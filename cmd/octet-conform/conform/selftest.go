@@ -120,7 +120,7 @@ func (inv *invocation) example(dir string, repeat int, factor float64, jobs int)
 	runs, accused := 0, 0
 	for range repeat {
 		flags := &runFlags{scale: factor, jobs: jobs, strict: true, output: "text"}
-		target, err := inv.target([]string{dir}, nil, flags)
+		target, err := inv.subject([]string{dir}, nil, flags)
 		if err != nil {
 			return inv.refuse(err)
 		}

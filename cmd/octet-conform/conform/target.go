@@ -1,10 +1,10 @@
 package conform
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/manifestreferee"
 	"github.com/octet-dev/octet/features/profile"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/steps"
@@ -22,9 +23,10 @@ import (
 	"github.com/octet-dev/octet/runtime/manifest/launch"
 )
 
-// target is a subject that can be started.
+// target is a subject.
 type target struct {
-	setup   *steps.Setup
+	reading *manifestreferee.Reading // nil: there is no manifest
+	setup   *steps.Setup             // nil: the manifest is broken, and nothing can be started
 	subject report.Subject
 	scratch string // a directory of the run; removed behind it
 }
@@ -36,8 +38,26 @@ func (t *target) remove() {
 	}
 }
 
-// target reads what the command line names: one directory with a manifest, or a command.
+// target reads what the command line names, and fails for a manifest that is broken.
 func (inv *invocation) target(dirs, argv []string, flags *runFlags) (*target, error) {
+	t, err := inv.subject(dirs, argv, flags)
+	if err == nil && t.setup == nil {
+		return nil, t.broken()
+	}
+	return t, err
+}
+
+// broken lists what is wrong with the manifest.
+func (t *target) broken() error {
+	var faults []error
+	for _, p := range t.reading.Problems {
+		faults = append(faults, fmt.Errorf("%s:%d:%d: %s [%s]", t.reading.Path, p.Line, p.Column, p.Message, p.Rule))
+	}
+	return errors.Join(faults...)
+}
+
+// subject reads what the command line names: one directory with a manifest, or a command.
+func (inv *invocation) subject(dirs, argv []string, flags *runFlags) (*target, error) {
 	switch {
 	case len(dirs) == 1 && argv == nil:
 		if flags.api != "" || flags.tools != nil {
@@ -59,17 +79,18 @@ func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(abs, manifest.FileName())
-	m, err := readManifest(path)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, usageError(fmt.Sprintf("%q holds no %s; name the directory that holds %s", dir, manifest.FileName(), manifest.FileName()))
-	}
+	reading, err := readManifest(dir)
 	if err != nil {
 		return nil, err
 	}
-	program, err := resolve(abs, m.Entrypoint.Command)
-	if err != nil {
-		return nil, err
+	described := describe(reading)
+	described.Directory, described.Manifest = dir, filepath.Join(dir, filepath.Base(reading.Path))
+	m := reading.Manifest
+	if m == nil {
+		return &target{reading: reading, subject: described}, nil
+	}
+	if reading.ProgramErr != nil {
+		return nil, reading.ProgramErr
 	}
 	values, err := m.FlagValues(nil)
 	if err != nil {
@@ -80,7 +101,7 @@ func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error
 		return nil, err
 	}
 	x := &t.setup.Extension
-	x.Name, x.Version, x.ManifestPath = m.Name, m.Version, path
+	x.Name, x.Version, x.ManifestPath = m.Name, m.Version, reading.Path
 	x.Capabilities, x.Contributes = grants(m.Capabilities), contributions(m.Contributes)
 	for _, v := range values {
 		x.FlagValues = append(x.FlagValues, dialect.Object{"name": v.Name, "value": json.RawMessage(v.Value)})
@@ -89,12 +110,18 @@ func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error
 	for name, value := range m.Entrypoint.Env {
 		env = append(env, name+"="+value)
 	}
-	t.setup.Starter = subject.Command{Path: program, Args: m.Entrypoint.Args, Dir: x.Workspace, Env: append(env, t.variables(abs)...)}
-	t.subject = report.Subject{Name: m.Name, API: m.API, Directory: dir, Command: append([]string{program}, m.Entrypoint.Args...)}
+	t.setup.Starter = subject.Command{Path: reading.Program, Args: m.Entrypoint.Args, Dir: x.Workspace, Env: append(env, t.variables(abs)...)}
+	t.reading, t.subject = reading, described
+	t.subject.Command = append([]string{reading.Program}, m.Entrypoint.Args...)
 	if !flags.allowCalls && asksForMore(m.Capabilities) {
 		t.setup.NoCalls = fmt.Sprintf("the manifest asks for files, processes or network, so no call is made up; write %s (octet-conform init %s) or give --allow-calls", profile.FileName, dir)
 	}
 	return t, t.loadProfile(flags.profile, abs)
+}
+
+// describe is the subject of which a manifest speaks.
+func describe(r *manifestreferee.Reading) report.Subject {
+	return report.Subject{Name: r.Name, API: cmp.Or(r.API, report.UnknownAPI), Manifest: r.Path, Command: []string{}}
 }
 
 func asksForMore(c manifest.Capabilities) bool {
@@ -215,50 +242,13 @@ func (t *target) loadProfile(named, dir string) error {
 	return err
 }
 
-func readManifest(path string) (*manifest.Manifest, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
+// readManifest reads the manifest of a directory. What is no directory, or holds none, is a wrong command line.
+func readManifest(dir string) (*manifestreferee.Reading, error) {
+	r, err := manifestreferee.Directory(dir)
+	if errors.Is(err, manifestreferee.ErrNoManifest) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, usageError(fmt.Sprintf("%q holds no %s; name the directory that holds %s", dir, manifest.FileName(), manifest.FileName()))
 	}
-	defer func() { _ = f.Close() }()
-	data, err := io.ReadAll(io.LimitReader(f, manifestdoc.MaxManifestBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > manifestdoc.MaxManifestBytes {
-		return nil, fmt.Errorf("%s: the manifest is over %d bytes", path, manifestdoc.MaxManifestBytes)
-	}
-	v := manifest.Judge(data, manifest.Context{Directory: filepath.Base(filepath.Dir(path))})
-	if v.OK() {
-		return v.Manifest, nil
-	}
-	var faults []error
-	for _, p := range v.Problems {
-		if p.Severity == manifest.Error {
-			faults = append(faults, fmt.Errorf("%s:%s", path, p))
-		}
-	}
-	return nil, errors.Join(faults...)
-}
-
-// resolve finds the program of an entrypoint: a path beside the manifest, an absolute one, or a bare name
-// on PATH unless a file of that name lies beside the manifest.
-func resolve(dir, command string) (string, error) {
-	if filepath.IsAbs(command) {
-		return command, nil
-	}
-	beside := filepath.Join(dir, filepath.FromSlash(command))
-	if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
-		return beside, nil
-	}
-	if strings.ContainsAny(command, `/\`) {
-		return "", fmt.Errorf("entrypoint %q: no such file beside the manifest", command)
-	}
-	path, err := exec.LookPath(command)
-	if err != nil {
-		return "", fmt.Errorf("entrypoint %q: neither beside the manifest nor on PATH", command)
-	}
-	return filepath.Abs(path)
+	return r, err
 }
 
 func list[T ~string](items []T) []any {
