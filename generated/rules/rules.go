@@ -17633,7 +17633,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No key has an alias from an earlier name of the project: only octet_version, requires_octet, OCTET_ and octet_extension names count.",
 		Source:   "manifest 1; seed: Manifest",
-		NoPeer:   "judged on the file, before a process exists",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -17645,7 +17645,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Capability declarations are shown to the person and confine nothing: the process has all rights of the user.",
 		Source:   "manifest 1, 2.5; seed: Kernel boundary",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
@@ -18466,7 +18466,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag given twice is refused.",
 		Source:   "manifest 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18478,7 +18478,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A supplied integer is decimal and portable, a supplied string has at most 4096 bytes; anything else is refused before a process starts.",
 		Source:   "manifest 8.1, 8.2; seed: API 0.4 CLI flags",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18490,7 +18490,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag that the manifest does not declare is refused.",
 		Source:   "manifest 8.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -18807,7 +18807,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "For services an extension is its manifest name and the SHA-256 digest of the manifest's identity, never its path.",
 		Source:   "manifest 3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which identity a host gives a process and takes for authority shows inside the host alone",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -18819,7 +18819,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A process instance is an instance id made by the host and a process generation; rebuilding the host of extensions makes a new instance id.",
 		Source:   "manifest 3, 9.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which identity a host gives a process and takes for authority shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -18831,7 +18831,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "An owner is session_id, extension_instance_id and process_generation, made by the host, and no value from a model or a child is authority for it.",
 		Source:   "manifest 9.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which identity a host gives a process and takes for authority shows inside the host alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19118,7 +19118,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A resolver whose selected source changed before activation fails the launch and does not start the new one.",
 		Source:   "manifest 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19177,7 +19177,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A failed launch is an error that names the extension and the reason.",
 		Source:   "manifest 4.3; manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19189,7 +19189,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "At most 256 diagnostics of at most 8 KiB each and 256 KiB together are kept; the oldest are dropped and counted.",
 		Source:   "manifest 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/diagnostic",
 	},
 	{
@@ -19201,7 +19201,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A diagnostic that is too long is cut on a character boundary and ends with a newline and a mark that says so.",
 		Source:   "manifest 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/diagnostic",
 	},
 	{
@@ -19213,7 +19213,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A message for a contribution that the manifest does not declare is refused with a diagnostic.",
 		Source:   "manifest 2.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19225,7 +19225,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A call of the host for an item that the manifest does not declare fails with the extension's name, the kind and the item.",
 		Source:   "manifest 2.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19237,7 +19237,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A protocol error, an over-long message, a timeout, a cancellation, a closed process, an error answer and a failed launch each have a text of their own that names extension or method.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19633,7 +19633,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No CPU, memory, descriptor or process limit is imposed on an extension.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the absence of a limit is seen by no extension that stays within reason",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19657,7 +19657,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "doctor, sessions, migrate and extension commands and the native host never start an extension.",
 		Source:   "manifest 7, 12.1; seed: Kernel boundary",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
@@ -19777,7 +19777,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A launch or handshake that fails leaves the extension parked with a diagnostic and the host running.",
 		Source:   "manifest 7, 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a diagnostic is told to the person, and no wire carries it",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19801,7 +19801,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The environment of an extension is built from an empty one: the allowed host variables that are set, then entrypoint.env, then brokered variables, then the six OCTET_ variables; later ones win.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "runtime/manifest/launch",
 	},
 	{
@@ -19813,7 +19813,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Provider keys, application tokens, LD_ and DYLD_ variables, values of .env files and PYTHONPATH never pass from the host to an extension.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "runtime/manifest/launch",
 	},
 	{
@@ -19825,7 +19825,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A brokered variable is copied only when it is declared, set and not empty.",
 		Source:   "manifest 2.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "runtime/manifest/launch",
 	},
 	{
@@ -19837,7 +19837,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The value of a brokered variable is neither logged nor put into initialize.",
 		Source:   "manifest 2.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19849,7 +19849,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension is started with three pipes, its manifest arguments unchanged, no shell and no expansion.",
 		Source:   "manifest 2.4, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19861,7 +19861,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension is the leader of a process group of its own, on Windows of a job object.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "process",
 	},
 	{
@@ -19873,7 +19873,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A busy executable is tried again up to 4 times, after 10, 20, 30 and 40 ms.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "settled before a process exists",
 		ProvenBy: "process",
 	},
 	{
@@ -19885,7 +19885,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Giving up the last handle of an extension kills its process group, and so does the end of its host.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "process",
 	},
 	{
@@ -19897,7 +19897,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "OCTET_EXTENSION_SCRATCH is a fresh directory of the host for each process generation.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19909,7 +19909,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A script is run by its first line and its execute bit; there is no interpreter key.",
 		Source:   "manifest 2.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what the system does with the file of an entry point is no choice of a host that starts it as it is",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19943,7 +19943,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A legacy_resident or session runtime starts with a session binding.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19955,7 +19955,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Every isolated resident stops when its session binding is released.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19967,7 +19967,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A lazy_resident runtime starts only on explicit activation by the host.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19979,7 +19979,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A oneshot runtime lives for one operation.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19991,7 +19991,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A shared runtime survives a compatible rebuild until host shutdown or a change of the catalog.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20003,7 +20003,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Sharing needs a canonical workspace, one trust partition, the manifest's opt-in, an equal content digest and an entrypoint that was verified beside the manifest.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20015,7 +20015,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A command found only in PATH is never shared, and ordinary host and Serve share no process.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20027,7 +20027,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A changed source or catalog retires shared processes.",
 		Source:   "manifest 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which session binds a process, and who shares it, shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20039,7 +20039,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "At most 128 events of one extension wait for their consumer; further ones are dropped and counted.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what waits inside a host, and what it drops, shows inside the host alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20051,7 +20051,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A request of the host ends after 30 s unless a shorter deadline belongs to it.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20063,7 +20063,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A cancelled request that is not answered within 2 s ends the generation.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20075,7 +20075,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "stderr is drained all the time, a line of it is bounded by the message limit, and what is kept of it is bounded.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
 		ProvenBy: "process",
 	},
 	{
@@ -20087,7 +20087,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "At most 8 requests of one extension are worked on at once.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what waits inside a host, and what it drops, shows inside the host alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20099,7 +20099,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s, and a lifecycle notification within 250 ms.",
 		Source:   "manifest 9.2; S01",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
 		ProvenBy: "host",
 	},
 	{
@@ -20111,7 +20111,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The contexts of one turn have at most 256 KiB together, a label at most 1024 bytes, and at most 256 items are pending.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what waits inside a host, and what it drops, shows inside the host alone",
 		ProvenBy: "host/service/promptcontext",
 	},
 	{
@@ -20123,7 +20123,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A prompt for input has at most 16 KiB, its answer at most 256 KiB, and a lifecycle reason or parked error text at most 4 KiB.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what waits inside a host, and what it drops, shows inside the host alone",
 		ProvenBy: "host/service",
 	},
 	{
@@ -20135,7 +20135,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Closing stdin is no orderly end: it is asked for with shutdown.",
 		Source:   "manifest 9.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about shutdown",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20147,7 +20147,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "shutdown is awaited for 2 s, the exit for another 2 s whether or not it was answered, and then the process group is ended.",
 		Source:   "manifest 9.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about shutdown",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20159,7 +20159,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "All extensions of a product are shut down in parallel within 3 s, and leftovers are killed.",
 		Source:   "manifest 9.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "it takes a product with several extensions, and an adapter starts one",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20171,7 +20171,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A coordinated exit on a signal takes at most 1.4 s, may cut the stages short and kills every registered group at its end.",
 		Source:   "manifest 9.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "it takes a product with several extensions, and an adapter starts one",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20183,7 +20183,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A process that is alive is asked for no sign of life.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "that nothing is sent to a process at rest takes minutes of real time to see",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20195,7 +20195,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Message, queue, request, concurrency and process-tree bounds are no sandbox and are not shown as one.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/start_nothing.txtar",
 	},
 	{
@@ -20207,7 +20207,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Supervision begins behind one successful initialize; a first launch or handshake that fails parks the extension at generation 0 and is not tried again.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20219,7 +20219,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An unexpected exit or a failed transport removes the tools of the extension, sets its state to backoff and starts a candidate first.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20231,7 +20231,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The pause before attempt n is drawn evenly from 0 to the smaller of 30 s and 250 ms times 2 to the power n-1.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20243,7 +20243,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "8 failed attempts or a permanent error - an invalid manifest, an unsupported API, a needed re-registration - park the extension.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20255,7 +20255,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "30 s of unbroken readiness set the count of attempts back.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20278,7 +20278,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A parked supervisor resumes when a manual reload makes a new generation.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20290,7 +20290,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Interrupted unsafe work is never replayed.",
 		Source:   "manifest 9.4; seed: Lifecycle and reload",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20302,7 +20302,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Shutdown stops supervision.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20314,7 +20314,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A full rebuild of the product resets parking and the history of attempts.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "supervision goes on for minutes of real time, and its counts show inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20326,7 +20326,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The status tells generation, API, negotiated features, pending requests, health and a bounded last error.",
 		Source:   "manifest 9.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20338,7 +20338,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The states of health are initializing, ready, draining, stopped, backoff and parked.",
 		Source:   "manifest 9.4; manifest op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20350,7 +20350,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions reload replaces running processes; /reload repeats discovery and rebuilds the product at a safe boundary.",
 		Source:   "manifest 9.5, 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20362,7 +20362,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Manual and supervised reloads take the same lock, which checks the generation.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20374,7 +20374,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate is started and fully initialized while the old process stays in service.",
 		Source:   "manifest 9.5; seed: Lifecycle and reload",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20386,7 +20386,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate that fails to launch, to initialize or to match contributions is killed and the old process kept.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20398,7 +20398,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A candidate matches when dynamic_tools is there on both sides or on neither, commands, hooks and ui are equal, and without dynamic_tools the tools too.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20410,7 +20410,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A mismatch is reported as changed contributions of the named extension, with the advice to rebuild.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20422,7 +20422,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Behind acceptance the old generation admits nothing, drains to a bounded deadline, has the rest cancelled, emits its terminal lifecycle events and is shut down.",
 		Source:   "manifest 9.5; seed: Lifecycle and reload",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20434,7 +20434,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "New calls pass to the candidate in one step; it receives the lifecycle state and starts its tool catalog at epoch 0.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20446,7 +20446,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Confirmations, progress, artifacts, approvals and secret look-ups never cross generations.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/service",
 	},
 	{
@@ -20458,7 +20458,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A reload reports the new generation and whether the process before it ended orderly.",
 		Source:   "manifest 9.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20470,7 +20470,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A drain lasts as long as an ordinary request or a shorter fixed bound.",
 		Source:   "manifest op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20482,7 +20482,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A reload under safe mode leaves stopped extensions stopped.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a reload needs a person at a terminal, and which generation is in service shows inside the host alone",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20494,7 +20494,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers agent_sessions to octet-subagents alone.",
 		Source:   "manifest 9.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20506,7 +20506,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers neither approvals nor secrets.",
 		Source:   "manifest 9.7; seed: Transport contract",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -20518,7 +20518,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with mcp_SERVER_, hyphens as underscores.",
 		Source:   "manifest 9.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -20552,7 +20552,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every other extension gets no treatment of its own.",
 		Source:   "manifest 9.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -21029,7 +21029,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions toggles the user's enabled_extensions entry and never writes a grant.",
 		Source:   "manifest 12.2; seed: Layout and discovery",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a menu, which needs a person at a terminal",
 		ProvenBy: "host/activation",
 	},
 	{
@@ -21041,7 +21041,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The menu is read-only, and says which source decides, where project, environment or command line take part in the activation.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a menu, which needs a person at a terminal",
 		ProvenBy: "host/activation",
 	},
 	{
@@ -21053,7 +21053,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The menu checks precedence again before each write.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a menu, which needs a person at a terminal",
 		ProvenBy: "host/activation",
 	},
 	{
@@ -21065,7 +21065,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled bundle that is unavailable can only be disabled.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a menu, which needs a person at a terminal",
 		ProvenBy: "host/activation",
 	},
 	{
@@ -21077,7 +21077,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Enabling fails closed when trust could change the selected source or tool names collide; disabling fails closed when it would remove a tool that is explicitly required.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a menu, which needs a person at a terminal",
 		ProvenBy: "host/activation",
 	},
 	{
@@ -21089,7 +21089,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "/extensions status shows for each extension identity, source, digests, enabled, trusted and running state, API, negotiated features, compatibility, health and contributions, and grants to copy where trust is missing.",
 		Source:   "manifest 12.2; manifest op 18; manifest op 19; seed: Layout and discovery",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
@@ -21101,7 +21101,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Tools and commands are shown from the manifest before the start and from the live catalog behind it.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
@@ -21113,7 +21113,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Two extensions may use one command name; an action runs the command of the manifest it belongs to.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
@@ -21136,7 +21136,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "/extensions inspect agent-session: shows a transcript of a child of the current parent for reading only, and /extensions action runs a validated presentation action.",
 		Source:   "manifest 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/chat_surface.txtar",
 	},
 	{
@@ -21184,7 +21184,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Structured content of a tool is kept as native detail and not shown to the model.",
 		Source:   "manifest 13",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what reaches the model and the store shows inside the host alone",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -21232,7 +21232,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The host owns conversations, sessions and persistence of tool results, permissions and approvals, supervision and cleanup; extensions own the behaviour of their domain.",
 		Source:   "seed: Kernel boundary",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what reaches the model and the store shows inside the host alone",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -21244,7 +21244,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The native host discovers extensions and reports diagnostics and never starts one.",
 		Source:   "manifest 14; seed: Kernel boundary",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21256,7 +21256,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Its frames are UTF-8 JSON objects, one a line, of at most 1048576 bytes with the newline, in both directions.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21268,7 +21268,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every request and event carries protocol_version 1; ids have at most 128 bytes of letters, digits, dots, underscores, colons and hyphens.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21280,7 +21280,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The seq of the events of one request starts at 1 and grows by exactly 1.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21292,7 +21292,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Requests are strict objects, handled one at a time; events may carry members that a consumer does not know.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21304,7 +21304,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Bad input gives a bounded protocol_error, the rest of that line is dropped, and reading goes on; an answer that is too large becomes a terminal protocol_error.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21316,7 +21316,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "End of file is a clean exit, behind a shutdown answer that is still owed.",
 		Source:   "manifest 14.1",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21328,7 +21328,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The commands are hello, models, run and shutdown, and each ends with one terminal event.",
 		Source:   "manifest 14.2",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21340,7 +21340,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "extension_paths, enabled_extensions and trusted_extensions of a run serve discovery and diagnostics alone.",
 		Source:   "manifest 14.2",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21352,7 +21352,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The optional fields of a run keep their bounds: 512 KiB system_prompt and prompt, 256 KiB prompt_display_text, 256 messages and 2 MiB of history, 12 media of which 8 images and 4 audio.",
 		Source:   "manifest 14.2",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21364,7 +21364,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A run gives accepted, started, its streaming events, settled and exactly one final_result of status completed, blocked or error.",
 		Source:   "manifest 14.3",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21376,7 +21376,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The policy of the native host is controlled: no run opts into unsafe_host, confirmations are denied and inputs cancelled.",
 		Source:   "manifest 14.3",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "host/nativehost",
 	},
 	{
@@ -21388,7 +21388,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The native host has no abort command: whoever aborts ends its process group, and on HUP, INT, QUIT and TERM it cleans up and exits with 128 plus the signal.",
 		Source:   "manifest 14.3",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "cmd/octet/cli",
 	},
 	{
@@ -21400,7 +21400,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--mode rpc is a protocol of its own: neither the native host nor an extension wire.",
 		Source:   "manifest 10",
-		NoPeer:   "binds the native host, which an extension run does not judge",
+		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "testscripts/host.txtar",
 	},
 }
