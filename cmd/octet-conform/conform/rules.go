@@ -2,12 +2,13 @@ package conform
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/octet-dev/octet/features"
-	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/ledger"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/vectors"
@@ -23,25 +24,27 @@ func (inv *invocation) list() int {
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	scenarios, err := features.Scenarios()
+	proofs, err := ledger.Proofs()
 	if err != nil {
 		return inv.unable(err)
 	}
-	count := map[string]int{}
-	for _, s := range scenarios {
-		for _, id := range s.Rules {
-			count[id]++
-		}
-	}
 	w := tabwriter.NewWriter(inv.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RULE\tLEVEL\tROLE\tAPI\tSCENARIOS\tTEXT")
+	fmt.Fprintln(w, "RULE\tLEVEL\tROLE\tAPI\tSCENARIOS\tFAULTY\tTEXT")
 	n := 0
 	for _, r := range rulebook.All() {
 		if *api != "" && !rulebook.Binds(r, *api) || *level != "" && string(r.Level) != *level || *role != "" && r.Role != *role || !chosen(r, f.Args()) {
 			continue
 		}
 		n++
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, r.Role, strings.Join(r.Versions, ","), count[r.ID], r.Text)
+		p := proofs[r.ID]
+		if p == nil {
+			p = &ledger.Proof{}
+		}
+		scenarios := strconv.Itoa(len(p.Scenarios))
+		if p.Heard {
+			scenarios = "all" // every frame of every scenario is judged by it
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%d\t%s\n", r.ID, r.Level, r.Role, strings.Join(r.Versions, ","), scenarios, len(p.Faulty), r.Text)
 	}
 	if n == 0 {
 		return inv.wrong("no rule matches; 'octet-conform list' shows all")
@@ -78,17 +81,17 @@ func (inv *invocation) explain() int {
 		}
 		return inv.wrong("rule %q does not exist; %s", f.Arg(0), hint)
 	}
-	scenarios, err := features.Scenarios()
+	proofs, err := ledger.Proofs()
 	if err != nil {
 		return inv.unable(err)
 	}
 	fmt.Fprintf(inv.stdout, "%s  %s, binds the %s on API %s\n\n%s\n\nSource: %s\n", r.ID, r.Level, r.Role, strings.Join(r.Versions, ", "), r.Text, r.Source)
-	inv.proofs(r, scenarios)
+	inv.proofs(r, proofs[r.ID])
 	return report.ExitClean
 }
 
 // proofs prints what proves a rule and what shows that the proof can fail.
-func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
+func (inv *invocation) proofs(r rulebook.Rule, p *ledger.Proof) {
 	w := inv.stdout
 	if r.NoPeer != "" {
 		fmt.Fprintf(w, "\nNo faulty peer can break it: %s.\n", r.NoPeer)
@@ -99,30 +102,26 @@ func (inv *invocation) proofs(r rulebook.Rule, scenarios []features.Scenario) {
 	if r.Unproven != "" {
 		fmt.Fprintf(w, "\nNothing proves it yet: %s.\n", r.Unproven)
 	}
-	printed := map[string]bool{}
-	for _, s := range scenarios {
-		line := fmt.Sprintf("  %s (%s)", s.Name, s.File)
-		if !slices.Contains(s.Rules, r.ID) || printed[line] {
-			continue
+	if p != nil {
+		if p.Heard {
+			fmt.Fprint(w, "\nEvery frame of every scenario is judged by it.\n")
 		}
-		if len(printed) == 0 {
-			fmt.Fprint(w, "\nScenarios:\n")
+		title(w, "Scenarios", len(p.Scenarios))
+		for _, s := range p.Scenarios {
+			fmt.Fprintf(w, "  %s (%s)\n", s.Name, s.File)
 		}
-		printed[line] = true
-		fmt.Fprintln(w, line)
-	}
-	first := true
-	for _, f := range faultypeer.Faults() {
-		if f.Rule != r.ID {
-			continue
+		title(w, "What breaks it", len(p.Faulty))
+		for _, f := range p.Faulty {
+			fmt.Fprintf(w, "  %s: a %s that %s\n", f.Name, f.Kind, f.Doc)
 		}
-		if first {
-			fmt.Fprint(w, "\nFaulty peers that break it:\n")
-			first = false
-		}
-		fmt.Fprintf(w, "  %s: a peer that %s\n", f.Name, f.Doc)
 	}
 	inv.vectorsOf(r)
+}
+
+func title(w io.Writer, text string, n int) {
+	if n > 0 {
+		fmt.Fprintf(w, "\n%s:\n", text)
+	}
 }
 
 // maxIDs bounds the ids of vectors in one line.

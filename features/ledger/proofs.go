@@ -1,0 +1,85 @@
+// Package ledger tells of each rule what proves it, what shows that the proof can fail, and what was found about
+// it in runs.
+package ledger
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultyhost"
+	"github.com/octet-dev/octet/features/faultymanifest"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/hostmonitor"
+	"github.com/octet-dev/octet/features/monitor"
+)
+
+// Proof is what stands behind one rule.
+type Proof struct {
+	Scenarios []Scenario // each name and file once
+	Faulty    []Faulty
+	Heard     bool // judged in every frame of every scenario
+}
+
+// Scenario is one that proves a rule. The rows of an outline are one.
+type Scenario struct{ Name, File string }
+
+// Faulty is a program, or a manifest, that breaks a rule.
+type Faulty struct {
+	Kind string // KindPeer, KindHost or KindManifest
+	Name string
+	Doc  string // behind "a peer that"
+}
+
+// The kinds of what is faulty.
+const (
+	KindPeer     = "peer"
+	KindHost     = "host"
+	KindManifest = "manifest"
+)
+
+// Proofs are those of every rule that has any, by its id.
+var Proofs = sync.OnceValues(proofs)
+
+func proofs() (map[string]*Proof, error) {
+	all := map[string]*Proof{}
+	at := func(id string) *Proof {
+		if all[id] == nil {
+			all[id] = &Proof{}
+		}
+		return all[id]
+	}
+	for _, list := range []func() ([]features.Scenario, error){features.Scenarios, features.HostScenarios, features.ManifestScenarios} {
+		scenarios, err := list()
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range scenarios {
+			for _, id := range s.Rules {
+				if p, named := at(id), (Scenario{s.Name, s.File}); !slices.Contains(p.Scenarios, named) {
+					p.Scenarios = append(p.Scenarios, named)
+				}
+			}
+		}
+	}
+	for _, f := range faultypeer.Faults() {
+		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindPeer, f.Name, f.Doc})
+	}
+	for _, f := range faultyhost.Faults() {
+		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindHost, f.Name, f.Doc})
+	}
+	for _, f := range faultymanifest.Faults() {
+		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindManifest, f.Name, f.Doc})
+	}
+	for _, api := range dialect.Versions() {
+		d, err := dialect.For(api)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range append(monitor.Rules(d), hostmonitor.Rules(d)...) {
+			at(id).Heard = true
+		}
+	}
+	return all, nil
+}
