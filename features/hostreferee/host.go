@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -16,20 +17,32 @@ const maxOutput = 1 << 20
 // startedHost is a running adapter.
 type startedHost struct {
 	cmd            *exec.Cmd
+	stdin          io.WriteCloser // of a conversation; nil for a call
 	stdout, stderr bounded
-	ended          chan error
+	ended          chan struct{} // closed behind its end
+	err            error         // of the end; to be read behind it
 }
 
-func startHost(argv []string, dir string, env []string) (*startedHost, error) {
-	h := &startedHost{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
+// startHost starts a host. One that is talked with has a pipe for its input.
+func startHost(argv []string, dir string, env []string, talks bool) (*startedHost, error) {
+	h := &startedHost{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan struct{})}
 	h.cmd.Dir, h.cmd.Env = dir, env
 	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
+	if talks {
+		var err error
+		if h.stdin, err = h.cmd.StdinPipe(); err != nil {
+			return nil, err
+		}
+	}
 	// What a host leaves behind may hold its streams open; it is not waited for.
 	h.cmd.WaitDelay = time.Second
 	if err := h.cmd.Start(); err != nil {
 		return nil, err
 	}
-	go func() { h.ended <- h.cmd.Wait() }()
+	go func() {
+		defer close(h.ended)
+		h.err = h.cmd.Wait()
+	}()
 	return h, nil
 }
 
@@ -39,22 +52,21 @@ func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <
 	deadline := time.NewTimer(limit)
 	defer deadline.Stop()
 	for {
-		var err error
 		select {
 		case <-interrupt:
 			_ = h.cmd.Process.Signal(os.Interrupt)
 			continue
 		case <-ctx.Done():
 			_ = h.cmd.Process.Kill()
-			err = <-h.ended
+			<-h.ended
 		case <-deadline.C:
 			r.hung = true
 			_ = h.cmd.Process.Kill()
-			err = <-h.ended
-		case err = <-h.ended:
+			<-h.ended
+		case <-h.ended:
 		}
 		var exit *exec.ExitError
-		if errors.As(err, &exit) {
+		if errors.As(h.err, &exit) {
 			r.code = exit.ExitCode()
 		}
 		r.stdout, r.stderr = h.stdout.String(), h.stderr.String()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/actor"
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultyhost"
 	"github.com/octet-dev/octet/features/faultypeer"
@@ -40,6 +41,8 @@ func TestMain(m *testing.M) {
 				}
 			}
 			os.Exit(faultypeer.Run(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
+		case "actor":
+			os.Exit(actor.Run(context.Background(), os.Args[2], os.Stdin, os.Stdout, os.Stderr))
 		case "faulty-host":
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()

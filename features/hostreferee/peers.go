@@ -20,12 +20,14 @@ type Facts struct {
 	PID       int      `json:"pid"`
 	Directory string   `json:"directory"`
 	Env       []string `json:"env"`
+	Args      []string `json:"args"`
 }
 
 // peer is one start of the extension.
 type peer struct {
 	facts  Facts
 	frames []wire.Frame
+	came   []time.Time // when the referee heard of each frame
 	found  []tap.Finding
 	gone   bool // the peer's end of the connection is closed
 }
@@ -109,8 +111,10 @@ func (p *peers) read(conn net.Conn, one *peer) {
 		found := judge.Observe(f)
 		p.mu.Lock()
 		one.frames = append(one.frames, f)
+		one.came = append(one.came, time.Now())
 		one.found = append(one.found, found...)
 		watcher := p.watcher
+		p.changed.Broadcast()
 		p.mu.Unlock()
 		if watcher != nil {
 			watcher(f)
@@ -163,6 +167,35 @@ func (p *peers) settle(grace time.Duration) {
 	}
 }
 
+// bump wakes those who wait: something has changed that peers know nothing of.
+func (p *peers) bump() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.changed.Broadcast()
+}
+
+// await waits until something is so, for a while at most, and reports whether it is. The condition is looked at
+// behind every frame, every end of a peer and every bump.
+func (p *peers) await(limit time.Duration, is func(all []*peer) bool) bool {
+	late := false
+	timer := time.AfterFunc(limit, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.changed.Broadcast()
+	})
+	defer timer.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !is(p.all) {
+		if late {
+			return false
+		}
+		p.changed.Wait()
+	}
+	return true
+}
+
 // list returns the peers as they are now; one that is not gone goes on behind it.
 func (p *peers) list() []peer {
 	p.mu.Lock()
@@ -193,7 +226,7 @@ func Report(address string) (net.Conn, error) {
 	}
 	dir, err := os.Getwd()
 	if err == nil {
-		err = json.NewEncoder(conn).Encode(Facts{PID: os.Getpid(), Directory: dir, Env: os.Environ()})
+		err = json.NewEncoder(conn).Encode(Facts{PID: os.Getpid(), Directory: dir, Env: os.Environ(), Args: os.Args})
 	}
 	if err != nil {
 		_ = conn.Close()

@@ -80,6 +80,7 @@ type beganKey struct{}
 func (r *run) scenario(sc *godog.ScenarioContext) {
 	register(sc)
 	registerAsks(sc)
+	registerTalk(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil {
 			return ctx, godog.ErrSkip

@@ -36,6 +36,7 @@ const (
 type Setup struct {
 	Dialect dialect.Dialect
 	Adapter []string // program and arguments, with placeholders
+	Talk    *Talk    // nil: the host holds no conversations
 	Env     []string // changes to our environment for the host: NAME=value sets, NAME alone removes
 	Self    string   // a program that plays peers when it is called with host-peer; absolute
 	// Wait bounds a host that hangs; Grace what may be left of an extension once the host has ended.
@@ -57,6 +58,7 @@ type world struct {
 
 	peers *peers
 	host  *hostRun
+	talk  *talk // nil where the host is not talked with
 
 	asking asking
 }
@@ -134,7 +136,7 @@ func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.
 			PlaceExtension, filepath.Join(w.root, extensionName), PlaceTool, tool, PlaceArguments, arguments,
 		).Replace(argv[i])
 	}
-	h, err := startHost(argv, w.root, append(slices.Clone(w.setup.Env), canary+"=seen"))
+	h, err := startHost(argv, w.root, append(slices.Clone(w.setup.Env), canary+"=seen"), false)
 	if err != nil {
 		return errored("%v", err)
 	}
@@ -187,6 +189,7 @@ func (w *world) findings() []tap.Finding {
 }
 
 func (w *world) close() {
+	w.endTalk()
 	w.peers.close()
 	// What a subject left open is the system's to clean up.
 	_ = os.RemoveAll(w.root)

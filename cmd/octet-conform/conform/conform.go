@@ -42,6 +42,7 @@ func commands() []command {
 		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},
 		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
 		{name: "host-peer", hidden: true, run: (*invocation).hostPeer},
+		{name: "actor", usage: "PART.json", hidden: true, run: (*invocation).actor},
 		{name: "nothing", hidden: true, run: (*invocation).nothing},
 	}
 }

@@ -3,6 +3,7 @@ package conform
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -22,16 +23,11 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 )
 
-// adapters are those of hosts that are known, by name.
-var adapters = map[string][]string{
-	"octet": {"octet", "tool", "call", hostreferee.PlaceExtension, hostreferee.PlaceTool, "--json", hostreferee.PlaceArguments},
-}
-
 // host judges a host: our peers are the extensions that it loads.
 func (inv *invocation) host() int {
 	var flags runFlags
 	f := inv.flags()
-	adapter := f.String("adapter", "", "adapter of a host that is known: octet")
+	adapter := f.String("adapter", "", "how the host is told what to do: the name of a host that is known (octet), or a file; see docs/guide/hosts.md")
 	registerHost(f, &flags)
 	if code, ok := inv.parse(f); !ok {
 		return code
@@ -40,7 +36,7 @@ func (inv *invocation) host() int {
 		return inv.wrong("%v", err)
 	}
 	before, argv := split(f)
-	argv, err := chooseAdapter(*adapter, before, argv)
+	told, err := chooseAdapter(*adapter, before, argv)
 	if err != nil {
 		return inv.refuse(err)
 	}
@@ -59,7 +55,7 @@ func (inv *invocation) host() int {
 	}
 	exit := report.ExitClean
 	for _, api := range versions {
-		code := inv.hostOn(api, argv, &flags)
+		code := inv.hostOn(api, told, &flags)
 		if code != report.ExitClean && exit != report.ExitFindings {
 			exit = code
 		}
@@ -80,38 +76,55 @@ func registerHost(f *pflag.FlagSet, flags *runFlags) {
 	f.BoolVar(&flags.verbose, "verbose", false, "show every rule and every failing scenario")
 }
 
-// chooseAdapter settles the command that runs the host.
-func chooseAdapter(name string, before, argv []string) ([]string, error) {
-	known, found := adapters[name]
+// chooseAdapter settles how the host is told what to do.
+func chooseAdapter(name string, before, argv []string) (*hostreferee.Adapter, error) {
+	adapter := &hostreferee.Adapter{Call: argv}
 	switch {
 	case len(before) > 0:
 		return nil, usageError(fmt.Sprintf("unexpected argument %q; the command of a host stands behind --", before[0]))
-	case name != "" && !found:
-		return nil, usageError(fmt.Sprintf("--adapter is %q; use octet, or put the command of the host behind --", name))
 	case name != "" && argv != nil:
 		return nil, usageError("--adapter and a command behind -- exclude each other; use one of them")
-	case name != "":
-		argv = slices.Clone(known)
-	case len(argv) == 0:
+	case name == "" && len(argv) == 0:
 		return nil, usageError("host wants the command of a host behind --, in which {extension}, {tool} and {arguments} stand for what it is to do")
+	case name == "":
+		if detail := hostreferee.CheckCall(argv); detail != "" {
+			return nil, usageError(detail + "; see 'octet-conform host --help'")
+		}
+	case slices.Contains(hostreferee.ReadyAdapters(), name):
+		known, err := hostreferee.ReadyAdapter(name)
+		if err != nil {
+			return nil, err
+		}
+		adapter = known
+	default:
+		read, err := hostreferee.LoadAdapter(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, usageError(fmt.Sprintf("--adapter is %q, which is no file; name one, use %s, or put the command of the host behind --",
+				name, strings.Join(hostreferee.ReadyAdapters(), ", ")))
+		}
+		if err != nil {
+			return nil, err
+		}
+		adapter = read
 	}
-	for _, place := range []string{hostreferee.PlaceExtension, hostreferee.PlaceTool} {
-		if !slices.ContainsFunc(argv, func(word string) bool { return strings.Contains(word, place) }) {
-			return nil, usageError(fmt.Sprintf("the command does not say where %s goes; see 'octet-conform host --help'", place))
+	commands := [][]string{adapter.Call}
+	if adapter.Talk != nil {
+		commands = append(commands, adapter.Talk.Command)
+	}
+	for _, argv := range commands {
+		program, err := exec.LookPath(argv[0])
+		if err == nil {
+			argv[0], err = filepath.Abs(program)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("command %q: %w", argv[0], cause(err))
 		}
 	}
-	program, err := exec.LookPath(argv[0])
-	if err == nil {
-		argv[0], err = filepath.Abs(program)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("command %q: %w", argv[0], cause(err))
-	}
-	return argv, nil
+	return adapter, nil
 }
 
 // hostOn judges a host on one version.
-func (inv *invocation) hostOn(api string, argv []string, flags *runFlags) int {
+func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *runFlags) int {
 	d, err := dialect.For(api)
 	if err != nil {
 		return inv.unable(err)
@@ -129,7 +142,7 @@ func (inv *invocation) hostOn(api string, argv []string, flags *runFlags) int {
 	bar := inv.bar("scenarios")
 	began := time.Now()
 	scenarios, err := hostreferee.Run(inv.ctx, hostreferee.Options{
-		Setup:  &hostreferee.Setup{Dialect: d, Adapter: argv, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
+		Setup:  &hostreferee.Setup{Dialect: d, Adapter: adapter.Call, Talk: adapter.Talk, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
 		Select: referee.Matches(flags.run), Jobs: flags.jobs, Seed: seed, Progress: bar.update,
 	})
 	bar.clear()
@@ -142,7 +155,7 @@ func (inv *invocation) hostOn(api string, argv []string, flags *runFlags) int {
 		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
 	}
 	in := report.Input{
-		Subject:   report.Subject{Name: filepath.Base(argv[0]), API: api, Command: argv},
+		Subject:   report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call},
 		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
 		Rules:     verdict.Aggregate(referee.Known(), scenarios),
 		Scenarios: scenarios,

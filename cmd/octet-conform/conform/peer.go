@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/octet-dev/octet/features/actor"
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/report"
@@ -36,6 +37,19 @@ func (inv *invocation) faultyPeer() int {
 		}
 	}
 	return faultypeer.Run(inv.ctx, cfg, inv.stdin, inv.stdout, inv.stderr)
+}
+
+// actor is an extension of a conversation with a host: it plays the part that is in a file.
+func (inv *invocation) actor() int {
+	f := inv.flags()
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 1 {
+		return inv.wrong("actor needs the file with its part")
+	}
+	signal.Ignore(syscall.SIGPIPE)
+	return actor.Run(inv.ctx, f.Arg(0), inv.stdin, inv.stdout, inv.stderr)
 }
 
 // holdTime is how long a process that stands for a forgotten descendant lives at most.

@@ -1,0 +1,507 @@
+package hostreferee
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cucumber/godog"
+
+	"github.com/octet-dev/octet/features/actor"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/generated/wirejson"
+)
+
+// registerTalk binds the phrases of conversations to the world of the scenario.
+func registerTalk(sc *godog.ScenarioContext) {
+	of := func(ctx context.Context) *world { return ctx.Value(worldKey{}).(*world) }
+	none := func(expr string, do func(*world, context.Context) error) {
+		sc.Step("^"+expr+"$", func(ctx context.Context) error { return do(of(ctx), ctx) })
+	}
+	one := func(expr string, do func(*world, string) error) {
+		sc.Step("^"+expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), a) })
+	}
+	two := func(expr string, do func(w *world, a, b string) error) {
+		sc.Step("^"+expr+"$", func(ctx context.Context, a, b string) error { return do(of(ctx), a, b) })
+	}
+	three := func(expr string, do func(w *world, a, b, c string) error) {
+		sc.Step("^"+expr+"$", func(ctx context.Context, a, b, c string) error { return do(of(ctx), a, b, c) })
+	}
+	table := func(expr string, do func(w *world, a string, t *godog.Table) error) {
+		sc.Step("^"+expr+"$", func(ctx context.Context, a string, t *godog.Table) error { return do(of(ctx), a, t) })
+	}
+	table(`an extension "([^"]+)" that answers`, (*world).castAnswers)
+	table(`the extension "([^"]+)" answers from its next start on`, (*world).recast)
+	one(`an extension "([^"]+)"`, func(w *world, name string) error { _, err := w.plays(name); return err })
+	three(`the extension "([^"]+)" (declares|selects|leaves|subscribes to|lists) (.+)`, (*world).castHas)
+	one(`the model says "([^"]*)"`, func(w *world, text string) error { return w.modelWill(modelTurn{text: text}) })
+	one(`the model fails with (\d+)`, (*world).modelFails)
+	none(`the model does not answer`, func(w *world, _ context.Context) error { return w.modelWill(modelTurn{holds: true}) })
+	two(`the model calls the tool "([^"]+)"(?: with (.+))?`, (*world).modelCalls)
+
+	one(`the host is given the prompt "([^"]*)"`, func(w *world, text string) error {
+		return w.line("say something to the model", w.talking().Prompt, PlaceText, text)
+	})
+	two(`the host runs the command "([^"]+)"(?: with "([^"]*)")?`, func(w *world, command, arguments string) error {
+		return w.line("execute a command of an extension", w.talking().CommandLine, PlaceCommand, command, PlaceArguments, arguments)
+	})
+	one(`the host reloads "([^"]+)"`, func(w *world, name string) error {
+		return w.line("reload an extension", w.talking().Reload, PlaceName, name)
+	})
+	none(`the host begins another conversation`, func(w *world, _ context.Context) error {
+		return w.line("begin another conversation", w.talking().New)
+	})
+	none(`the host sums the conversation up`, func(w *world, _ context.Context) error {
+		return w.line("sum a conversation up", w.talking().Compact)
+	})
+	none(`the host ends`, (*world).ends)
+	none(`the host is interrupted`, func(w *world, _ context.Context) error {
+		if w.talk == nil || w.talk.host == nil {
+			return errored("the host has not been started")
+		}
+		// One that is gone is not interrupted.
+		_ = w.talk.host.cmd.Process.Signal(os.Interrupt)
+		return nil
+	})
+	three(`"([^"]+)" is asked "([^"]+)"(?: for the (\d+)(?:st|nd|rd|th) time)?`, (*world).isAsked)
+	none(`the model is asked`, func(w *world, _ context.Context) error { return w.modelIsAsked("1") })
+	one(`the model is asked for the (\d+)(?:st|nd|rd|th) time`, (*world).modelIsAsked)
+
+	three(`"([^"]+)" was (never|once|\d+ times) asked "([^"]+)"`, (*world).wasAsked)
+	two(`"([^"]+)" was started (once|\d+ times)`, (*world).wasStarted)
+	sc.Step(`^each "([^"]+)" to "([^"]+)" has$`, func(ctx context.Context, topic, name string, t *godog.Table) error {
+		return of(ctx).eachHas(topic, name, t)
+	})
+	three(`"([^"]+)" reaches "([^"]+)" in front of "([^"]+)"`, (*world).inFrontOf)
+	three(`the host waits (\d+) ms for the answer of "([^"]+)" to "([^"]+)"`, (*world).waits)
+	two(`the model is (told|not told) "([^"]*)"`, (*world).modelTold)
+	two(`"([^"]*)" stands in front of "([^"]*)" in what the model is told`, (*world).modelToldInOrder)
+	one(`the model was asked (\d+) times`, (*world).modelAsked)
+	two(`the host (says|does not say) "([^"]*)"`, (*world).saysText)
+	none(`the host ended well`, func(w *world, _ context.Context) error {
+		if w.host.code != 0 {
+			return failed("the host ended with code %d: %s", w.host.code, w.complaint())
+		}
+		return nil
+	})
+}
+
+// talking is the talk of the adapter; of one that has none every line is missing.
+func (w *world) talking() *Talk {
+	if w.setup.Talk == nil {
+		return &Talk{}
+	}
+	return w.setup.Talk
+}
+
+// castAnswers makes an extension, or adds to one: | topic | answer |. Rows of one topic are used up in their order.
+func (w *world) castAnswers(name string, t *godog.Table) error {
+	m, err := w.plays(name)
+	if err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		topic := row.Cells[0].Value
+		reply, err := w.replyOf(row.Cells[1].Value)
+		if err != nil {
+			return err
+		}
+		m.declare(topic)
+		m.part.Replies[topic] = append(m.part.Replies[topic], reply)
+	}
+	return nil
+}
+
+// recast has an extension answer anew from its next start on; what is not named stays.
+func (w *world) recast(name string, t *godog.Table) error {
+	m, err := w.plays(name)
+	if err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		m.part.Replies[row.Cells[0].Value] = nil
+	}
+	if err := w.castAnswers(name, t); err != nil {
+		return err
+	}
+	return w.write(m)
+}
+
+// replyOf reads an answer: JSON is a result, and words are what an extension does in place of one.
+func (w *world) replyOf(text string) (actor.Reply, error) {
+	word, rest, _ := strings.Cut(text, " ")
+	switch {
+	case text == "as usual":
+		return actor.Reply{}, nil
+	case text == "nothing":
+		return actor.Reply{Silent: true}, nil
+	case text == "once it is cancelled":
+		return actor.Reply{Holds: true}, nil
+	case text == "and exits":
+		return actor.Reply{Exits: true}, nil
+	case word == "says":
+		return actor.Reply{Result: actor.Says(w.setup.Dialect, rest)}, nil
+	case word == "error":
+		code, err := w.setup.Dialect.Code(rest)
+		if err != nil {
+			return actor.Reply{}, errored("%v", err)
+		}
+		return actor.Reply{Error: dialect.Encode(dialect.Object{"code": code, "message": w.setup.Dialect.Message(rest)})}, nil
+	case json.Valid([]byte(text)):
+		return actor.Reply{Result: json.RawMessage(text)}, nil
+	}
+	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
+}
+
+// castHas changes what an extension declares, as a JSON object, or selects, as a list of names.
+func (w *world) castHas(name, what, text string) error {
+	m, err := w.plays(name)
+	if err != nil {
+		return err
+	}
+	names := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+	switch what {
+	case "selects":
+		m.part.Features = append(m.part.Features, names...)
+	case "leaves":
+		m.part.Leaves = append(m.part.Leaves, names...)
+	case "subscribes to":
+		m.part.Events = append(m.part.Events, names...)
+	case "lists":
+		m.part.Tools = append(m.part.Tools, json.RawMessage(text))
+		var tool struct{ Name string }
+		if err := json.Unmarshal([]byte(text), &tool); err != nil {
+			return errored("%q is no tool: %v", text, err)
+		}
+		m.contribute("tools", tool.Name)
+	default:
+		var more dialect.Object
+		if err := json.Unmarshal([]byte(text), &more); err != nil {
+			return errored("%q is no JSON object: %v", text, err)
+		}
+		for key, v := range more {
+			m.contributes[key] = v
+		}
+	}
+	return nil
+}
+
+func (w *world) modelWill(t modelTurn) error {
+	if w.talk == nil {
+		return errored("the scenario has no extension yet; name it first")
+	}
+	w.talk.model.will(t)
+	return nil
+}
+
+func (w *world) modelFails(status string) error {
+	n, err := strconv.Atoi(status)
+	if err != nil {
+		return errored("%v", err)
+	}
+	return w.modelWill(modelTurn{status: n})
+}
+
+func (w *world) modelCalls(tool, arguments string) error {
+	if arguments == "" {
+		arguments = "{}"
+	}
+	return w.modelWill(modelTurn{calls: []modelCall{{tool, arguments}}})
+}
+
+// isAsked waits until the host has asked an extension something.
+func (w *world) isAsked(name, topic, times string) error {
+	want, err := numeral(times)
+	if err != nil {
+		return err
+	}
+	return w.comes(fmt.Sprintf("%q reaches %s", topic, name), func(all []*peer) bool { return len(questions(all, name, topic)) >= want })
+}
+
+func numeral(text string) (int, error) {
+	if text == "" {
+		return 1, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		return 0, errored("%v", err)
+	}
+	return n, nil
+}
+
+// modelIsAsked waits until the host has asked the model so often.
+func (w *world) modelIsAsked(times string) error {
+	want, err := numeral(times)
+	if err != nil {
+		return err
+	}
+	return w.comes("a request reaches the model", func([]*peer) bool { return len(w.talk.model.asked()) >= want })
+}
+
+// comes waits for something that the host is to bring about.
+func (w *world) comes(what string, is func([]*peer) bool) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	came := false
+	if !w.peers.await(w.setup.Wait, func(all []*peer) bool {
+		came = is(all)
+		return came || w.talk.over()
+	}) {
+		return &outcome{class: verdict.NoAnswer, text: fmt.Sprintf("within %s it does not happen that %s", w.setup.Wait, what)}
+	}
+	if !came {
+		return failed("the host ended before %s; it said: %s", what, strings.TrimSpace(w.talk.host.stderr.String()))
+	}
+	return nil
+}
+
+// times reads how often something is to happen.
+func times(text string) int {
+	switch text {
+	case "never":
+		return 0
+	case "once":
+		return 1
+	}
+	n, _ := strconv.Atoi(strings.TrimSuffix(text, " times"))
+	return n
+}
+
+func (w *world) wasAsked(name, how, topic string) error {
+	if err := w.castStarted(name); err != nil {
+		return err
+	}
+	if n := len(w.questions(name, topic)); n != times(how) {
+		return failed("%s was asked %q %d times, want %d%s", name, topic, n, times(how), w.lacked())
+	}
+	return nil
+}
+
+// lacked tells of tools that the model was to call and could not.
+func (w *world) lacked() string {
+	if list := w.talk.model.lacked(); list != nil {
+		return fmt.Sprintf("; the model was not told of the tools %q", list)
+	}
+	return ""
+}
+
+func (w *world) wasStarted(name, how string) error {
+	n := 0
+	for _, p := range w.peers.list() {
+		if p.plays(name) {
+			n++
+		}
+	}
+	if n != times(how) {
+		return failed("%s was started %d times, want %d", name, n, times(how))
+	}
+	return nil
+}
+
+// castStarted keeps a host that starts nothing from keeping rules about what it starts.
+func (w *world) castStarted(name string) error {
+	for _, p := range w.peers.list() {
+		if p.plays(name) {
+			return nil
+		}
+	}
+	return failed("the host did not start %s; it said: %s", name, strings.TrimSpace(w.talk.host.stderr.String()))
+}
+
+// eachHas looks at the params of every question about a topic: | pointer | what |.
+func (w *world) eachHas(topic, name string, t *godog.Table) error {
+	all := w.questions(name, topic)
+	if len(all) == 0 {
+		return failed("%s was never asked %q%s", name, topic, w.lacked())
+	}
+	for _, q := range all {
+		for _, row := range t.Rows {
+			if err := has(q.params, row.Cells[0].Value, row.Cells[1].Value); err != nil {
+				return failed("%q to %s: %v", topic, name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// jsonKinds are the words for what stands at a place, as JSON begins with it.
+var jsonKinds = map[string]string{
+	"a string": `"`, "an object": `{`, "a list": `[`, "a number": `-0123456789`, "a boolean": `tf`,
+}
+
+// has compares what stands at a JSON pointer with a word or a JSON value.
+func has(params json.RawMessage, pointer, want string) error {
+	got := at(params, pointer)
+	first := byte(0)
+	if got != nil {
+		first = bytes.TrimSpace(got)[0]
+	}
+	alternatives := strings.Split(want, " or ")
+	for _, want := range alternatives {
+		begins, isKind := jsonKinds[want]
+		switch {
+		case want == "nothing":
+			if got == nil {
+				return nil
+			}
+		case got == nil:
+		case isKind:
+			if strings.IndexByte(begins, first) >= 0 {
+				return nil
+			}
+		case equalJSON(got, []byte(want)):
+			return nil
+		}
+	}
+	if got == nil {
+		return fmt.Errorf("%s is missing, want %s", pointer, want)
+	}
+	return fmt.Errorf("%s is %.200s, want %s", pointer, got, want)
+}
+
+// at finds what a JSON pointer names; nil if there is nothing.
+func at(value json.RawMessage, pointer string) json.RawMessage {
+	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		var members map[string]json.RawMessage
+		var items []json.RawMessage
+		n, err := strconv.Atoi(step)
+		switch {
+		case pointer == "":
+		case json.Unmarshal(value, &members) == nil && members != nil:
+			value = members[step]
+		case err == nil && json.Unmarshal(value, &items) == nil && n >= 0 && n < len(items):
+			value = items[n]
+		default:
+			return nil
+		}
+		if value == nil {
+			return nil
+		}
+	}
+	return value
+}
+
+func equalJSON(a, b []byte) bool {
+	var x, y any
+	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
+		return false
+	}
+	return bytes.Equal(dialect.Encode(x), dialect.Encode(y))
+}
+
+// inFrontOf compares the first questions about two topics to one extension.
+func (w *world) inFrontOf(first, name, second string) error {
+	all := w.questions(name, "")
+	find := func(topic string) int {
+		return slices.IndexFunc(all, func(q heard) bool { return q.topic == topic || strings.HasPrefix(q.topic, topic+" ") })
+	}
+	i, j := find(first), find(second)
+	switch {
+	case i < 0:
+		return failed("%q does not reach %s%s", first, name, w.lacked())
+	case j < 0:
+		return failed("%q does not reach %s%s", second, name, w.lacked())
+	case i > j:
+		return failed("%q reaches %s behind %q", first, name, second)
+	}
+	return nil
+}
+
+// Tolerance of a deadline of the host: how much earlier and later its end may be seen.
+const (
+	earlier = 300 * time.Millisecond
+	later   = 3 * time.Second
+)
+
+// waits judges how long a host waits for an answer that never comes: until it writes to any extension, or asks the
+// model.
+func (w *world) waits(limit, name, topic string) error {
+	n, err := strconv.Atoi(limit)
+	if err != nil {
+		return errored("%v", err)
+	}
+	asked := w.questions(name, topic)
+	if len(asked) == 0 {
+		return failed("%s was never asked %q%s", name, topic, w.lacked())
+	}
+	from := asked[0].came
+	var next time.Time
+	see := func(at time.Time) {
+		if at.After(from) && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	for _, m := range w.talk.cast {
+		for _, q := range w.questions(m.name, "") {
+			see(q.came)
+		}
+	}
+	for _, r := range w.talk.model.asked() {
+		see(r.came)
+	}
+	want, got := time.Duration(n)*time.Millisecond, next.Sub(from)
+	switch {
+	case next.IsZero():
+		return failed("the host did nothing behind %q to %s", topic, name)
+	case got < want-earlier || got > want+later:
+		return failed("the host waited %s for the answer of %s to %q, want %s", got.Round(time.Millisecond), name, topic, want)
+	}
+	return nil
+}
+
+func (w *world) modelTold(how, text string) error {
+	quoted := string(wirejson.AppendString(nil, text))
+	inner := quoted[1 : len(quoted)-1]
+	told := slices.ContainsFunc(w.talk.model.asked(), func(r modelRequest) bool { return strings.Contains(r.body, inner) })
+	switch {
+	case told && how == "not told":
+		return failed("the model was told %q", text)
+	case !told && how == "told":
+		return failed("in %d requests the model was not told %q%s", len(w.talk.model.asked()), text, w.lacked())
+	}
+	return nil
+}
+
+func (w *world) modelToldInOrder(first, second string) error {
+	for _, r := range w.talk.model.asked() {
+		i, j := strings.Index(r.body, first), strings.Index(r.body, second)
+		switch {
+		case i >= 0 && j >= 0 && i < j:
+			return nil
+		case i >= 0 && j >= 0:
+			return failed("%q stands behind %q in what the model was told", first, second)
+		}
+	}
+	return failed("no request to the model holds both %q and %q", first, second)
+}
+
+func (w *world) modelAsked(count string) error {
+	want, err := numeral(count)
+	if err != nil {
+		return err
+	}
+	if n := len(w.talk.model.asked()); n != want {
+		return failed("the model was asked %d times, want %d%s", n, want, w.lacked())
+	}
+	return nil
+}
+
+func (w *world) saysText(how, text string) error {
+	said := strings.Contains(w.host.stdout+w.host.stderr, text)
+	switch {
+	case said && how == "does not say":
+		return failed("the host said %q", text)
+	case !said && how == "says":
+		return failed("the host did not say %q; it said %.300q and %.300q", text, w.host.stdout, w.host.stderr)
+	}
+	return nil
+}
