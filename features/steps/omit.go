@@ -54,7 +54,7 @@ func (s *sent) name(frames []wire.Frame) {
 
 // goesOut reports whether a frame is written, and remembers it.
 func (w *World) goesOut(origin string, frame []byte) bool {
-	if w.setup.Omit[origin] {
+	if w.leavesOut(origin) {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(frame, &members) == nil && members["method"] != nil && members["id"] != nil {
 			if w.sent.unsent == nil {
@@ -66,11 +66,16 @@ func (w *World) goesOut(origin string, frame []byte) bool {
 		}
 		return false
 	}
+	if w.setup.Wrote != nil {
+		w.setup.Wrote(origin)
+	}
 	w.sent.mu.Lock()
 	defer w.sent.mu.Unlock()
 	w.sent.written = append(w.sent.written, wire.Frame{Bytes: frame, Origin: origin})
 	return true
 }
+
+func (w *World) leavesOut(origin string) bool { return w.setup.Omit != nil && w.setup.Omit(origin) }
 
 // orOmitted turns an error that may come of a frame left out earlier into the end of the step.
 func (w *World) orOmitted(err error) error {
@@ -128,7 +133,7 @@ func (w *World) kept(method string, frames [][]byte) [][]byte {
 	for _, frame := range frames {
 		w.sent.answers[method]++
 		origin := fmt.Sprintf("%s.%d", method, w.sent.answers[method])
-		if !w.setup.Omit[origin] {
+		if !w.leavesOut(origin) {
 			w.sent.written = append(w.sent.written, wire.Frame{Bytes: frame, Origin: origin})
 			out = append(out, frame)
 		}

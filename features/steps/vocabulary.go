@@ -92,29 +92,41 @@ var compiled = sync.OnceValue(func() []compiledPhrase {
 	return out
 })
 
-// bind turns a method expression into a handler that finds its world in the context. A step whose frame is left
-// out has nothing to say.
+// bind turns a method expression into a handler that finds its world in the context.
 func bind(do any) any {
 	switch f := do.(type) {
 	case func(*World) error:
-		return func(ctx context.Context) error { return unlessOmitted(f(step(ctx))) }
+		return func(ctx context.Context) error { return take(ctx, f) }
 	case func(*World, string) error:
-		return func(ctx context.Context, a string) error { return unlessOmitted(f(step(ctx), a)) }
+		return func(ctx context.Context, a string) error {
+			return take(ctx, func(w *World) error { return f(w, a) })
+		}
 	case func(*World, string, string) error:
-		return func(ctx context.Context, a, b string) error { return unlessOmitted(f(step(ctx), a, b)) }
+		return func(ctx context.Context, a, b string) error {
+			return take(ctx, func(w *World) error { return f(w, a, b) })
+		}
 	case func(*World, string, string, string) error:
-		return func(ctx context.Context, a, b, c string) error { return unlessOmitted(f(step(ctx), a, b, c)) }
+		return func(ctx context.Context, a, b, c string) error {
+			return take(ctx, func(w *World) error { return f(w, a, b, c) })
+		}
 	case func(*World, string, *godog.Table) error:
-		return func(ctx context.Context, a string, t *godog.Table) error { return unlessOmitted(f(step(ctx), a, t)) }
+		return func(ctx context.Context, a string, t *godog.Table) error {
+			return take(ctx, func(w *World) error { return f(w, a, t) })
+		}
 	case func(*World, string, int) error:
-		return func(ctx context.Context, a string, b int) error { return unlessOmitted(f(step(ctx), a, b)) }
+		return func(ctx context.Context, a string, b int) error {
+			return take(ctx, func(w *World) error { return f(w, a, b) })
+		}
 	}
 	panic("steps: a phrase has a handler of another shape")
 }
 
-// step begins the next step of a scenario.
-func step(ctx context.Context) *World {
+// take takes the next step of a scenario, unless enough are taken. One whose frame is left out has nothing to say.
+func take(ctx context.Context, do func(*World) error) error {
 	w := Of(ctx)
+	if w.setup.Steps > 0 && w.sent.step == w.setup.Steps {
+		return nil
+	}
 	w.sent.begin()
-	return w
+	return unlessOmitted(do(w))
 }

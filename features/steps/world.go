@@ -33,9 +33,13 @@ type Setup struct {
 	// HomeOnly says why the subject cannot be started in another directory; empty: it can.
 	HomeOnly string
 	Patience Patience
-	// Omit are the origins of frames that the host leaves out of every scenario, and with them what is expected
-	// of them.
-	Omit map[string]bool
+	// Omit says by its origin whether the host leaves a frame out of every scenario, and with it what is expected
+	// of it; nil for none.
+	Omit func(origin string) bool
+	// Steps is how many steps of a scenario are taken; 0 for all.
+	Steps int
+	// Wrote is called with the origin of every frame that a step writes; nil for none.
+	Wrote func(origin string)
 
 	// first is the result of initialize of a start of its own, made when it is first asked for.
 	first func() (json.RawMessage, error)
@@ -159,6 +163,7 @@ func (w *World) Evidence(s *verdict.Scenario) {
 	}
 	s.Frames, s.Dropped = w.rec.Frames()
 	w.sent.name(s.Frames)
+	s.Steps = w.sent.step
 	s.Stderr = w.run.Stderr()
 	if w.ended != nil {
 		s.Ended = w.ended.String()

@@ -77,10 +77,25 @@ type Scenario struct {
 	Duration time.Duration
 	Unrun    bool // not run, because nothing answers; the reason is the same for all of a run
 
+	Steps   int      // that were taken of a scenario that is red
+	Minimal *Minimal // nil: nobody has tried to leave frames out
+
 	Frames  []wire.Frame // what passed; empty for a pass
 	Dropped int          // frames that were counted only
 	Stderr  string       // the newest of it
 	Ended   string       // how the subject ended
+}
+
+// Minimal says how many frames of the host a failure needs. The frames of the scenario are then those of a run
+// without the others, and so are the places of its findings.
+type Minimal struct {
+	Finding Finding  // what the frames show
+	Kept    int      // frames of the host
+	Sent    []string // origins of those that there were
+	Steps   int      // of the scenario that were taken then
+	Tries   int
+	Least   bool   // without any one of them, but for initialize, the failure is lost
+	Note    string // why they are not the least, or not fewer; empty if they are
 }
 
 // Rule is the outcome of one rule over all scenarios.

@@ -1,0 +1,113 @@
+package minimise_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/minimise"
+	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/selftest"
+	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+const seed = 7
+
+// patience is short: peers inside this process answer at once or never.
+var patience = steps.DefaultPatience.Scale(0.3)
+
+func setupOf(t *testing.T, f faultypeer.Fault) *steps.Setup {
+	t.Helper()
+	setup, err := selftest.Setup(f, selftest.Options{Patience: patience}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup.Learn()
+	return setup
+}
+
+// sample is every so-many-th fault that shows inside this process.
+func sample(every int) []faultypeer.Fault {
+	var out []faultypeer.Fault
+	for i, f := range faultypeer.Faults() {
+		if i%every == 0 && !f.Process {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// The smallest conversation with a faulty peer still breaks the rule, and none of its frames can go.
+func TestScenarios_isLeast(t *testing.T) {
+	every := 12
+	if testing.Short() {
+		every = 40
+	}
+	minimised, kept, of := 0, 0, 0
+	for _, f := range sample(every) {
+		setup := setupOf(t, f)
+		all, err := referee.Run(t.Context(), referee.Options{
+			Setup: setup, Jobs: 2, Seed: seed, Select: func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := minimise.Scenarios(t.Context(), minimise.Options{Setup: setup, Seed: seed, Limit: time.Minute, Jobs: 2}, all); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range all {
+			if s.Minimal == nil || s.Minimal.Finding.Rule != f.Rule {
+				continue
+			}
+			if !s.Minimal.Least {
+				t.Logf("%s: %s: %s", f.Name, s.Name, s.Minimal.Note)
+				continue
+			}
+			minimised++
+			kept, of = kept+s.Minimal.Kept, of+len(s.Minimal.Sent)
+			check(t, setup, f, s)
+		}
+	}
+	if minimised < 5 {
+		t.Errorf("%d failures were minimised, want at least 5", minimised)
+	}
+	t.Logf("%d failures: %d of %d frames", minimised, kept, of)
+}
+
+// check plays the smallest conversation again, and then without each of its frames.
+func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scenario) {
+	t.Helper()
+	broken := func(without string) bool {
+		var frames []string
+		for _, frame := range s.Frames {
+			if frame.Origin != "" && frame.Origin != without {
+				frames = append(frames, frame.Origin)
+			}
+		}
+		again, err := minimise.Play(t.Context(), setup, minimise.Conversation{
+			Scenario: fmt.Sprintf("%s:%d", s.File, s.Line), Sent: s.Minimal.Sent, Kept: frames, Steps: s.Minimal.Steps, Finding: s.Minimal.Finding, Seed: seed,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return again.Shows
+	}
+	if !broken("") {
+		t.Errorf("%s: %s: the failure does not show in its %d frames", f.Name, s.Name, s.Minimal.Kept)
+		return
+	}
+	frames, tried := s.Frames, 0
+	for i, frame := range frames {
+		// Each of the answers that a tool waits for one by one is the same case, and costs a wait.
+		if tried++; tried > 12 {
+			break
+		}
+		if frame.Origin != "" && !minimise.Initializes(frame) && broken(frame.Origin) {
+			t.Errorf("%s: %s: the failure shows without frame %d of %d: %s", f.Name, s.Name, i, len(s.Frames), frame.Bytes)
+		}
+	}
+}
