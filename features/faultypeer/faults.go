@@ -30,4 +30,4 @@ func Find(name string) (Fault, bool) {
 }
 
 // One list per area of the canonical wire.
-var canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults, canonicalOwnFaults, canonicalProviderFaults, canonicalBusFaults}
+var canonicalAreas = [][]Fault{canonicalFrameFaults, canonicalReadFaults, canonicalEnvelopeFaults, canonicalInitFaults, canonicalToolFaults, canonicalEndFaults, canonicalOwnFaults, canonicalProviderFaults, canonicalBusFaults, canonicalRaceFaults}

@@ -11,7 +11,7 @@ import (
 var featureAreas = [][]Fault{
 	featureFrameFaults, featureEnvelopeFaults, featureOwnRequestFaults, featureInitFaults, featureSelectionFaults,
 	featureDefinitionFaults, featureCallFaults, featureResultFaults, featureCancelFaults, featureProgressFaults,
-	featureNoticeFaults, featureOrderFaults, featureErrorFaults, featureEndFaults,
+	featureNoticeFaults, featureOrderFaults, featureErrorFaults, featureEndFaults, featureRaceFaults,
 	featureServiceFaults, featurePeopleFaults, featureHandlerFaults, featureObjectFaults, featureSessionFaults,
 }
 

@@ -246,6 +246,7 @@ func (p *peer) cancelFeature(id, reason json.RawMessage) {
 
 // cancelled answers a call that was cancelled.
 func (p *peer) cancelled(id, reason json.RawMessage) {
+	p.gaveUp = true
 	if p.does("finish-cancelled") {
 		p.report(id)
 	}
@@ -278,6 +279,10 @@ func (p *peer) cancelStray(id json.RawMessage) {
 	case p.does("answer-stray-cancel"):
 		p.failure(id, "request_cancelled", because(nil))
 	case p.does("refuse-stray-cancel"):
+		p.failure(nullID, "invalid_request", nil)
+	case p.does("answer-late-cancel") && p.last == string(id):
+		p.failure(id, "request_cancelled", because(nil))
+	case p.does("refuse-late-cancel") && p.last == string(id):
 		p.failure(nullID, "invalid_request", nil)
 	case p.does("remember-stray-cancel"):
 		p.seen[key(id)] = true

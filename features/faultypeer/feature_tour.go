@@ -113,6 +113,10 @@ func (p *peer) answered(id, result json.RawMessage) {
 		p.strayAnswer(id)
 		return
 	}
+	if p.does("end-at-late-answer") && p.gaveUp {
+		p.end(exitRefused)
+		return
+	}
 	delete(p.waiting, own)
 	then(result)
 }

@@ -161,6 +161,7 @@ type rest struct {
 	revision int // of the newest snapshot or frame
 	spawned  int
 	checked  int
+	gaveUp   bool   // a call was cancelled
 	extras   []bool // by revision of the catalog from 1: the tool that comes and goes is there
 	hook     string // the last that ran
 	resource json.RawMessage

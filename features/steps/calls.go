@@ -141,7 +141,7 @@ func (w *World) tools() ([]profile.Tool, error) {
 
 // Tools starts the subject, initializes it, and returns the tools it announces.
 func Tools(setup *Setup) ([]profile.Tool, error) {
-	w := NewWorld(setup, nil)
+	w := NewWorld(setup, "", nil)
 	defer func() { w.Stop() }()
 	if err := w.ready(); err != nil {
 		return nil, err

@@ -200,19 +200,30 @@ func (w *World) callWaits() error {
 		} else if err != nil {
 			return err
 		}
-		id := w.last
-		_, err := w.conv.Await(func(m subject.Message) bool {
-			return m.Method != "" && m.ID != "" || m.IsResponse() && m.ID == id
-		}, w.setup.Patience.Answer)
-		if err != nil {
-			return missing(w.wait("the answer to call "+id, err))
+		waits, err := w.waitsForHost(w.last)
+		if waits || err != nil {
+			return err
 		}
-		if len(w.host.Waiting()) > 0 {
-			return nil
-		}
-		w.settle(id)
+		w.settle(w.last)
 	}
 	return w.orOmitted(notApplicable("the extension asks nothing of its host in the calls that are known"))
+}
+
+// waitsForHost reports whether a call has asked something that the host leaves unanswered, or is over.
+func (w *World) waitsForHost(call string) (bool, error) {
+	for {
+		m, err := w.conv.Await(func(m subject.Message) bool {
+			return m.Method != "" && m.ID != "" || m.IsResponse() && m.ID == call
+		}, w.setup.Patience.Answer)
+		switch {
+		case len(w.host.Waiting()) > 0:
+			return true, nil
+		case err != nil:
+			return false, missing(w.wait("the answer to call "+call, err))
+		case m.IsResponse():
+			return false, nil
+		}
+	}
 }
 
 // hostAnswers makes the host answer requests of one method, or everything, in a certain way from now on: with a
@@ -232,6 +243,9 @@ func (w *World) hostAnswers(method, with string) error {
 		w.host.Wait(method)
 	case with == "what it is due":
 		w.conv.Reply(w.kept("resumed", w.host.Resume())...)
+		if err := w.conv.Replied(w.setup.Patience.Answer); err != nil {
+			return w.wait("writing answers", err)
+		}
 	default:
 		return errored("%q is nothing that a host answers with", with)
 	}

@@ -93,6 +93,7 @@ func (w *World) started() error {
 	w.mon = monitor.New(monitor.Setup{Dialect: w.setup.Dialect, Extension: w.setup.Extension})
 	w.host = services.New(w.setup.Dialect, w.setup.Extension, w.mon)
 	w.conv = subject.Converse(run, w.rec, w.mon, w.reply)
+	w.setPace()
 	return nil
 }
 

@@ -17,7 +17,7 @@ func world(t *testing.T, api string) *World {
 		t.Fatal(err)
 	}
 	p := &profile.Profile{Call: []profile.Call{{Tool: "count", Arguments: map[string]any{"n": 1}, Expect: profile.OK}}}
-	return NewWorld(&Setup{Dialect: d, Profile: p}, nil)
+	return NewWorld(&Setup{Dialect: d, Profile: p}, "", nil)
 }
 
 func TestExpand(t *testing.T) {

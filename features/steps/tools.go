@@ -4,12 +4,24 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/profile"
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/generated/featurewire"
 )
+
+// makes makes one call of a kind, or several.
+func (w *World) makes(what string) error {
+	switch kind, one := strings.CutSuffix(strings.TrimPrefix(what, "the "), " call"); {
+	case one:
+		return w.makesCall(kind)
+	case what == "calls and cancels some":
+		return w.makesMix()
+	}
+	return w.makesCallsAtOnce()
+}
 
 // makesCall makes the sample, slow or failing call.
 func (w *World) makesCall(kind string) error {
@@ -24,9 +36,20 @@ func (w *World) makesCall(kind string) error {
 }
 
 func (w *World) makeCall(call profile.Call) error {
+	if err := w.room(1); err != nil {
+		return err
+	}
 	w.last, w.hurried = w.nextID(), false
 	w.running = append(w.running, w.last)
 	return w.send(w.setup.Dialect.Request(w.last, dialect.ToolCall, w.toolCall(call.Tool, call.Arguments)))
+}
+
+// room ends a scenario that needs more requests at a time than the extension takes.
+func (w *World) room(more int) error {
+	if n := w.concurrency(); n < len(w.running)+more {
+		return notApplicable("the extension selected %d requests at a time; the scenario needs %d", n, len(w.running)+more)
+	}
+	return nil
 }
 
 // toolCall builds the params of a call under the newest catalog.
@@ -64,8 +87,10 @@ func (w *World) callRuns(waits string) error {
 	if waits != "" {
 		return w.callWaits()
 	}
-	if n := w.concurrency(); !w.setup.Dialect.Canonical() && n < len(w.running)+2 {
-		return notApplicable("the extension selected %d requests at a time; the scenario needs %d", n, len(w.running)+2)
+	if !w.setup.Dialect.Canonical() {
+		if err := w.room(2); err != nil {
+			return err
+		}
 	}
 	if err := w.makesCall("slow"); err != nil {
 		return missing(err)

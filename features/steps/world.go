@@ -16,6 +16,7 @@ import (
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/monitor"
 	"github.com/octet-dev/octet/features/profile"
+	"github.com/octet-dev/octet/features/schedule"
 	"github.com/octet-dev/octet/features/services"
 	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
@@ -40,6 +41,8 @@ type Setup struct {
 	Steps int
 	// Wrote is called with the origin of every frame that a step writes; nil for none.
 	Wrote func(origin string)
+	// Seed decides what a schedule leaves open.
+	Seed int64
 
 	// first is the result of initialize of a start of its own, made when it is first asked for.
 	first func() (json.RawMessage, error)
@@ -56,7 +59,7 @@ func (s *Setup) Learn() {
 
 // first starts a subject only to see what it answers to initialize.
 func first(s *Setup) (json.RawMessage, error) {
-	w := NewWorld(s, nil)
+	w := NewWorld(s, "", nil)
 	defer func() { w.Stop() }()
 	err := w.ready()
 	return w.result, err
@@ -93,8 +96,10 @@ func (p Patience) Scale(factor float64) Patience {
 
 // World is the state of one scenario.
 type World struct {
-	setup *Setup
-	rules []string // those the scenario proves
+	setup    *Setup
+	name     string
+	rules    []string // those the scenario proves
+	schedule *schedule.Schedule
 
 	start   subject.Start
 	changes []change // to the initialize params
@@ -115,14 +120,15 @@ type World struct {
 	timely  bool            // the answer has to come within the time of a hook
 	mark    int             // the newest frame before what the host has sent last
 	stream  string          // id of the stream asked for last
+	pace    schedule.Pace
 	sources sources
 	ended   *subject.Ended
 	sent    sent
 }
 
-// NewWorld makes the state of one scenario, which proves some rules. Nothing is started yet.
-func NewWorld(setup *Setup, rules []string) *World {
-	w := &World{setup: setup, rules: rules}
+// NewWorld makes the state of one scenario, which has a name and proves some rules. Nothing is started yet.
+func NewWorld(setup *Setup, name string, rules []string) *World {
+	w := &World{setup: setup, name: name, rules: rules, schedule: schedule.New(setup.Seed, name)}
 	if setup.Profile != nil {
 		w.sources.from = setup.Profile.Setup
 	}
@@ -188,7 +194,7 @@ func (w *World) Said() int {
 // Serves starts a subject and reports whether it answers anything: initialize wrongly, or whatever comes
 // behind it. One that cannot be started is no silent one.
 func Serves(setup *Setup) bool {
-	w := NewWorld(setup, nil)
+	w := NewWorld(setup, "", nil)
 	defer func() { w.Stop() }()
 	err := w.ready()
 	if err == nil {

@@ -48,7 +48,10 @@ type Conversation struct {
 	observer Observer
 	respond  Responder
 	replies  replies
-	answered int // belongs to the reader
+	pen      pen
+	gate     *gate
+	moment   time.Duration // how long the subject may take to write something while nobody reads
+	answered int           // belongs to the reader
 
 	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
 
@@ -67,10 +70,11 @@ type Conversation struct {
 // conversation must be closed.
 func Converse(run Running, rec *wire.Recorder, observer Observer, respond Responder) *Conversation {
 	c := &Conversation{run: run, rec: rec, observer: observer, respond: respond, news: make(chan struct{}), readDone: make(chan struct{})}
+	c.pen, c.gate = newPen(), newGate(run.Stdout())
 	c.replies.write = func(frame []byte) {
 		c.record(wire.ToSubject, frame, true)
 		// A subject that does not read its input will be found out by a request that it owes.
-		_, _ = c.run.Stdin().Write(append(frame, '\n'))
+		c.pen.put(c.run.Stdin(), append(frame, '\n'))
 	}
 	go c.read()
 	return c
@@ -78,7 +82,7 @@ func Converse(run Running, rec *wire.Recorder, observer Observer, respond Respon
 
 func (c *Conversation) read() {
 	defer close(c.readDone)
-	lines := wire.NewSplitter(c.run.Stdout(), MaxFrame)
+	lines := wire.NewSplitter(c.gate, MaxFrame)
 	var asked []Message // since everything that had been read was answered
 	for {
 		payload, ended, err := lines.Next()
@@ -121,6 +125,11 @@ func (c *Conversation) answer(m Message) {
 	c.replies.send(frames...)
 }
 
+// Replied waits until every answer given so far has been written, at most as long as the limit says.
+func (c *Conversation) Replied(limit time.Duration) error {
+	return c.write(limit, 0, c.replies.running.Wait)
+}
+
 // Reply writes frames as answers are written: behind those given before, and without holding up the caller.
 func (c *Conversation) Reply(frames ...[]byte) { c.replies.send(frames...) }
 
@@ -146,8 +155,7 @@ func (c *Conversation) change(f func()) {
 func (c *Conversation) Send(payload []byte, limit time.Duration) error {
 	return c.write(limit, len(payload), func() {
 		c.record(wire.ToSubject, payload, true)
-		// A broken pipe is the subject's doing and visible elsewhere.
-		_, _ = c.run.Stdin().Write(append(append(make([]byte, 0, len(payload)+1), payload...), '\n'))
+		c.pen.put(c.run.Stdin(), append(append(make([]byte, 0, len(payload)+1), payload...), '\n'))
 	})
 }
 
@@ -162,7 +170,7 @@ func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
 			c.record(wire.ToSubject, line, ended)
 			rest = behind
 		}
-		_, _ = c.run.Stdin().Write(b)
+		c.pen.put(c.run.Stdin(), b)
 	})
 	if err == nil && bytes.HasSuffix(b, []byte{'\n'}) {
 		c.replies.release()
@@ -172,6 +180,7 @@ func (c *Conversation) SendBytes(b []byte, limit time.Duration) error {
 
 // write does the writing of so many bytes within a limit.
 func (c *Conversation) write(limit time.Duration, size int, writing func()) error {
+	c.gate.held(c.moment)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -183,14 +192,24 @@ func (c *Conversation) write(limit time.Duration, size int, writing func()) erro
 	case <-done:
 		return nil
 	case <-timer.C:
-		c.CloseInput()
+		c.closeInput()
 		<-done
 		return fmt.Errorf("%d bytes were not taken within %v: %w", size, limit, ErrStuck)
 	}
 }
 
-// CloseInput ends the subject's input. Further calls do nothing.
+// closeLimit bounds the writing of what was kept until the input is closed.
+const closeLimit = time.Second
+
+// CloseInput ends the subject's input behind every frame that has been begun. Further calls do nothing.
 func (c *Conversation) CloseInput() {
+	// One that does not read has its input closed all the same.
+	_ = c.flush(closeLimit)
+	c.pen.set(c.closeInput)
+}
+
+// closeInput ends the subject's input at once.
+func (c *Conversation) closeInput() {
 	c.order.Lock()
 	c.observer.InputEnded()
 	c.order.Unlock()
@@ -205,6 +224,10 @@ func (c *Conversation) CloseInput() {
 // Await takes the first message that the predicate accepts out of those nobody has taken yet, waiting
 // for one at most as long as the limit says.
 func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Message, error) {
+	if err := c.flush(limit); err != nil {
+		return Message{}, err
+	}
+	c.gate.release()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	for {
@@ -249,6 +272,10 @@ const drainLimit = 250 * time.Millisecond
 // AwaitEnd waits for the subject to exit and for the rest of what it wrote. A pipe that a descendant keeps
 // open after the subject has gone is not waited for.
 func (c *Conversation) AwaitEnd(limit time.Duration) error {
+	if err := c.flush(limit); err != nil {
+		return err
+	}
+	defer c.gate.release()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
@@ -256,6 +283,7 @@ func (c *Conversation) AwaitEnd(limit time.Duration) error {
 	case <-timer.C:
 		return ErrNoAnswer
 	}
+	c.gate.release()
 	drain := time.NewTimer(drainLimit)
 	defer drain.Stop()
 	select {
@@ -286,12 +314,14 @@ func (c *Conversation) StopReading(limit time.Duration) error {
 	out := c.run.Stdout()
 	awaitUnread := watchReaders(out)
 	_ = out.Close()
+	c.gate.release()
 	<-c.readDone
 	return awaitUnread(limit)
 }
 
 // Close ends the subject with everything it started and returns once nothing of it is left to wait for.
 func (c *Conversation) Close() Ended {
+	c.gate.release()
 	ended := c.run.End()
 	<-c.readDone
 	c.replies.running.Wait()
