@@ -114,7 +114,7 @@ func (h *host) attend(m map[string]json.RawMessage) {
 	q.id, q.params = string(bytes.TrimSpace(m["id"])), m["params"]
 	var out [][]byte
 	if q.id == "" {
-		h.noticed(q)
+		out = h.noticed(q)
 	} else {
 		out = h.consider(&q)
 	}
@@ -267,16 +267,18 @@ func (h *host) reads(q *question) refusal {
 	return malformed
 }
 
-// noticed takes a notification: a cancellation settles what waits.
-func (h *host) noticed(q question) {
+// noticed takes a notification. A cancellation is the end of what waits.
+func (h *host) noticed(q question) [][]byte {
 	if q.method != dialect.Cancel {
-		return
+		return nil
 	}
 	id := string(bytes.TrimSpace(q.at("id")))
-	if i := slices.Index(h.desk.open, id); i >= 0 {
-		h.desk.open = slices.Delete(h.desk.open, i, i+1)
-		h.write("answer", h.refuse(id, refusal{name: "request_cancelled"}, q.method))
+	i := slices.Index(h.desk.open, id)
+	if i < 0 {
+		return nil
 	}
+	h.desk.open = slices.Delete(h.desk.open, i, i+1)
+	return [][]byte{h.refuse(id, refusal{name: "request_cancelled"}, q.method)}
 }
 
 // deviation is one wrong answer, told by what is asked.
@@ -364,4 +366,10 @@ func (h *host) settle(id string) {
 // message is a question as the services take it.
 func (h *host) message(q question) subject.Message {
 	return subject.Message{ID: q.id, Method: q.method, Fields: map[string]json.RawMessage{"params": q.params}}
+}
+
+// needless reports whether an answer names no request that waits for one.
+func (d *desk) needless(m map[string]json.RawMessage) bool {
+	one := d.issued[string(bytes.TrimSpace(m["id"]))]
+	return m["id"] != nil && (one == nil || one.stands == settled)
 }

@@ -165,6 +165,7 @@ func (h *host) publishes(q question) (dialect.Object, refusal) {
 		return nil, noOwner
 	case err != nil, len(content) != p.Size, hex.EncodeToString(sum[:]) != p.Sha256, p.Mime == "image/png" && !png:
 		return nil, bad
+	case h.quirk.does == countsNothing:
 	case k.artifacts >= featurewire.MaxArtifacts, k.artifactBytes+p.Size > featurewire.MaxArtifactTotalBytes:
 		return nil, bad
 	}

@@ -22,16 +22,18 @@ type Fault struct {
 
 // quirk is what a fault changes in a sound host. Every member is optional.
 type quirk struct {
-	frame  func(method string, frame []byte) []byte // what is written in place of a frame, line feed included
-	before func(h *host)                            // before initialize is sent
-	opened func(h *host)                            // once initialize was accepted
-	cancel func(h *host)                            // behind a cancellation
-	ended  func(h *host)                            // behind shutdown
-	lax    []string                                 // rules of the extension that the host does not look at
-	strict []string                                 // rules of the extension that it should pass over, and does not
-	hides  func(told *launch.Wire)                  // what the extension is not told
-	does   string                                   // one of the does constants
-	wrong  *deviation                               // an answer to the extension
+	frame   func(method string, frame []byte) []byte // what is written in place of a frame, line feed included
+	before  func(h *host)                            // before initialize is sent
+	opened  func(h *host)                            // once initialize was accepted
+	cancel  func(h *host)                            // behind a cancellation
+	ended   func(h *host)                            // behind shutdown
+	lax     []string                                 // rules of the extension that the host does not look at
+	strict  []string                                 // rules of the extension that it should pass over, and does not
+	hides   func(told *launch.Wire)                  // what the extension is not told
+	does    string                                   // one of the does constants
+	rejects string                                   // a part of an initialize result that the host does not accept
+	spurns  string                                   // a part of a result that the host does not accept
+	wrong   *deviation                               // an answer to the extension
 }
 
 // What a host does otherwise, where no frame shows it.
@@ -44,6 +46,7 @@ const (
 	waitsForever   = "waits forever"
 	endsUnasked    = "ends unasked"
 	passesAll      = "passes all"
+	countsNothing  = "counts nothing"
 )
 
 const (

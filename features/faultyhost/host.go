@@ -214,6 +214,9 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 	if answer["result"] == nil {
 		return &failure{text: "initialize was refused", broken: true}
 	}
+	if part := h.quirk.rejects; part != "" && bytes.Contains(answer["result"], []byte(part)) {
+		return &failure{text: "initialize is not accepted", broken: true}
+	}
 	h.desk.begin(answer["result"])
 	if h.quirk.opened != nil {
 		h.quirk.opened(h)
@@ -280,6 +283,8 @@ func (h *host) callTool(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 		return "", err
+	case h.quirk.spurns != "" && bytes.Contains(answer["result"], []byte(h.quirk.spurns)):
+		return "", fmt.Errorf("the result is not accepted")
 	case answer["result"] == nil:
 		return "", fmt.Errorf("the call was refused: %s", answer["error"])
 	}
@@ -394,7 +399,7 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 		h.mon.Observe(f)
 		var m map[string]json.RawMessage
 		asked := -1
-		if !h.d.Canonical() && l.ended && json.Unmarshal(l.payload, &m) == nil && m["method"] != nil {
+		if !h.d.Canonical() && l.ended && json.Unmarshal(l.payload, &m) == nil && (m["method"] != nil || h.desk.needless(m)) {
 			asked = f.Index
 		}
 		if err := h.judged(asked); err != nil {
@@ -419,17 +424,17 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 var tolerated = []string{"EXT04-ENV-006"}
 
 // judged looks at what the monitor has found since the last time. Asked is the index of a frame that asks for
-// something, whose faults are answered; -1 for none.
+// something, whose faults are answered, or that answers nothing; -1 for none.
 func (h *host) judged(asked int) error {
 	all := h.mon.Findings()
 	fresh := all[h.seen:]
 	h.seen = len(all)
 	for _, f := range fresh {
-		if f.Frame == asked {
-			continue // it is answered
-		}
 		r, known := rulebook.Find(f.Rule)
 		strict := slices.Contains(h.quirk.strict, f.Rule)
+		if f.Frame == asked && !strict {
+			continue // it is answered
+		}
 		if !known || slices.Contains(h.quirk.lax, f.Rule) || !strict && (r.Level != "must" || slices.Contains(tolerated, f.Rule)) {
 			continue
 		}

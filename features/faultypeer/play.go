@@ -30,9 +30,10 @@ type Play struct {
 	Ending    []AskFrame `json:"ending,omitempty"`
 	// AtOnce puts all frames of a part into one write. Otherwise each waits for the answer to the one before.
 	AtOnce bool `json:"at_once,omitempty"`
-	// Tool has members that replace those of ToolAsk in the catalog, and Result those of its result.
-	Tool   json.RawMessage `json:"tool,omitempty"`
-	Result json.RawMessage `json:"result,omitempty"`
+	// Tool has members that replace those of ToolAsk in the catalog, and Result those of its result, both as JSON
+	// objects. What is filled into frames is filled into the result as well.
+	Tool   string `json:"tool,omitempty"`
+	Result string `json:"result,omitempty"`
 	// PatienceMs is how long the peer waits for answers that do not come.
 	PatienceMs int `json:"patience_ms"`
 }
@@ -208,7 +209,7 @@ func (p *peer) askTool() obj {
 		"name": ToolAsk, "description": "Asks what it was told to ask.",
 		"parameters": obj{"type": "object", "properties": obj{"text": obj{"type": "string"}}},
 	}
-	for name, v := range members(p.stage.Tool) {
+	for name, v := range members(json.RawMessage(p.stage.Tool)) {
 		t[name] = v
 	}
 	return t
@@ -224,7 +225,7 @@ func (p *peer) callAsk(id json.RawMessage, said string) {
 		p.settleLive(id, func() {
 			r := p.toolResult(said, false)
 			delete(r, "structured_content")
-			for name, v := range members(json.RawMessage(p.fill(string(p.stage.Result)))) {
+			for name, v := range members(json.RawMessage(p.fill(p.stage.Result))) {
 				r[name] = v
 			}
 			p.result(featurewire.MethodToolCall, id, r)

@@ -30,11 +30,13 @@ const playName = "play.json"
 // askRow is one row of a table: what the extension sends, and what the host has to make of it.
 type askRow struct {
 	row    int    // from 1
-	id     string // under which the answer comes, as spelled; empty for a notification
+	id     string // under which the answer comes, as spelled; that of nobody for a notification
+	sent   string // the same, empty for a notification
 	method string // empty for a frame that is written out
 	text   string // of the frame
 	want   string
 	rule   string // that is broken when the answer is another; empty for all of the scenario
+	early  bool   // it is sent before initialize is answered, and so is the answer
 }
 
 // asking is what a scenario makes the extension ask beyond being sound. The zero value asks nothing.
@@ -104,13 +106,14 @@ func (w *world) prepareAsks(how, when string, t *godog.Table) error {
 	}
 	play := faultypeer.Play{
 		Select: w.asking.features(w.setup.Dialect), AtOnce: how == "at once ", PatienceMs: int(w.setup.Grace / time.Millisecond),
-		Tool: json.RawMessage(w.asking.tool), Result: json.RawMessage(w.asking.result),
+		Tool: w.asking.tool, Result: w.asking.result,
 	}
 	var frames []faultypeer.AskFrame
-	for _, a := range w.asking.rows {
+	for i, a := range w.asking.rows {
+		w.asking.rows[i].early = when == "before initialize is answered"
 		f := faultypeer.AskFrame{Text: a.text}
 		if !slices.Contains(strings.Split(a.want, " or "), wantNothing) {
-			f.ID = a.id
+			f.ID = a.sent
 		}
 		frames = append(frames, f)
 	}
@@ -151,34 +154,59 @@ func (s *asking) read(t *godog.Table, d dialect.Dialect) error {
 			}
 			cells[t.Rows[0].Cells[c].Value] = text
 		}
-		a := askRow{row: i + 1, id: cells["id"], method: cells["method"], want: cells["answer"], rule: cells["rule"]}
-		isRequest := a.id != "" || d.IsRequest(a.method) || !d.Knows(a.method)
-		if a.id == "" && isRequest && cells["frame"] == "" {
-			a.id = strconv.Quote(fmt.Sprintf("ask-%d", a.row))
-		}
-		params := cells["params"]
-		if !d.Negotiates() && !d.Canonical() {
-			params = strings.Replace(params, `"parent_request_id":«call»,`, "", 1) // which this version does not have
-		}
-		switch {
-		case cells["frame"] != "":
-			a.text, a.method = cells["frame"], ""
-		case params == "":
-			a.text = fmt.Sprintf(`{"method":%q}`, a.method)
-		default:
-			a.text = fmt.Sprintf(`{"method":%q,"params":%s}`, a.method, params)
-		}
-		if a.method != "" {
-			member := `{"jsonrpc":"2.0",`
-			if isRequest {
-				member += `"id":` + a.id + ","
+		times := 1
+		if cells["times"] != "" {
+			var err error
+			if times, err = strconv.Atoi(cells["times"]); err != nil {
+				return fmt.Errorf("row %d: times: %w", i+1, err)
 			}
-			a.text = member + a.text[1:]
 		}
-		s.ownerAsked = s.ownerAsked || strings.Contains(a.text, "«owner»")
-		s.rows = append(s.rows, a)
+		for n := 1; n <= times; n++ {
+			s.add(i+1, n, cells, d)
+		}
 	}
 	return nil
+}
+
+// nobody is the id of answers that name no request.
+const nobody = "null"
+
+// add makes the ask of a row for the nth time.
+func (s *asking) add(row, n int, cells map[string]string, d dialect.Dialect) {
+	a := askRow{row: row, id: cells["id"], method: cells["method"], want: cells["answer"], rule: cells["rule"]}
+	isRequest := a.id != "" || d.IsRequest(a.method) || !d.Knows(a.method)
+	if a.id == "" && isRequest && cells["frame"] == "" {
+		a.id = fmt.Sprintf(`"ask-%d"`, row)
+		if n > 1 {
+			a.id = fmt.Sprintf(`"ask-%d-%d"`, row, n)
+		}
+	}
+	params := cells["params"]
+	if !d.Negotiates() && !d.Canonical() {
+		params = strings.Replace(params, `"parent_request_id":«call»,`, "", 1) // which this version does not have
+	}
+	switch {
+	case cells["frame"] != "":
+		a.text, a.method = cells["frame"], ""
+	case params == "":
+		a.text = fmt.Sprintf(`{"method":%q}`, a.method)
+	default:
+		a.text = fmt.Sprintf(`{"method":%q,"params":%s}`, a.method, params)
+	}
+	if a.method != "" {
+		member := `{"jsonrpc":"2.0",`
+		if isRequest {
+			member += `"id":` + a.id + ","
+		}
+		a.text = member + a.text[1:]
+	}
+	a.text = strings.ReplaceAll(a.text, "«n»", strconv.Itoa(n))
+	s.ownerAsked = s.ownerAsked || strings.Contains(a.text, "«owner»")
+	a.sent = a.id
+	if a.id == "" {
+		a.id = nobody
+	}
+	s.rows = append(s.rows, a)
 }
 
 // unsupported is the answer to a method that nothing opens. Its feature must not have been selected.
@@ -235,10 +263,11 @@ func (w *world) answersAsWanted() error {
 	}
 	said := w.hostAnswers()
 	var o outcome
-	for _, a := range w.asking.rows {
+	for i, a := range w.asking.rows {
+		a.id = strings.Replace(a.id, "«call»", w.callID(), 1)
 		list := said[a.id]
 		// Asks under one id are answered in the order of their answers.
-		if len(list) > 1 && w.asking.later(a) {
+		if len(list) > 1 && w.asking.later(i) {
 			said[a.id] = list[1:]
 			list = list[:1]
 		}
@@ -267,9 +296,30 @@ func orFrame(a askRow) string {
 	return strconv.Quote(a.method)
 }
 
-// later reports whether another ask behind this one has the same id.
-func (s *asking) later(a askRow) bool {
-	return slices.ContainsFunc(s.rows[a.row:], func(b askRow) bool { return b.id == a.id })
+// later reports whether another ask behind one has the same id.
+func (s *asking) later(i int) bool {
+	return slices.ContainsFunc(s.rows[i+1:], func(b askRow) bool { return b.id == s.rows[i].id })
+}
+
+// callID is the id of the first call of a tool, as spelled.
+func (w *world) callID() string {
+	for _, p := range w.peers.list() {
+		for _, f := range p.frames {
+			if hostMethod(f) == dialect.ToolCall {
+				return frameID(f)
+			}
+		}
+	}
+	return ""
+}
+
+func frameID(f wire.Frame) string {
+	var m struct {
+		ID json.RawMessage `json:"id"`
+	}
+	// A frame that cannot be read has no id.
+	_ = json.Unmarshal(f.Bytes, &m)
+	return string(bytes.TrimSpace(m.ID))
 }
 
 // asksApply leaves a scenario alone whose features the host does not offer, or whose call nobody owns.
@@ -310,6 +360,7 @@ func owned(f wire.Frame) bool {
 
 // hostAnswer is an answer of the host.
 type hostAnswer struct {
+	late   bool            // it came behind the answer to initialize
 	Result json.RawMessage `json:"result"`
 	Error  *struct {
 		Code    int64  `json:"code"`
@@ -328,14 +379,20 @@ func (r hostAnswer) String() string {
 func (w *world) hostAnswers() map[string][]hostAnswer {
 	out := map[string][]hostAnswer{}
 	for _, p := range w.peers.list() {
+		begun := false
 		for _, f := range p.frames {
 			var m struct {
 				ID     json.RawMessage `json:"id"`
 				Method json.RawMessage `json:"method"`
 				hostAnswer
 			}
-			if f.Lane == wire.ToSubject && json.Unmarshal(f.Bytes, &m) == nil && m.Method == nil {
+			switch {
+			case json.Unmarshal(f.Bytes, &m) != nil || m.Method != nil:
+			case f.Lane == wire.FromSubject:
+				begun = true // the first answer of an extension is that to initialize
+			default:
 				id := string(bytes.TrimSpace(m.ID))
+				m.late = begun
 				out[id] = append(out[id], m.hostAnswer)
 			}
 		}
@@ -350,6 +407,7 @@ const (
 	wantResult  = "result"
 	wantError   = "error" // and the name of a row of the error table
 	wantToken   = "token" // and the first word of the message, with the error that it belongs to
+	wantText    = "text"  // and the name of a row of the error table, whose message stands there as it is
 )
 
 // judge holds the answers to an ask against what is wanted, and says what is wrong with them.
@@ -364,6 +422,9 @@ func (a askRow) judge(d dialect.Dialect, said []hostAnswer) string {
 		return fmt.Sprintf("there are %d answers, want one", len(said))
 	}
 	r := said[0]
+	if a.early && r.late {
+		return "the answer came behind the answer to initialize"
+	}
 	if r.Result != nil {
 		if shape := d.Shape(a.method); shape.Result != "" {
 			if v, broken := d.Violation(shape.Result, r.Result); broken {
@@ -392,6 +453,8 @@ func (r hostAnswer) is(want string, d dialect.Dialect) bool {
 		return detail == "" || holds(r.Result, []byte(detail))
 	case kind == wantError && r.Error != nil:
 		return detail == "" || d.ErrorName(r.Error.Code) == detail
+	case kind == wantText && r.Error != nil:
+		return d.ErrorName(r.Error.Code) == detail && r.Error.Message == d.Message(detail)
 	case kind == wantToken && r.Error != nil:
 		for _, row := range featurewire.TableMessageTokens {
 			if row.Token == detail {
@@ -439,6 +502,7 @@ func registerAsks(sc *godog.ScenarioContext) {
 	sc.Step(`^it asks (at once )?(.+)$`, func(ctx context.Context, how, when string, t *godog.Table) error {
 		return of(ctx).asksDuring(ctx, how, when, t)
 	})
+	one(`the revisions grow by one, and "([^"]+)" is in none`, (*world).revised)
 	sc.Step("^the host answers as wanted$", func(ctx context.Context) error { return of(ctx).answersAsWanted() })
 }
 
@@ -478,4 +542,35 @@ func (o *outcome) findings(bound []string) []verdict.Finding {
 		out = append(out, verdict.Finding{Rule: rule, Message: o.text, Frame: -1, Offset: -1, Silent: o.class == verdict.NoAnswer})
 	}
 	return out
+}
+
+// revised holds the answers to changes of the catalog against each other: every change that was taken raises the
+// revision by one, and none brings a tool that was refused.
+func (w *world) revised(refused string) error {
+	last := int64(-1)
+	for _, a := range w.asking.rows {
+		for _, r := range w.hostAnswers()[a.id] {
+			var c struct {
+				Revision int64    `json:"revision"`
+				Tools    []string `json:"tools"`
+			}
+			if gate := negotiation.GateFeature(w.setup.Dialect.Gate(a.method)); gate != featurewire.FeatureDynamicTools || r.Result == nil || json.Unmarshal(r.Result, &c) != nil {
+				continue
+			}
+			if last >= 0 && c.Revision != last+1 && c.Revision != last {
+				return blame(featurewire.FeatureDynamicTools, "EXT04-DYN-011", "revision %d follows %d", c.Revision, last)
+			}
+			if slices.Contains(c.Tools, refused) {
+				return blame(featurewire.FeatureDynamicTools, "EXT04-DYN-013", "the tool %q was refused and is there", refused)
+			}
+			last = c.Revision
+		}
+	}
+	return nil
+}
+
+// blame makes an outcome about one rule.
+func blame(about, rule, format string, args ...any) error {
+	text := about + ": " + fmt.Sprintf(format, args...)
+	return &outcome{class: verdict.Fail, text: text, blamed: []verdict.Finding{{Rule: rule, Message: text, Frame: -1, Offset: -1}}}
 }

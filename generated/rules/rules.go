@@ -9591,7 +9591,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A malformed response fails the live call it names with a protocol error, is ignored if it names none, and in both cases adds a diagnostic and keeps the process.",
 		Source:   "S15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9634,7 +9633,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A request whose string id exceeds 256 bytes is an invalid request.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/envelope",
 	},
 	{
@@ -9646,7 +9644,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A numeric id of an extension request that equals the id of a live host request is refused.",
 		Source:   "feature op 26",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10299,7 +10296,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An initialize result with an empty tool description, `parameters` that are not an object schema, or a bad `output_schema` is rejected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10351,7 +10347,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "A 0.1 initialize result with an `output_schema` in a tool is rejected.",
 		Source:   "feature 6, feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10375,7 +10370,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A tool with a snippet or a non-empty list of guidelines is refused while `tool_prompt_metadata_v1` is not selected, at initialize and in `tools/register` alike.",
 		Source:   "feature 4.2, feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -10387,7 +10381,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Prompt metadata with more than 16 guidelines, a string over 1,024 bytes or a control character other than LF and TAB is refused, at initialize and in `tools/register` alike.",
 		Source:   "feature 4.2, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -10411,7 +10404,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Guidelines are accepted without a snippet.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -10483,7 +10475,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `constrained_sampling` of a tool is passed through unread.",
 		Source:   "feature op 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -10723,7 +10714,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "The `metadata` of a 0.1 tool result is accepted as any JSON and thrown away.",
 		Source:   "feature 8.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -10735,7 +10725,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result with an image or audio part is refused while `artifacts` is not selected.",
 		Source:   "feature 8.1, feature op 36",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10747,7 +10736,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `structured_content` over 262,144 bytes, 32 levels or 16,384 nodes and a `metadata` over 65,536 bytes, 32 levels, 16,384 nodes or 256 bytes a key are refused.",
 		Source:   "feature 2, feature op 36",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/resultbounds",
 	},
 	{
@@ -10771,7 +10759,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A media part is refused unless its artifact was published by this process for the owner of the call and has the part's `mime_type` and kind.",
 		Source:   "feature 8.1, feature op 36",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -10931,7 +10918,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "When the extension cancels its own request, the host answers that request once, with `-32800` unless another outcome came first.",
 		Source:   "feature op 35",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -10985,7 +10971,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `$/cancelRequest` that names no outstanding request of that extension changes nothing.",
 		Source:   "feature 8.8, S31",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -11111,7 +11096,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress for a request that is not live, or whose sequence does not grow, is ignored with a diagnostic.",
 		Source:   "feature 11.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11179,7 +11163,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A decoration of a live request that breaks its bounds is dropped with a diagnostic.",
 		Source:   "feature 11.6, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/progress",
 	},
 	{
@@ -11243,7 +11226,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A `notification` that the manifest does not declare is dropped with a diagnostic, and one without `level` counts as `info`.",
 		Source:   "feature op 14, feature 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11503,7 +11485,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed request of a base service is answered with `-32602`, and one without an active owner or service with `-32002`.",
 		Source:   "feature 15, feature op 37",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -13240,7 +13221,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`context/contribution` is taken for the process and gets no reply; while `contributes.context` is false it is dropped with a diagnostic.",
 		Source:   "feature 11.3, feature op 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/promptcontext",
 	},
 	{
@@ -13307,7 +13287,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`status/contribution` is taken for the process, gets no reply and leaves nothing that outlives it; without `contributes.ui` it is dropped with a diagnostic.",
 		Source:   "feature 11.4, feature op 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/status",
 	},
 	{
@@ -13729,7 +13708,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`confirmation/request` is answered with a boolean `confirmed`.",
 		Source:   "feature 11.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13741,7 +13719,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation that nobody can give, because it was dropped, no person is there or it lies outside its boundary, is answered with `confirmed` false.",
 		Source:   "feature 11.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13753,7 +13730,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "While `contributes.confirmations` is false the host answers with `confirmed` false and asks nobody.",
 		Source:   "feature op 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13765,7 +13741,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`default` is a suggestion to the person and never the answer of its own.",
 		Source:   "feature 11.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13801,7 +13776,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed `confirmation/request` is answered with `-32602`, one without an active parent with `-32002`.",
 		Source:   "feature op 37",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13833,7 +13807,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` needs no feature and no declaration.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13845,7 +13818,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` is answered with exactly `value`: a string of at most 262,144 bytes, or null when the person cancelled, gave too much or cannot be asked.",
 		Source:   "feature 11.7, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13857,7 +13829,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A blank prompt, or one over 16,384 bytes, is answered with `-32602`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -13893,7 +13864,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed `input/request` is answered with `-32602`, one without an active parent with `-32002`.",
 		Source:   "feature op 37",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -14135,7 +14105,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`artifact/publish` is answered with an opaque `artifact_id`.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14147,7 +14116,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host compares `size`, `sha256` and `mime_type` with the bytes, and answers a mismatch with `-32602`.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14159,7 +14127,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact `path` is resolved below `OCTET_EXTENSION_SCRATCH`, follows no link and names a regular file.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14171,7 +14138,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact beyond 262,144 bytes inline, 20,971,520 bytes at all, or 67,108,864 bytes or 64 items of one generation is answered with `-32602`.",
 		Source:   "feature 11.8, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14183,7 +14149,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Neither or both of `data` and `path`, and any other malformed `artifact/publish`, are answered with `-32602`.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14207,7 +14172,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An artifact of another owner or generation is unknown, as if it had never existed.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -14251,7 +14215,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`policy/evaluate` is answered with a `decision` of `allow`, `ask` or `deny`, and with an `approval_token` beside `ask` alone.",
 		Source:   "feature 11.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14275,7 +14238,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An `approval_token` while `approvals` is not selected is answered with `-32602`.",
 		Source:   "feature 11.9, feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14287,7 +14249,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An approval token is good for the identical canonical intent of the same live parent in the same generation, once, for at most 5 min.",
 		Source:   "feature 11.9, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14299,7 +14260,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A good approval token is used up and the request answered with `allow` in one step.",
 		Source:   "feature 11.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14311,7 +14271,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An approval token that is expired, used, or presented with another intent, parent or generation is answered with `deny`, and a known one is used up by that.",
 		Source:   "feature 11.9, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14393,7 +14352,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secret/get` is answered with exactly `value`, a string of at most 65,536 bytes that may be empty.",
 		Source:   "feature 11.10, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -14405,7 +14363,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A secret name that is undeclared, or no name of at most 64 ASCII bytes, is answered with `-32602`.",
 		Source:   "feature 11.10, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -14417,7 +14374,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secret/get` without an active owner or service is answered with `-32002`.",
 		Source:   "feature 11.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -14429,7 +14385,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing value and a broken broker are answered alike: `-32004` with the message `secret is unavailable`.",
 		Source:   "feature 11.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -14514,7 +14469,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With `dynamic_tools` the tools of the initialize result are epoch 0 and need not be those of the manifest.",
 		Source:   "feature 3.3, feature 13.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14526,7 +14480,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/register` adds each definition or replaces the one of that name whole.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14538,7 +14491,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/unregister` ignores names that are not there.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14550,7 +14502,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`tools/register` and `tools/unregister` are answered with `revision` and with `tools`, the complete accepted set.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14574,7 +14525,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every accepted change raises the epoch by exactly 1, and a new generation begins at 0.",
 		Source:   "feature 11.11, feature 13.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14586,7 +14536,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed definition, a bad schema, a duplicate, more than 256 tools and a name that the host or another extension has taken are answered with `-32602`.",
 		Source:   "feature 11.11, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14598,7 +14547,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A refused change leaves the published group as it was.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -14670,7 +14618,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "No method registers or removes a command.",
 		Source:   "feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -15940,7 +15887,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A tool whose `composition` has an unknown member, or is there without the feature, is refused.",
 		Source:   "feature 6, feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -16148,7 +16094,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `operation` that names resources is refused unless `operation_descriptors_v1` and `resource_refs_v1` are both selected.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17038,7 +16983,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing or malformed `parent_request_id` is refused with `-32602`.",
 		Source:   "feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17050,7 +16994,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A parent that is settled or foreign where a live one is needed is refused with `-32002`.",
 		Source:   "feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17062,7 +17005,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`parent_request_id` is the numeric id of a request of this very connection.",
 		Source:   "feature 13.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{

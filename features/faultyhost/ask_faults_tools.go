@@ -1,0 +1,43 @@
+package faultyhost
+
+import fw "github.com/octet-dev/octet/generated/featurewire"
+
+// askedTools are faults in changes of the catalog, in definitions and in what results show.
+var askedTools = []Fault{
+	{"counts-by-two", "EXT04-DYN-009", current, "leaves the revision out", miswrites(fw.MethodToolsRegister, `"A."`, `"revision":1,`, ``)},
+	{"keeps-the-first-definition", "EXT04-DYN-007", middle, "refuses a definition of a name that is there", refuses(fw.MethodToolsRegister, "A again.", "invalid_params", "")},
+	{"wants-known-names", "EXT04-DYN-008", current, "refuses to take out what is not there", refuses(fw.MethodToolsUnregister, "conform_none", "invalid_params", "")},
+	{"skips-revisions", "EXT04-DYN-011", middle, "raises the revision by two", miswrites(fw.MethodToolsRegister, "conform_d", `"revision":5`, `"revision":6`)},
+	{"takes-any-schema", "EXT04-DYN-012", current, "takes parameters that are no object", grants(fw.MethodToolsRegister, `"array"`, `{"revision":4,"tools":[]}`)},
+	{"takes-double-definitions", "EXT04-DYN-012", middle, "takes two definitions of a name", grants(fw.MethodToolsRegister, `"conform_b"`, `{"revision":4,"tools":[]}`)},
+	{"takes-part-of-a-change", "EXT04-DYN-013", current, "takes the sound part of a change that it refuses", miswrites(fw.MethodToolsUnregister, "conform_other", `"tools":[`, `"tools":["conform_c",`)},
+	{"registers-commands", "EXT04-DYN-019", middle, "registers commands", grants("commands/register", "", `{}`)},
+	{"compares-dynamic-tools", "EXT04-DYN-006", current, "wants the tools of the manifest from who has dynamic ones", quirk{rejects: `"dynamic_tools"`}},
+	{"compares-dynamic-tools", "EXT04-DYN-006", middle, "wants the tools of the manifest from who has dynamic ones", quirk{rejects: `"dynamic_tools"`}},
+	{"takes-prompts-unselected", "EXT04-TOOL-012", current, "takes prompt texts that were not selected", grants(fw.MethodToolsRegister, "prompt_snippet", `{"revision":1,"tools":[]}`)},
+	{"takes-guidelines-unselected", "EXT04-TOOL-012", current, "takes guidelines that were not selected", grants(fw.MethodToolsRegister, "prompt_guidelines", `{"revision":1,"tools":[]}`)},
+	{"takes-initial-prompts", "EXT04-TOOL-012", current, "takes prompt texts at initialize that were not selected", lax("EXT04-TOOL-009")},
+	{"takes-composition-unselected", "EXT04-NEST-006", current, "takes composition that was not selected", grants(fw.MethodToolsRegister, `"composition"`, `{"revision":1,"tools":[]}`)},
+	{"takes-operations-unselected", "EXT04-RES-006", current, "takes resources of operations that were not selected", grants(fw.MethodToolsRegister, `"operation"`, `{"revision":1,"tools":[]}`)},
+	{"takes-long-prompts", "EXT04-TOOL-013", current, "takes prompt texts of any length", grants(fw.MethodToolsRegister, "ssssssss", `{"revision":2,"tools":[]}`)},
+	{"takes-coloured-prompts", "EXT04-TOOL-013", current, "takes prompt texts with control characters", grants(fw.MethodToolsRegister, `\u001b`, `{"revision":2,"tools":[]}`)},
+	{"wants-snippets", "EXT04-TOOL-015", current, "wants a snippet beside guidelines", refuses(fw.MethodToolsRegister, "Without a snippet", "invalid_params", "")},
+	{"reads-samplings", "EXT04-TOOL-021", middle, "refuses a sampling that it does not know", quirk{rejects: "constrained_sampling"}},
+	{"takes-any-definition", "EXT04-TOOL-007", frozen, "does not look at definitions", lax("EXT04-TOOL-002", "EXT04-TOOL-003", "EXT04-TOOL-004", "EXT04-INIT-002")},
+	{"takes-output-schemas-on-frozen", "EXT01-TOOL-002", frozen, "takes output schemas on the version that has none", lax("EXT01-TOOL-001", "EXT04-INIT-002")},
+	{"takes-long-results", "EXT04-RESULT-012", current, "takes structured content of any size", lax("EXT04-RESULT-007", "EXT04-RESULT-004")},
+	{"takes-large-metadata", "EXT04-RESULT-012", middle, "takes metadata of any size", lax("EXT04-RESULT-008", "EXT04-RESULT-004")},
+	{"takes-media-unselected", "EXT04-RESULT-011", current, "takes images that were not selected", lax("EXT04-RESULT-003", "EXT04-ART-005")},
+	{"reads-frozen-metadata", "EXT01-RESULT-002", frozen, "refuses metadata that are no object", quirk{spurns: `"metadata":[`}},
+	{"numbers-artifacts", "EXT04-ART-006", current, "gives an artifact a number", grants(fw.MethodArtifactPublish, `"data":"iVBORw0KGgoA"`, `{"artifact_id":1}`)},
+	{"takes-any-size", "EXT04-ART-007", middle, "does not count the bytes of an artifact", grants(fw.MethodArtifactPublish, `"size":8,`, `{"artifact_id":"a"}`)},
+	{"takes-any-digest", "EXT04-ART-007", current, "does not hash the bytes of an artifact", grants(fw.MethodArtifactPublish, `"sha256":"000000`, `{"artifact_id":"a"}`)},
+	{"takes-any-type", "EXT04-ART-007", current, "does not look at the type of an artifact", grants(fw.MethodArtifactPublish, `"size":2,`, `{"artifact_id":"a"}`)},
+	{"takes-any-path", "EXT04-ART-008", middle, "takes the path of an artifact unread", grants(fw.MethodArtifactPublish, `"path":"../`, `{"artifact_id":"a"}`)},
+	{"takes-long-artifacts", "EXT04-ART-009", current, "takes artifacts of any length inside a message", grants(fw.MethodArtifactPublish, `"size":262146`, `{"artifact_id":"a"}`)},
+	{"takes-many-artifacts", "EXT04-ART-009", middle, "takes any number of artifacts", quirk{does: countsNothing}},
+	{"takes-artifacts-without-bytes", "EXT04-ART-010", current, "takes an artifact without bytes", grants(fw.MethodArtifactPublish, `75f3c9"}`, `{"artifact_id":"a"}`)},
+	{"takes-the-path-of-both", "EXT04-ART-010", middle, "takes the bytes where there is a path as well", grants(fw.MethodArtifactPublish, `"path":"both.png"`, `{"artifact_id":"a"}`)},
+	{"shows-foreign-artifacts", "EXT04-ART-012", current, "takes parts with artifacts that were not published", lax("EXT04-ART-005", "EXT04-RESULT-003")},
+	{"shows-artifacts-of-any-type", "EXT04-RESULT-014", middle, "takes parts with artifacts of another type", lax("EXT04-ART-005", "EXT04-RESULT-003")},
+}
