@@ -67,6 +67,8 @@ check: ## Hold generated files against spec/, and spec/ against the last release
 	echo "comparing spec/ with $$tag"; \
 	rm -rf build/release; mkdir -p build/release; git archive "$$tag" spec | tar -x -C build/release; \
 	status=0; $(OCTET_GEN) diff --frozen build/release/spec spec || status=$$?; \
+	for set in $$(cd build/release/spec; find requirements -name '*.json' 2>/dev/null || true); do \
+	  cmp "build/release/spec/$$set" "spec/$$set" || { echo "spec/$$set was released: a frozen set never changes"; status=1; }; done; \
 	if [ "$$status" = 3 ]; then echo "read what is unknown: nobody can judge it but you"; exit 0; fi; exit "$$status"
 
 build: build-go build-ts $(VENV)/.ready ## Build the commands, the example extensions and the testees.

@@ -118,6 +118,14 @@ func (l *List) Knows(rule, message string) bool {
 	return found
 }
 
+// Unused lists the entries that nothing was found for.
+func (l *List) Unused() []*Entry {
+	return slices.DeleteFunc(slices.Clone(l.Entries), func(e *Entry) bool { return e.used })
+}
+
+// Names reports whether the entry is about a rule.
+func (e *Entry) Names(rule string) bool { return e.rule.MatchString(rule) }
+
 // Stale lists the entries that no finding has needed. judged reports whether a rule was judged in this run;
 // nothing is said of entries for others.
 func (l *List) Stale(judged func(rule string) bool, known []string) []*Entry {

@@ -20,7 +20,12 @@ type Proof struct {
 	Scenarios []Scenario // each name and file once
 	Faulty    []Faulty
 	Heard     bool // judged in every frame of every scenario
+
+	apis []string // on which a scenario or the hearing judges it
 }
+
+// Judges reports whether runs of an API version judge the rule.
+func (p *Proof) Judges(api string) bool { return p != nil && slices.Contains(p.apis, api) }
 
 // Scenario is one that proves a rule. The rows of an outline are one.
 type Scenario struct{ Name, File string }
@@ -60,6 +65,7 @@ func proofs() (map[string]*Proof, error) {
 				if p, named := at(id), (Scenario{s.Name, s.File}); !slices.Contains(p.Scenarios, named) {
 					p.Scenarios = append(p.Scenarios, named)
 				}
+				at(id).apis = append(at(id).apis, s.APIs...)
 			}
 		}
 	}
@@ -79,6 +85,7 @@ func proofs() (map[string]*Proof, error) {
 		}
 		for _, id := range append(monitor.Rules(d), hostmonitor.Rules(d)...) {
 			at(id).Heard = true
+			at(id).apis = append(at(id).apis, api)
 		}
 	}
 	return all, nil

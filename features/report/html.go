@@ -49,7 +49,7 @@ type viewCell struct{ ID, Class, Title string }
 
 type viewRule struct {
 	ID, Level, Text, Source, Class, ClassText, Reason string
-	Counts, Known                                     bool
+	Note                                              string // why it does not count
 	Proofs                                            []viewProof
 	Findings                                          []viewFinding
 }
@@ -132,10 +132,26 @@ func area(id string) string {
 	return id
 }
 
+// note says why a rule does not count; empty if it does.
+func (r *Report) note(row Rule) string {
+	switch {
+	case row.Known:
+		return "known"
+	case row.Flaky:
+		return "flaky"
+	case row.Beyond:
+		return "beyond the requirements"
+	case !r.counts(row):
+		return "does not count"
+	default:
+		return ""
+	}
+}
+
 func (r *Report) viewRule(row Rule, anchors map[string]string) viewRule {
 	v := viewRule{
 		ID: row.ID, Level: row.Level, Text: row.Text, Source: row.Source, Class: string(row.Class), ClassText: row.Class.Text(),
-		Reason: r.reason(row), Counts: r.counts(row), Known: row.Known,
+		Reason: r.reason(row), Note: r.note(row),
 	}
 	for _, name := range row.Scenarios {
 		v.Proofs = append(v.Proofs, viewProof{name, anchors[name]})

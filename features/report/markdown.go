@@ -17,6 +17,9 @@ const maxMarkdownRules = 50
 func (r *Report) Markdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "## octet-conform: %s\n\n%s **%s** on API %s\n\n", inline(r.Subject.Name), r.mark(), r.word(), r.Subject.API)
+	if name := r.Run.Requirements; name != "" {
+		fmt.Fprintf(&b, "Requirements: %s\n\n", inline(name))
+	}
 	b.WriteString("| | rules | scenarios |\n| --- | ---: | ---: |\n")
 	for _, c := range verdict.Classes() {
 		if n, m := r.Summary.Rules[c], r.Summary.Scenarios[c]; n+m > 0 {
@@ -24,8 +27,17 @@ func (r *Report) Markdown(w io.Writer) error {
 		}
 	}
 	r.markdownRules(&b, "Broken rules", func(row Rule) bool { return red(row.Class) && r.counts(row) && !row.unrun() })
-	r.markdownRules(&b, "Advice", func(row Rule) bool { return red(row.Class) && !r.counts(row) && !row.Known && !row.unrun() })
+	r.markdownRules(&b, "Advice", func(row Rule) bool {
+		return red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.unrun()
+	})
 	r.markdownRules(&b, "Known failures", func(row Rule) bool { return row.Known })
+	r.markdownRules(&b, "Known flakes", func(row Rule) bool { return row.Flaky })
+	for i, p := range r.Summary.Repeats {
+		if i == 0 {
+			b.WriteString("\n### Repeats\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", inline(p.Text()))
+	}
 	if reason, n := r.unrun(); n > 0 {
 		fmt.Fprintf(&b, "\n%s: %d rules were not judged.\n", inline(reason), n)
 	}
@@ -105,7 +117,7 @@ func (r *Report) GitHub(w io.Writer) error {
 		}
 		kind := "warning"
 		switch {
-		case row.Known:
+		case row.Known, row.Flaky:
 			kind = "notice"
 		case r.counts(row):
 			kind = "error"

@@ -43,6 +43,8 @@ type Run struct {
 	Strict     bool     `json:"strict" jsonschema_description:"Should-rules count."`
 	Filter     []string `json:"filter,omitempty" jsonschema_description:"Patterns of --run."`
 	DurationMS int64    `json:"duration_ms"`
+
+	Requirements string `json:"requirements,omitempty" jsonschema_description:"Name of the requirement set: current, or that of a frozen one."`
 }
 
 // Summary counts.
@@ -51,7 +53,10 @@ type Summary struct {
 	Should    map[verdict.Class]int `json:"should" jsonschema_description:"Should-rules by class."`
 	Scenarios map[verdict.Class]int `json:"scenarios" jsonschema_description:"Scenarios by class."`
 	Known     int                   `json:"known_failing,omitempty" jsonschema_description:"Red rules that do not count because they are known."`
-	Stale     []string              `json:"stale,omitempty" jsonschema_description:"Entries of the list of known failures that nothing needed. They are findings."`
+	Stale     []string              `json:"stale,omitempty" jsonschema_description:"Entries of the lists of known failures and flakes that nothing needed. They are findings."`
+	Flaky     int                   `json:"known_flaky,omitempty" jsonschema_description:"Red rules that do not count because their scenarios are known to be flaky, and passed when repeated."`
+	Repeats   []Repeats             `json:"repeats,omitempty" jsonschema_description:"Scenarios that were repeated because they are known to be flaky."`
+	Beyond    int                   `json:"beyond_requirements,omitempty" jsonschema_description:"Red rules that do not count because the requirement set lacks them."`
 	Exit      int                   `json:"exit" jsonschema:"enum=0,enum=1,enum=3" jsonschema_description:"0 clean, 1 findings, 3 could not judge."`
 }
 
@@ -65,8 +70,13 @@ type Rule struct {
 	Reason    string        `json:"reason,omitempty"`
 	Scenarios []string      `json:"scenarios" jsonschema_description:"Names of the scenarios that prove it."`
 	Findings  []Finding     `json:"findings,omitempty"`
+	Flaky     bool          `json:"known_flaky,omitempty" jsonschema_description:"Red, and all that was found is known, or in the list of known flakes and did not come back each time: it does not count."`
+	Beyond    bool          `json:"beyond_requirements,omitempty" jsonschema_description:"The requirement set lacks the rule: it is reported and does not count."`
 	Known     bool          `json:"known_failing,omitempty" jsonschema_description:"Red, and all that was found is in the list of known failures: it does not count."`
 }
+
+// CurrentRequirements is the set of every rule as the spec has it now.
+const CurrentRequirements = "current"
 
 // UnknownAPI stands for the API version of a manifest that names none.
 const UnknownAPI = "unknown"
@@ -83,6 +93,24 @@ type Finding struct {
 	Missing  bool   `json:"missing_prerequisite,omitempty" jsonschema_description:"The fault is in what the scenario needs before it can judge its own rules."`
 
 	unrun bool
+}
+
+// Repeats say how often a scenario failed that is known to be flaky, its first run included.
+type Repeats struct {
+	Scenario string  `json:"scenario"`
+	Failed   int     `json:"failed"`
+	Runs     int     `json:"runs"`
+	Low      float64 `json:"low" jsonschema_description:"Lower end of the 95 % interval of Wilson for the share of failures."`
+	High     float64 `json:"high" jsonschema_description:"Upper end."`
+}
+
+// Text is the sentence about a scenario.
+func (p Repeats) Text() string {
+	text := fmt.Sprintf("%s failed in %d of %d runs (95 %% interval %.0f %% to %.0f %%)", p.Scenario, p.Failed, p.Runs, 100*p.Low, 100*p.High)
+	if p.Failed == p.Runs {
+		text += ", which is no flake: it counts"
+	}
+	return text
 }
 
 // Scenario is the verdict on one scenario.
@@ -119,10 +147,15 @@ type Input struct {
 	Rules     []verdict.Rule
 	Scenarios []verdict.Scenario
 	Duration  time.Duration
-	// Known reports whether a finding is in a list of known failures, and Stale then lists the entries that
-	// nothing needed. Nil: there is no list.
+	// Required is the level of a rule in the requirement set, and whether that has the rule. Nil: every rule counts.
+	Required func(rule string) (level string, required bool)
+	// Known reports whether a finding is in a list of known failures, and Stale then lists the entries of
+	// every list that nothing needed. Nil: there is no list.
 	Known func(rule, message string) bool
-	Stale func(judged func(rule string) bool) []string
+	// Flaky reports whether a finding is in a list of known flakes and its scenario passed when it was repeated.
+	Flaky   func(rule, scenario, message string) bool
+	Repeats []Repeats
+	Stale   func(judged func(rule string) bool) []string
 }
 
 // Exit codes of a run.
@@ -140,11 +173,26 @@ func New(in Input) *Report {
 	r.Summary = Summary{Rules: map[verdict.Class]int{}, Should: map[verdict.Class]int{}, Scenarios: map[verdict.Class]int{}}
 	for _, verdict := range in.Rules {
 		row := rule(verdict)
-		row.Known = in.Known != nil && row.known(in.Known)
+		if in.Required != nil {
+			if level, required := in.Required(row.ID); required {
+				row.Level = level
+			} else {
+				row.Beyond = true
+			}
+		}
+		in.excuse(&row)
 		r.Rules = append(r.Rules, row)
 		switch {
 		case row.Known:
 			r.Summary.Known++
+			continue
+		case row.Flaky:
+			r.Summary.Flaky++
+			continue
+		case row.Beyond:
+			if red(row.Class) {
+				r.Summary.Beyond++
+			}
 			continue
 		case row.Level == "should":
 			r.Summary.Should[row.Class]++
@@ -160,25 +208,33 @@ func New(in Input) *Report {
 	if in.Stale != nil {
 		r.Summary.Stale = in.Stale(r.judged)
 	}
+	r.Summary.Repeats = in.Repeats
 	r.Summary.Exit = r.exit()
 	return r
 }
 
-// known reports whether all that was found is known. A rule that is red because nothing could be run has
-// its reason as what was found. Every finding is asked about, so that no entry becomes stale behind another.
-func (row *Rule) known(knows func(rule, message string) bool) bool {
+// excuse marks a rule whose every finding is in a list. A rule that is red because nothing could be run has its
+// reason as what was found. Every finding is asked about, so that no entry becomes stale behind another.
+func (in *Input) excuse(row *Rule) {
 	if !red(row.Class) {
-		return false
+		return
 	}
-	all := true
-	for _, f := range row.Findings {
-		all = knows(row.ID, f.Message) && all
+	findings := row.Findings
+	if findings == nil {
+		findings = []Finding{{Message: row.Reason}}
 	}
-	if row.Findings == nil {
-		all = knows(row.ID, row.Reason)
+	known, flaky := true, true
+	for _, f := range findings {
+		isKnown := in.Known != nil && in.Known(row.ID, f.Message)
+		isFlaky := in.Flaky != nil && in.Flaky(row.ID, f.Scenario, f.Message)
+		known = isKnown && known
+		flaky = (isKnown || isFlaky) && flaky
 	}
-	return all
+	row.Known, row.Flaky = known, flaky && !known
 }
+
+// excused reports whether a rule is left out of the verdict whatever became of it.
+func (row *Rule) excused() bool { return row.Known || row.Flaky || row.Beyond }
 
 // judged reports whether the run said anything about a rule.
 func (r *Report) judged(id string) bool {
@@ -189,7 +245,7 @@ func (r *Report) judged(id string) bool {
 
 // counts reports whether a rule decides the exit code.
 func (r *Report) counts(row Rule) bool {
-	return !row.Known && (row.Level == "must" || row.Level == "should" && r.Run.Strict)
+	return !row.excused() && (row.Level == "must" || row.Level == "should" && r.Run.Strict)
 }
 
 // exit: findings weigh more than what could not be judged, and a run that judged nothing proves nothing.

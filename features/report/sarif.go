@@ -90,7 +90,7 @@ func (r *Report) sarifLevel(row Rule) string {
 	switch {
 	case r.counts(row):
 		return sarifError
-	case row.Level == "should" && !row.Known:
+	case row.Level == "should" && !row.excused():
 		return sarifWarning
 	default:
 		return sarifNote

@@ -215,22 +215,32 @@ func (t *texter) notApplicable(r *Report) {
 	}
 }
 
-// advice lists should-rules that are red and do not count.
+// advice lists rules that are red and do not count: should-rules, and those that the requirement set lacks.
 func (t *texter) advice(r *Report) {
 	for _, row := range r.Rules {
-		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !all {
-			t.line("should: %s %s", row.ID, row.Text)
+		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !all {
+			word := row.Level
+			if row.Beyond {
+				word = "beyond the requirements"
+			}
+			t.line("%s: %s %s", word, row.ID, row.Text)
 			t.line("    %s", printable(r.reason(row)))
 		}
 	}
 }
 
-// known says what the list of known failures covers, and what is wrong with it.
+// known says what the lists of known failures and flakes cover, and what is wrong with them.
 func (t *texter) known(r *Report) {
 	for _, row := range r.Rules {
 		if row.Known {
 			t.line("known: %s %s", row.ID, printable(r.reason(row)))
 		}
+		if row.Flaky {
+			t.line("flaky: %s %s", row.ID, printable(r.reason(row)))
+		}
+	}
+	for _, p := range r.Summary.Repeats {
+		t.line("repeated: %s", printable(p.Text()))
 	}
 	for _, entry := range r.Summary.Stale {
 		t.line("%s %s: nothing of this kind was found; remove the entry", t.paint(verdict.Fail, "STALE"), printable(entry))
@@ -258,10 +268,20 @@ func (t *texter) headline(r *Report) {
 	if parts == nil {
 		parts = []string{"none"}
 	}
+	if r.Summary.Flaky > 0 {
+		parts = append(parts, fmt.Sprintf("%d flaky", r.Summary.Flaky))
+	}
+	if r.Summary.Beyond > 0 {
+		parts = append(parts, fmt.Sprintf("%d beyond the requirements failing", r.Summary.Beyond))
+	}
+	api := r.Subject.API
+	if name := r.Run.Requirements; name != "" && name != CurrentRequirements {
+		api += ", requirements " + name
+	}
 	scenarios := 0
 	for _, count := range r.Summary.Scenarios {
 		scenarios += count
 	}
 	t.line("%s: %s on API %s: rules %s; %d scenarios in %.1f s, seed %d",
-		r.Subject.Name, t.paint(class, word), r.Subject.API, strings.Join(parts, ", "), scenarios, float64(r.Run.DurationMS)/1000, r.Run.Seed)
+		r.Subject.Name, t.paint(class, word), api, strings.Join(parts, ", "), scenarios, float64(r.Run.DurationMS)/1000, r.Run.Seed)
 }

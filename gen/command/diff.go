@@ -81,7 +81,7 @@ func (c *command) selected(changes []diff.Change) []diff.Change {
 	})
 }
 
-// readSide loads the spec that an argument names. Rules and vectors are left out: they say nothing about
+// readSide loads the spec that an argument names. Rules, vectors and requirements are left out: they say nothing about
 // the wires that the models and tables do not say.
 func readSide(arg string) (*model.Spec, error) {
 	if arg == embedded {
@@ -106,7 +106,7 @@ type wiresOnly struct{ fs.FS }
 
 func hidden(name string) bool {
 	top, _, _ := strings.Cut(name, "/")
-	return top == "rules" || top == "vectors"
+	return top == "rules" || top == "vectors" || top == "requirements"
 }
 
 // Stat must not open the file: it may be a pipe.

@@ -277,3 +277,17 @@ func TestLoad_refusesBrokenVectors(t *testing.T) {
 		}
 	}
 }
+
+func TestLoad_refusesRequirementsWithoutRule(t *testing.T) {
+	const name = "requirements/1/0.4.json"
+	good := `{"$schema": "../../meta/requirements.schema.json", "format": "octet.requirements/v1", "name": "1", "api": "0.4",
+		"sha256": "0000000000000000000000000000000000000000000000000000000000000000", "rules": {"EXT04-LAND-001": "must"}}`
+	files := tree(t, "contract")
+	files[name] = &fstest.MapFile{Data: []byte(good)}
+	load(t, files)
+	edit(t, files, name, "LAND-001", "LAND-002")
+	const want = `spec/requirements/1/0.4.json: /rules/EXT04-LAND-002: "EXT04-LAND-002" is no rule; a rule that a frozen set names is never removed`
+	if _, err := Load(files); err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

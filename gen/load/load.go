@@ -18,15 +18,17 @@ import (
 
 // What the dialect assumes where a wire's limit table is silent.
 const (
-	depthLimit      = "max_json_depth"
-	defaultDepth    = 128
-	integerLimit    = "max_portable_json_integer"
-	defaultInteger  = 1<<53 - 1
-	wiresFile       = "wires.json"
-	rulesFolder     = "rules/"
-	vectorsFolder   = "vectors/"
-	modelRefPrefix  = "#/$defs/"
-	methodRefPrefix = "models.json#/$defs/"
+	depthLimit     = "max_json_depth"
+	defaultDepth   = 128
+	integerLimit   = "max_portable_json_integer"
+	defaultInteger = 1<<53 - 1
+	wiresFile      = "wires.json"
+	rulesFolder    = "rules/"
+	vectorsFolder  = "vectors/"
+
+	requirementsFolder = "requirements/"
+	modelRefPrefix     = "#/$defs/"
+	methodRefPrefix    = "models.json#/$defs/"
 )
 
 // idLimits are the limits that bound ids without a bound of their own; a wire has one of them.
@@ -82,15 +84,21 @@ func build(src *source, names []string) *model.Spec {
 		spec.Wires = append(spec.Wires, w.load(n))
 	}
 	rules := &ruleLoader{spec: spec, errs: src.errs, ids: map[string]bool{}, prefixes: map[string]string{}}
+	var requirements []node
 	for _, name := range names {
 		switch {
 		case strings.HasPrefix(name, rulesFolder):
 			rules.load(src.read(name))
+		case strings.HasPrefix(name, requirementsFolder):
+			requirements = append(requirements, src.read(name))
 		case strings.HasPrefix(name, vectorsFolder):
 			checkVectors(src.read(name), rules)
 		case !used[name]:
 			src.errs.Addf(name, "", "no wire names this file; add it to %s or remove it", wiresFile)
 		}
+	}
+	for _, n := range requirements {
+		checkRequirements(n, rules)
 	}
 	return spec
 }

@@ -132,3 +132,12 @@ func checkVectors(root node, rules *ruleLoader) {
 		}
 	}
 }
+
+// checkRequirements compares a frozen requirement set with the rules.
+func checkRequirements(root node, rules *ruleLoader) {
+	for _, m := range root.get("rules").members() {
+		if !rules.ids[m.name] {
+			rules.errs.Addf(root.file, m.pointer, "%q is no rule; a rule that a frozen set names is never removed", m.name)
+		}
+	}
+}
