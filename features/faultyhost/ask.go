@@ -31,6 +31,7 @@ type desk struct {
 	services *services.Host
 	result   json.RawMessage // of initialize; nil before it
 	selected []string
+	methods  []string             // of the contract
 	used     map[string]bool      // ids of the extension's requests
 	open     []string             // those that nobody answers, oldest first
 	issued   map[string]*issuance // the host's own requests
@@ -108,7 +109,7 @@ func (h *host) refuse(id string, r refusal, method string) []byte {
 // attend answers a frame of the extension that asks for something.
 func (h *host) attend(m map[string]json.RawMessage) {
 	var q question
-	if json.Unmarshal(m["method"], &q.method) != nil || h.d.Canonical() {
+	if json.Unmarshal(m["method"], &q.method) != nil {
 		return
 	}
 	q.id, q.params = string(bytes.TrimSpace(m["id"])), m["params"]
@@ -338,10 +339,13 @@ func (d *desk) begin(result json.RawMessage) {
 		Protocol struct {
 			Features []string `json:"features"`
 		} `json:"protocol"`
+		Contract struct {
+			Methods []string `json:"methods"`
+		} `json:"contract"`
 	}
 	// What cannot be read selects nothing; the monitor has judged it.
 	_ = json.Unmarshal(result, &r)
-	d.result, d.selected = result, r.Protocol.Features
+	d.result, d.selected, d.methods = result, r.Protocol.Features, r.Contract.Methods
 }
 
 func (d *desk) cancel(id string) {

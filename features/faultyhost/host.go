@@ -60,6 +60,9 @@ type host struct {
 
 	desk   *desk
 	ending bool // shutdown was sent
+
+	granted   granted // on the canonical wire
+	interrupt <-chan struct{}
 }
 
 // line is one line of the extension.
@@ -175,10 +178,14 @@ func (h *host) prepare() error {
 // read cuts what the extension writes into lines, until it ends.
 func (h *host) read() {
 	defer close(h.lines)
+	if h.quirk.does == takesReads || h.quirk.does == takesLastFirst {
+		h.pour()
+		return
+	}
 	r := bufio.NewReaderSize(h.child.Stdout(), 1<<16)
 	for {
 		payload, err := r.ReadBytes('\n')
-		ended := bytes.HasSuffix(payload, []byte("\n"))
+		ended := bytes.HasSuffix(payload, []byte("\n")) || h.quirk.does == takesHalf
 		if len(payload) > 0 {
 			h.lines <- line{payload: bytes.TrimSuffix(payload, []byte("\n")), ended: ended}
 		}
@@ -196,9 +203,13 @@ const (
 
 // converse holds the whole conversation and ends the extension.
 func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
+	h.interrupt = ctx.Done()
 	defer func() {
 		broken, _ := err.(*failure)
-		h.end(broken != nil && broken.broken && h.quirk.does != endsUnasked)
+		fault := h.end(broken != nil && broken.broken && h.quirk.does != endsUnasked)
+		if isBroken(fault) && h.quirk.does == crashesAtTheEnd {
+			err = fault
+		}
 	}()
 	if h.quirk.before != nil {
 		h.quirk.before(h)
@@ -218,6 +229,11 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 		return &failure{text: "initialize is not accepted", broken: true}
 	}
 	h.desk.begin(answer["result"])
+	if h.d.Canonical() {
+		if err := h.attach(); err != nil {
+			return err
+		}
+	}
 	if h.quirk.opened != nil {
 		h.quirk.opened(h)
 	}
@@ -231,13 +247,9 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 	return err
 }
 
-// offer is what the host asks of the extension: everything, on the wire where it has services for it.
+// offer is what the host asks of the extension: everything.
 func (h *host) offer() dialect.Object {
-	params := h.d.Initialize(h.x)
-	if contract, is := params["contract"].(dialect.Object); is {
-		contract["optional_capabilities"], contract["optional_methods"] = []any{}, []any{}
-	}
-	return params
+	return h.d.Initialize(h.x)
 }
 
 // fits holds the arguments against the parameters of the tool: as far as types of members go, which is all
@@ -277,6 +289,9 @@ func (h *host) call() dialect.Object {
 func (h *host) callTool(ctx context.Context) (string, error) {
 	id := h.request("", dialect.ToolCall, h.call())
 	answer, err := h.await(ctx, id, answerWait)
+	if isBroken(err) && h.quirk.does == takesAnyEnd {
+		return "", nil
+	}
 	if ctx.Err() != nil && err != nil && !isBroken(err) {
 		answer, err = h.interrupted(id)
 	}
@@ -399,7 +414,7 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 		h.mon.Observe(f)
 		var m map[string]json.RawMessage
 		asked := -1
-		if !h.d.Canonical() && l.ended && json.Unmarshal(l.payload, &m) == nil && (m["method"] != nil || h.desk.needless(m)) {
+		if l.ended && json.Unmarshal(l.payload, &m) == nil && (m["method"] != nil || !h.d.Canonical() && h.desk.needless(m)) {
 			asked = f.Index
 		}
 		if err := h.judged(asked); err != nil {
@@ -408,13 +423,22 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 		if json.Unmarshal(l.payload, &m) != nil {
 			continue
 		}
+		if m["method"] != nil && h.d.Canonical() {
+			if err := h.petition(m); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if m["method"] != nil {
 			h.attend(m)
 			continue
 		}
 		answered := string(bytes.TrimSpace(m["id"]))
 		h.settle(answered)
-		if answered == id {
+		if one := h.desk.issued[answered]; one != nil && one.stands == cancelled && h.quirk.does == endsAtLateAnswers {
+			return nil, &failure{text: "an answer to what was cancelled", broken: true}
+		}
+		if answered == id && !h.lost() {
 			return m, nil
 		}
 	}
@@ -432,21 +456,21 @@ func (h *host) judged(asked int) error {
 	for _, f := range fresh {
 		r, known := rulebook.Find(f.Rule)
 		strict := slices.Contains(h.quirk.strict, f.Rule)
-		if f.Frame == asked && !strict {
+		if f.Frame == asked && !strict && (!h.d.Canonical() || !endsStream(f.Rule, true)) {
 			continue // it is answered
 		}
 		if !known || slices.Contains(h.quirk.lax, f.Rule) || !strict && (r.Level != "must" || slices.Contains(tolerated, f.Rule)) {
 			continue
 		}
 		// On the canonical wire every fault ends the stream; on the other one those of the frame do.
-		broken := h.d.Canonical() || strict || strings.Contains(f.Rule, "-FRAME-")
+		broken := h.d.Canonical() && endsStream(f.Rule, false) || strict || strings.Contains(f.Rule, "-FRAME-")
 		return &failure{text: fmt.Sprintf("the extension breaks %s: %.200s", f.Rule, f.Message), broken: broken}
 	}
 	return nil
 }
 
 // end takes the extension down: it is asked, unless it cannot be spoken with, and then it is made to.
-func (h *host) end(broken bool) {
+func (h *host) end(broken bool) (fault error) {
 	if !broken && h.quirk.does != neverAsks {
 		h.ending = true
 		id := h.request("", dialect.Shutdown, dialect.Object{})
@@ -454,14 +478,14 @@ func (h *host) end(broken bool) {
 			h.quirk.ended(h)
 		}
 		// What the answer is says nothing that matters any more.
-		_, _ = h.await(context.Background(), id, grace)
+		_, fault = h.await(context.Background(), id, grace)
 		select {
 		case <-h.child.Exited():
 		case <-time.After(grace):
 		}
 	}
 	if h.quirk.does == leavesAll {
-		return
+		return fault
 	}
 	go func() {
 		// What is still in the pipe is drained, so that the reader ends.
@@ -470,4 +494,5 @@ func (h *host) end(broken bool) {
 	}()
 	h.child.End(process.Stages{Close: grace / 4, Terminate: grace / 4, Kill: grace})
 	_ = os.RemoveAll(h.x.Scratch)
+	return fault
 }

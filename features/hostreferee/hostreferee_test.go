@@ -8,7 +8,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,7 +53,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// hostPeer is host-peer --report-to ADDRESS -- COMMAND...
+// hostPeer is host-peer --report-to ADDRESS -- COMMAND..., or with --plot FILE behind the address.
 func hostPeer(args []string) int {
 	conn, err := hostreferee.Report(args[1])
 	if err != nil {
@@ -61,6 +61,15 @@ func hostPeer(args []string) int {
 		return 1
 	}
 	defer func() { _ = conn.Close() }()
+	if args[2] == "--plot" {
+		signal.Ignore(syscall.SIGPIPE)
+		code, err := hostreferee.Play(args[3], os.Stdin, os.Stdout, conn)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return code
+	}
 	code, err := tap.Run(tap.Options{Command: exec.Command(args[3], args[4:]...), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Transcript: conn})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -96,20 +105,22 @@ func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool)
 // A sound host is accused of nothing.
 func TestRun_soundHost(t *testing.T) {
 	for _, api := range dialect.Versions() {
-		for _, s := range judge(t, api, "", nil) {
-			if s.Class != verdict.Pass {
-				t.Errorf("API %s: %s is %s: %s\n%s", api, s.Name, s.Class, s.Reason, s.Stderr)
+		t.Run(api, func(t *testing.T) {
+			for _, s := range judge(t, api, "", nil) {
+				if s.Class != verdict.Pass {
+					t.Errorf("API %s: %s is %s: %s\n%s", api, s.Name, s.Class, s.Reason, s.Stderr)
+				}
 			}
-		}
+		})
 	}
 }
 
 // Every faulty host is caught by the rule that it breaks.
 func TestRun_faultyHosts(t *testing.T) {
-	var wg sync.WaitGroup
 	slots := make(chan struct{}, 3)
 	for _, f := range faultyhost.Faults() {
-		wg.Go(func() {
+		t.Run(f.API+"/"+f.Name+"/"+f.Rule, func(t *testing.T) {
+			t.Parallel()
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			scenarios := judge(t, f.API, f.Name, func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) })
@@ -123,7 +134,6 @@ func TestRun_faultyHosts(t *testing.T) {
 			t.Errorf("a host of API %s that %s (%s) is not caught by %s: %+v", f.API, f.Doc, f.Name, f.Rule, scenarios)
 		})
 	}
-	wg.Wait()
 }
 
 // Every judged rule of a host is proven by a scenario, or by the monitor that hears every one, on every version

@@ -49,6 +49,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 	}
 	setup := *opts.Setup
 	setup.Env = subject.Environment(os.Environ(), setup.Env)
+	setup.Seed = opts.Seed
 	opts.Setup = &setup
 	r := &run{opts: opts, planned: map[string]features.Scenario{}, results: map[string]verdict.Scenario{}}
 	for _, s := range plan {
@@ -147,6 +148,10 @@ func (w *world) judge(s features.Scenario, err error, api string) verdict.Scenar
 
 // evidence keeps what passed in the first start that has anything, and what the host said.
 func (w *world) evidence(s *verdict.Scenario) {
+	if w.failing != nil {
+		w.failing.evidence(s)
+		return
+	}
 	for _, p := range w.peers.list() {
 		if len(p.frames) > 0 && s.Frames == nil {
 			s.Frames = p.frames

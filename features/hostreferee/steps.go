@@ -24,18 +24,21 @@ type phrase struct {
 	do   any // a method expression of world
 }
 
-func vocabulary() []phrase {
+func vocabulary() []phrase { return slices.Concat(phrases(), schedulePhrases()) }
+
+func phrases() []phrase {
 	return []phrase{
 		{`a sound extension`, (*world).givenSound},
 		{`an extension that (.+)`, (*world).given},
 		{`the host calls the tool "([^"]+)"(?: with (.+))?`, (*world).calls},
 		{`the host is interrupted during a call of "([^"]+)"`, (*world).interrupted},
+		{`the host is interrupted as it asks for the end of "([^"]+)"`, (*world).interruptedAtTheEnd},
 		{`the host offers the feature "([^"]+)"`, (*world).offers},
 		{`the host says what the tool said`, (*world).says},
 		{`the host reports a failure`, (*world).reportsFailure},
 		{`the host gives the extension up`, (*world).givesUp},
 		{`the tool was (not called|called once)`, (*world).toolCalled},
-		{`(the call was cancelled once|no call was cancelled)`, (*world).cancelled},
+		{`(the call was cancelled once|no call was cancelled|at most one cancellation was sent)`, (*world).cancelled},
 		{`the extension was (asked|not asked) to shut down`, (*world).askedToEnd},
 		{`the extension was started once, with its environment`, (*world).startedWell},
 		{`nothing of the extension is left`, (*world).nothingLeft},
@@ -50,13 +53,25 @@ func register(sc *godog.ScenarioContext) {
 	for _, p := range vocabulary() {
 		switch do := p.do.(type) {
 		case func(*world) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context) error { return do(of(ctx)) })
+			sc.Step("^"+p.expr+"$", func(ctx context.Context) error { return of(ctx).each(do) })
 		case func(*world, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), a) })
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error {
+				return of(ctx).each(func(w *world) error { return do(w, a) })
+			})
 		case func(*world, context.Context, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), ctx, a) })
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error {
+				return of(ctx).each(func(w *world) error { return do(w, ctx, a) })
+			})
 		case func(*world, context.Context, string, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string) error { return do(of(ctx), ctx, a, b) })
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string) error {
+				return of(ctx).each(func(w *world) error { return do(w, ctx, a, b) })
+			})
+		case func(*world, *godog.DocString) error:
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, text *godog.DocString) error { return do(of(ctx), text) })
+		case func(*world, context.Context, *godog.Table) error:
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, table *godog.Table) error {
+				return of(ctx).each(func(w *world) error { return do(w, ctx, table) })
+			})
 		}
 	}
 }
@@ -77,6 +92,11 @@ func (w *world) calls(ctx context.Context, tool, arguments string) error {
 // interrupted interrupts the host once the call has reached the extension.
 func (w *world) interrupted(ctx context.Context, tool string) error {
 	return w.run(ctx, tool, "{}", func(f wire.Frame) bool { return hostMethod(f) == dialect.ToolCall })
+}
+
+// interruptedAtTheEnd interrupts the host once it has sent shutdown.
+func (w *world) interruptedAtTheEnd(ctx context.Context, tool string) error {
+	return w.run(ctx, tool, "{}", func(f wire.Frame) bool { return hostMethod(f) == dialect.Shutdown })
 }
 
 // hostMethod is the method of a frame of the host; empty for every other frame.
@@ -176,7 +196,8 @@ func (w *world) cancelled(how string) error {
 	if how != "no call was cancelled" {
 		want = 1
 	}
-	if n := w.count(dialect.Cancel); n != want {
+	most := "at most one cancellation was sent"
+	if n := w.count(dialect.Cancel); n != want && (how != most || n > 1) {
 		return failed("%d cancellations were sent, want %d", n, want)
 	}
 	return nil

@@ -41,6 +41,8 @@ type Setup struct {
 	Self    string   // a program that plays peers when it is called with host-peer; absolute
 	// Wait bounds a host that hangs; Grace what may be left of an extension once the host has ended.
 	Wait, Grace time.Duration
+	// Seed decides schedules.
+	Seed int64
 }
 
 // extensionName is the name of every extension that a host is given, and of its directory.
@@ -61,6 +63,7 @@ type world struct {
 	talk  *talk // nil where the host is not talked with
 
 	asking asking
+	stage  // of an extension that follows a script
 }
 
 // hostRun is what came of running the host.
@@ -110,6 +113,10 @@ func (w *world) manifest() string {
 	api := w.setup.Dialect.API()
 	args := []string{"host-peer", "--report-to", w.peers.address(), "--", w.setup.Self, "faulty-peer", fault, "--api", api}
 	args = w.asking.argue(args)
+	contributes := dialect.Contributions(w.fault.Contributes())
+	if w.script != nil {
+		args, contributes = w.plotted()
+	}
 	var b strings.Builder
 	// Texts, lists of texts and booleans are spelled alike in JSON and TOML.
 	entrypoint := []any{w.setup.Self}
@@ -118,7 +125,6 @@ func (w *world) manifest() string {
 	}
 	fmt.Fprintf(&b, "name = %q\nversion = \"1.0.0\"\napi_version = %q\n", extensionName, api)
 	fmt.Fprintf(&b, "[entrypoint]\ncommand = %s\nargs = %s\n[contributes]\n", dialect.Encode(entrypoint[0]), dialect.Encode(entrypoint[1:]))
-	contributes := dialect.Contributions(w.fault.Contributes())
 	w.asking.contribute(w.setup.Dialect, contributes)
 	for _, name := range slices.Sorted(maps.Keys(contributes)) {
 		fmt.Fprintf(&b, "%s = %s\n", name, dialect.Encode(contributes[name]))
@@ -180,6 +186,9 @@ func errored(format string, args ...any) error {
 // findings are what the host broke while it spoke. What the peer breaks is its part in the play.
 func (w *world) findings() []tap.Finding {
 	var out []tap.Finding
+	for _, sub := range w.subs {
+		out = append(out, sub.findings()...)
+	}
 	for _, f := range w.peers.found() {
 		if f.By == wire.ToSubject {
 			out = append(out, f)
@@ -190,6 +199,9 @@ func (w *world) findings() []tap.Finding {
 
 func (w *world) close() {
 	w.endTalk()
+	for _, sub := range w.subs {
+		sub.close()
+	}
 	w.peers.close()
 	// What a subject left open is the system's to clean up.
 	_ = os.RemoveAll(w.root)

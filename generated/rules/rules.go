@@ -4379,7 +4379,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes an end of file behind bytes without an LF for a framing fault.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -4391,7 +4390,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes an end of file with nothing buffered for the ordinary end of the stream.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -5671,7 +5669,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reads no frame behind the initialize answer before it has checked and installed the contract.",
 		Source:   "canonical 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6144,7 +6141,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request for an unavailable method with unknown_method and lives on.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6537,7 +6533,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host absorbs a late response by a tombstone that lives 30 s, at most 512 of them.",
 		Source:   "canonical 10.3; manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6560,7 +6555,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends no answer to a $/cancelRequest of an extension.",
 		Source:   "canonical 4.2, 5.4, 10.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6572,7 +6566,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request that its extension cancelled once: with request_cancelled unless another outcome was decided first.",
 		Source:   "canonical 10.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6584,7 +6577,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ignores a $/cancelRequest that names no request of that extension, or one that is answered or cancelled already.",
 		Source:   "canonical 10.3; S31",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6699,7 +6691,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes a closed stdout while it is shutting an extension down for a normal stop, and otherwise for a crash.",
 		Source:   "canonical 9.1, 10.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6711,7 +6702,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ignores everything but owed answers once it has sent shutdown.",
 		Source:   "canonical op 28",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6818,7 +6808,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at any message with a method that arrives before the contract is installed.",
 		Source:   "canonical 9.1, 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6830,7 +6819,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails every pending request when the stream ends, and replays none.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -7037,7 +7025,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reports an extension that ends without shutdown as crashed.",
 		Source:   "canonical 9.1, 10.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_crash.txtar",
 	},
 	{
@@ -10883,7 +10870,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A cancelled id is remembered for 30 s and among at most 512, and a late answer to it is ignored with a diagnostic.",
 		Source:   "feature 2, feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -10906,7 +10892,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result that arrives before the cancellation is decided is the only outcome of the call.",
 		Source:   "feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -11352,7 +11337,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Frames from the extension are handled in the order in which they arrive.",
 		Source:   "S26",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -16959,7 +16943,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "When a host request settles or is cancelled, the host cancels every request of the extension that rests on it alone and has no outcome, with one `$/cancelRequest` for each.",
 		Source:   "feature 13.2, feature 8.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16971,7 +16954,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A request that ends because its parent settled gets no reply.",
 		Source:   "feature op 35",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{

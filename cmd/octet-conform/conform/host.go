@@ -7,9 +7,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -177,11 +179,12 @@ const hostWaits = 3
 func (inv *invocation) hostPeer() int {
 	f := inv.flags()
 	address := f.String("report-to", "", "")
+	plot := f.String("plot", "", "")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
 	_, argv := split(f)
-	if len(argv) == 0 {
+	if len(argv) == 0 && *plot == "" {
 		return inv.wrong("host-peer needs the command of a peer behind --")
 	}
 	conn, err := hostreferee.Report(*address)
@@ -189,6 +192,15 @@ func (inv *invocation) hostPeer() int {
 		return inv.unable(err)
 	}
 	defer func() { _ = conn.Close() }()
+	if *plot != "" {
+		// A player has to see a closed output as an error; the default is to die of it.
+		signal.Ignore(syscall.SIGPIPE)
+		code, err := hostreferee.Play(*plot, os.Stdin, os.Stdout, conn)
+		if err != nil {
+			return inv.unable(err)
+		}
+		return code
+	}
 	code, err := tap.Run(tap.Options{
 		Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr, Transcript: conn,
 	})

@@ -1,0 +1,376 @@
+package hostreferee
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/schedule"
+	"github.com/octet-dev/octet/features/transcript"
+	"github.com/octet-dev/octet/features/wire"
+	cw "github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+)
+
+// playerTools are the tools of a player. It says what it was given.
+var playerTools = []string{faultypeer.ToolEcho, faultypeer.ToolSlow}
+
+// player is an extension that does what its script says. It reads only while it waits, and keeps its own record:
+// nothing stands between it and the host that could change in which pieces bytes arrive.
+type player struct {
+	script plot
+	d      dialect.Dialect
+	cuts   *schedule.Schedule
+	in     *bufio.Reader
+	close  map[string]io.Closer
+	out    io.Writer
+
+	recorder *wire.Recorder
+	report   *transcript.Writer
+
+	next    int // of the moves
+	came    map[string]int
+	last    map[string]json.RawMessage // ids of the host's newest requests, by method
+	offer   json.RawMessage            // params of initialize
+	params  json.RawMessage            // of the newest call
+	answers map[string]json.RawMessage // answers of the host, by id as spelled
+	binding string                     // of the newest notice
+	ended   bool                       // the input
+	line    []byte                     // written and not ended
+}
+
+// Play is the main function of a player. It returns its exit code once its script or the host ends it.
+func Play(path string, stdin io.ReadCloser, stdout io.WriteCloser, report io.Writer) (int, error) {
+	s, err := loadPlot(path)
+	if err != nil {
+		return 0, err
+	}
+	d, err := dialect.For(s.API)
+	if err != nil {
+		return 0, err
+	}
+	p := &player{
+		script: s, d: d, cuts: schedule.New(s.Seed, s.Name), in: bufio.NewReaderSize(stdin, 1<<16), out: stdout,
+		close:    map[string]io.Closer{actCloseInput: stdin, actCloseOutput: stdout},
+		recorder: wire.NewRecorder(nil), report: transcript.NewWriter(report, transcript.Header{API: s.API}),
+		came: map[string]int{}, last: map[string]json.RawMessage{}, answers: map[string]json.RawMessage{},
+	}
+	return p.play(), p.report.Err()
+}
+
+const endOfInput = "end of input"
+
+// play makes the moves, and serves on behind them.
+func (p *player) play() int {
+	for _, m := range p.script.Moves {
+		p.next++
+		for m.On != "" && p.came[m.On] == 0 {
+			if code, over := p.read(); over {
+				return code
+			}
+		}
+		p.came[m.On]--
+		p.say(m.Says)
+		word, rest, _ := strings.Cut(m.Does, " ")
+		switch {
+		case word == actExit:
+			code, _ := strconv.Atoi(rest)
+			return p.leave(code)
+		case m.Does == actStall:
+			select {} // the host ends it
+		case m.Does != "":
+			_ = p.close[m.Does].Close()
+			if m.Does == actCloseInput {
+				return p.leave(p.deaf())
+			}
+		}
+	}
+	for {
+		if code, over := p.read(); over {
+			return code
+		}
+	}
+}
+
+// deaf makes the moves behind the end of its own input, which wait for nothing, and then lives on.
+func (p *player) deaf() int {
+	for _, m := range p.script.Moves[p.next:] {
+		p.say(m.Says)
+		if code, found := strings.CutPrefix(m.Does, actExit+" "); found {
+			n, _ := strconv.Atoi(code)
+			return n
+		}
+	}
+	select {} // the host ends it
+}
+
+// leave records what was written without a line feed.
+func (p *player) leave(code int) int {
+	if len(p.line) > 0 {
+		p.record(wire.FromSubject, p.line, false)
+	}
+	return code
+}
+
+func (p *player) record(lane wire.Lane, payload []byte, ended bool) {
+	p.report.Add(p.recorder.Add(lane, bytes.Clone(payload), ended))
+}
+
+// read takes one frame of the host. over says that the player is to end.
+func (p *player) read() (code int, over bool) {
+	if p.ended {
+		return p.leave(0), true
+	}
+	payload, err := p.in.ReadBytes('\n')
+	if err != nil {
+		p.ended = true
+		if len(payload) > 0 {
+			p.record(wire.ToSubject, payload, false)
+		}
+		p.came[endOfInput]++
+		return 0, false
+	}
+	payload = bytes.TrimSuffix(payload, []byte("\n"))
+	p.record(wire.ToSubject, payload, true)
+	var m struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+		Params json.RawMessage `json:"params"`
+	}
+	// What cannot be read is the judge's business.
+	_ = json.Unmarshal(payload, &m)
+	if m.Method == "" {
+		p.answers[string(m.ID)] = payload
+		p.came["answer "+string(m.ID)]++
+		return 0, false
+	}
+	p.came[m.Method]++
+	if m.ID != nil {
+		p.last[m.Method] = m.ID
+	}
+	return p.request(m.Method, m.Params)
+}
+
+// request answers what the script leaves to the player.
+func (p *player) request(method string, params json.RawMessage) (code int, over bool) {
+	waited := p.claims(method)
+	switch method {
+	case cw.MethodBusLifecycle:
+		notice, err := cw.DecodeBusLifecycleParams(params)
+		if b, is := notice.(cw.BusBindingNotice); is && err == nil {
+			p.binding = b.BindingID
+		}
+	case dialect.Initialize:
+		p.offer = params
+		if !waited {
+			p.say([]string{"«initialized»"})
+		}
+	case dialect.ToolCall:
+		p.params = params
+		if !waited {
+			p.say([]string{"«answer»"})
+		}
+	case featurewire.MethodHookRun:
+		result := dialect.Object{}
+		if p.d.Canonical() {
+			result["disposition"] = dialect.Object{"kind": string(cw.DispositionKindContinue)}
+		}
+		p.say([]string{string(p.d.Result(string(p.last[method]), result))})
+	case dialect.Shutdown:
+		if !waited {
+			p.say([]string{"«ended»"})
+			return p.leave(0), true
+		}
+	}
+	return 0, false
+}
+
+// claims reports whether a move that is not made yet waits for a method, or says something about it.
+func (p *player) claims(method string) bool {
+	return slices.ContainsFunc(p.script.Moves[max(p.next-1, 0):], func(m move) bool {
+		return m.On == method || slices.ContainsFunc(m.Says, func(text string) bool {
+			return method == dialect.ToolCall && (strings.Contains(text, "«answer»") || strings.Contains(text, method))
+		})
+	})
+}
+
+// say writes frames together, in the pieces of the script.
+func (p *player) say(frames []string) {
+	var all []byte
+	for _, text := range frames {
+		payload, torn := strings.CutSuffix(text, "↩")
+		frame := p.expand(payload)
+		all = append(all, frame...)
+		if torn {
+			continue
+		}
+		all = append(all, '\n')
+	}
+	for _, line := range bytes.SplitAfter(append(p.line, all...), []byte("\n")) {
+		p.line = nil
+		if bytes.HasSuffix(line, []byte("\n")) {
+			p.record(wire.FromSubject, line[:len(line)-1], true)
+		} else if len(line) > 0 {
+			p.line = bytes.Clone(line)
+		}
+	}
+	for _, piece := range p.cuts.Cut(p.script.Pace, all) {
+		// A host that does not listen shows in what it does otherwise.
+		if _, err := p.out.Write(piece); err != nil {
+			return
+		}
+	}
+}
+
+var playerMacro = regexp.MustCompile(`«([^»]*)»`)
+
+// expand replaces what stands between guillemets:
+//
+//	«initialized»        the answer to initialize, «answer» that to the newest call, «ended» that to shutdown
+//	«id METHOD»          the id of the host's newest request of a method
+//	«binding»            the newest binding of the bus, as a string
+//	«of ID /POINTER»     a member of the host's answer to a request of the player
+//	«hex ED A0»          these bytes
+//	«repeat 9 ab»        the text nine times
+//	«nest 33»            that many arrays inside each other
+//	«fill 1024»          as many x as make the frame that many bytes long
+func (p *player) expand(text string) []byte {
+	fill := 0
+	out := playerMacro.ReplaceAllStringFunc(text, func(m string) string {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(m, "«"), "»"), " ")
+		if word == "fill" {
+			fill, _ = strconv.Atoi(rest)
+			return "\x00"
+		}
+		return p.macro(word, rest)
+	})
+	if fill > 0 {
+		out = strings.Replace(out, "\x00", strings.Repeat("x", max(fill-len(out)+1, 0)), 1)
+	}
+	return []byte(out)
+}
+
+func (p *player) macro(word, rest string) string {
+	switch word {
+	case "initialized":
+		return string(p.d.Result(string(p.last[dialect.Initialize]), p.selection()))
+	case "answer":
+		return string(p.d.Result(string(p.last[dialect.ToolCall]), p.said()))
+	case "ended":
+		return string(p.d.Result(string(p.last[dialect.Shutdown]), dialect.Object{"terminal": dialect.Shutdown}))
+	case "id":
+		return string(p.last[rest])
+	case "binding":
+		return p.binding
+	case "of":
+		id, pointer, _ := strings.Cut(rest, " ")
+		return string(pointed(p.answers[id], pointer))
+	case "hex":
+		b, _ := hex.DecodeString(strings.ReplaceAll(rest, " ", ""))
+		return string(b)
+	case "repeat", "nest":
+		count, text, _ := strings.Cut(rest, " ")
+		n, _ := strconv.Atoi(count)
+		if word == "nest" {
+			return strings.Repeat("[", n) + strings.Repeat("]", n)
+		}
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = strings.ReplaceAll(text, "%d", strconv.Itoa(i))
+		}
+		return strings.Join(parts, "")
+	}
+	return fmt.Sprintf("«%s %s»", word, rest)
+}
+
+// pointed is the member of a value at a JSON pointer of plain names; empty where there is none.
+func pointed(value json.RawMessage, pointer string) json.RawMessage {
+	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		var object map[string]json.RawMessage
+		if json.Unmarshal(value, &object) != nil {
+			return nil
+		}
+		value = object[name]
+	}
+	return value
+}
+
+// said is the result of the newest call.
+func (p *player) said() dialect.Object {
+	var call struct {
+		Arguments struct {
+			Text string `json:"text"`
+		} `json:"arguments"`
+	}
+	_ = json.Unmarshal(p.params, &call)
+	// A character of several bytes can be cut in the middle.
+	text := call.Arguments.Text + " ☃"
+	result := dialect.Object{"is_error": false, "content": []any{dialect.Object{"type": "text", "text": text}}, "metadata": dialect.Object{}}
+	if p.d.API() == dialect.FrozenAPI {
+		return dialect.Object{"is_error": false, "content": text}
+	}
+	return result
+}
+
+// selection is the result of initialize.
+func (p *player) selection() dialect.Object {
+	var offer struct {
+		Protocol struct {
+			Required []string `json:"required_features"`
+			Optional []string `json:"optional_features"`
+		} `json:"protocol"`
+		Contract struct {
+			Schema          string         `json:"schema"`
+			Encoding        string         `json:"encoding"`
+			Capabilities    []string       `json:"required_capabilities"`
+			Methods         []string       `json:"required_methods"`
+			MayCapabilities []string       `json:"optional_capabilities"`
+			MayMethods      []string       `json:"optional_methods"`
+			Limits          dialect.Object `json:"limits"`
+		} `json:"contract"`
+	}
+	_ = json.Unmarshal(p.offer, &offer)
+	chosen := func(offered []string) []string {
+		return slices.DeleteFunc(slices.Clone(offered), func(name string) bool { return !slices.Contains(p.script.Selects, name) })
+	}
+	tools := []any{}
+	for _, name := range playerTools {
+		tools = append(tools, dialect.Object{
+			"name": name, "description": "Plays " + name + ".",
+			"parameters": dialect.Object{"type": "object", "properties": dialect.Object{"text": dialect.Object{"type": "string"}}},
+		})
+	}
+	result := dialect.Object{"api_version": p.d.API(), "tools": tools}
+	switch {
+	case p.d.Canonical():
+		c := offer.Contract
+		limits := c.Limits
+		for _, each := range p.script.Selects {
+			if name, value, is := strings.Cut(each, "="); is {
+				limits[name] = json.RawMessage(value)
+			}
+		}
+		result["contract"] = dialect.Object{
+			"schema": c.Schema, "encoding": c.Encoding, "limits": limits,
+			"capabilities": append(c.Capabilities, chosen(c.MayCapabilities)...), "methods": append(c.Methods, chosen(c.MayMethods)...),
+		}
+	case p.d.Negotiates():
+		result["protocol"] = dialect.Object{
+			"version": p.d.API(), "features": append(offer.Protocol.Required, chosen(offer.Protocol.Optional)...),
+			"limits": dialect.Object{"max_concurrent_requests": dialect.MaxConcurrentRequests},
+		}
+		fallthrough
+	default:
+		result["commands"] = []any{}
+	}
+	return result
+}
