@@ -36,6 +36,7 @@ type desk struct {
 	open     []string             // those that nobody answers, oldest first
 	issued   map[string]*issuance // the host's own requests
 	kept     kept
+	belated  [][]byte // answers that a quirk keeps back
 }
 
 // issuance is a request of the host.
@@ -120,7 +121,9 @@ func (h *host) attend(m map[string]json.RawMessage) {
 		out = h.consider(&q)
 	}
 	if wrong := h.quirk.wrong; wrong != nil && (wrong.method == "" || wrong.method == q.method) && bytes.Contains(q.params, []byte(wrong.with)) {
-		out = wrong.instead(h, q, out)
+		if h.spared++; h.spared > wrong.spares {
+			out = wrong.instead(h, q, out)
+		}
 	}
 	for _, frame := range out {
 		h.write("answer", frame)
@@ -285,12 +288,19 @@ func (h *host) noticed(q question) [][]byte {
 // deviation is one wrong answer, told by what is asked.
 type deviation struct {
 	method, with string // the method, empty for every one, and a part of the params
+	spares       int    // how many such asks are answered soundly before
 	instead      func(h *host, q question, sound [][]byte) [][]byte
 }
 
 // instead makes a quirk of a deviation.
 func instead(method, with string, make func(h *host, q question, sound [][]byte) [][]byte) quirk {
-	return quirk{wrong: &deviation{method, with, make}}
+	return quirk{wrong: &deviation{method: method, with: with, instead: make}}
+}
+
+// secondly makes a deviation begin with the second ask that it is about.
+func secondly(q quirk) quirk {
+	q.wrong.spares = 1
+	return q
 }
 
 // grants answers with a result.
@@ -376,4 +386,10 @@ func (h *host) message(q question) subject.Message {
 func (d *desk) needless(m map[string]json.RawMessage) bool {
 	one := d.issued[string(bytes.TrimSpace(m["id"]))]
 	return m["id"] != nil && (one == nil || one.stands == settled)
+}
+
+// later keeps an answer until initialize is answered.
+func (h *host) later(_ question, sound [][]byte) [][]byte {
+	h.desk.belated = append(h.desk.belated, sound...)
+	return nil
 }

@@ -30,12 +30,15 @@ type kept struct {
 	leases        map[string]bool
 	stored        map[string]bool // parents that have committed their store
 	nested        map[string]int  // composed calls by parent
+	stopped       map[string]bool // agents
+	editor        bool            // an editor of the extension has the composer
+	checkpoint    int64           // the last of it
 }
 
 func newKept() kept {
 	return kept{
 		approvals: map[string]string{}, agents: map[string]string{}, answers: map[string]dialect.Object{}, registered: map[string]int{},
-		tickets: map[string]int64{}, leases: map[string]bool{}, stored: map[string]bool{}, nested: map[string]int{},
+		tickets: map[string]int64{}, leases: map[string]bool{}, stored: map[string]bool{}, nested: map[string]int{}, stopped: map[string]bool{},
 	}
 }
 
@@ -69,18 +72,13 @@ var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
 	},
 	featurewire.MethodToolsRegister: (*host).registers,
 	featurewire.MethodAgentSpawn:    (*host).spawns,
-	featurewire.MethodComposerInsert: func(_ *host, q question) (dialect.Object, refusal) {
-		if q.at("editor_checkpoint") != nil {
+	featurewire.MethodComposerInsert: func(h *host, q question) (dialect.Object, refusal) {
+		if q.at("editor_checkpoint") != nil || h.desk.kept.editor {
 			return nil, malformed
 		}
 		return nil, served
 	},
-	featurewire.MethodComposerSet: func(_ *host, q question) (dialect.Object, refusal) {
-		if q.at("editor_checkpoint") != nil {
-			return nil, malformed // no editor is mounted
-		}
-		return nil, served
-	},
+	featurewire.MethodComposerSet: (*host).setsComposer,
 	featurewire.MethodToolsSetActive: func(_ *host, q question) (dialect.Object, refusal) {
 		if strings.Contains(string(q.at("names")), "no_such_tool") {
 			return nil, malformed
@@ -110,6 +108,22 @@ var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
 			return nil, tooMuch
 		}
 		k.shortcuts = append(k.shortcuts, q.text("id"))
+		return nil, served
+	},
+	featurewire.MethodAgentStop: func(h *host, q question) (dialect.Object, refusal) {
+		h.desk.kept.stopped[q.text("target")] = true
+		return nil, served
+	},
+	featurewire.MethodAgentFollowUp: func(h *host, q question) (dialect.Object, refusal) {
+		if h.desk.kept.stopped[q.text("target")] {
+			return nil, noOwner
+		}
+		return nil, served
+	},
+	featurewire.MethodAgentModels: func(_ *host, q question) (dialect.Object, refusal) {
+		if query := q.text("query"); !strings.Contains("conform-model", query) {
+			return dialect.Object{"models": []any{}, "truncated": false}, served
+		}
 		return nil, served
 	},
 	featurewire.MethodSessionCreate:      sessionless,
@@ -276,6 +290,7 @@ func (h *host) mounts(q question) (dialect.Object, refusal) {
 		return nil, malformed
 	}
 	k.surfaces = append(k.surfaces, q.text("surface_id"))
+	k.editor = k.editor || q.text("placement") == string(featurewire.UiPlacementEditor)
 	return nil, served
 }
 
@@ -343,6 +358,26 @@ func (h *host) writesBulk(q question) (dialect.Object, refusal) {
 func (h *host) releasesBulk(q question) (dialect.Object, refusal) {
 	if !strings.HasPrefix(q.text("id"), "ticket-") && !strings.HasPrefix(q.text("id"), "lease-") {
 		return nil, noOwner
+	}
+	return nil, served
+}
+
+// setsComposer takes the text of an editor with a checkpoint that goes on, and of everybody else without one.
+func (h *host) setsComposer(q question) (dialect.Object, refusal) {
+	var c *struct {
+		Mount    string `json:"mount_id"`
+		Input    int64  `json:"input_revision"`
+		Revision int64  `json:"checkpoint_revision"`
+	}
+	if json.Unmarshal(q.at("editor_checkpoint"), &c) != nil {
+		c = nil
+	}
+	k := &h.desk.kept
+	switch {
+	case (c != nil) != k.editor, c != nil && (c.Revision <= k.checkpoint || c.Input != 0 || c.Mount == ""):
+		return nil, malformed // this host sends an editor no input
+	case c != nil:
+		k.checkpoint = c.Revision
 	}
 	return nil, served
 }

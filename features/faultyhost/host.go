@@ -60,6 +60,7 @@ type host struct {
 
 	desk   *desk
 	ending bool // shutdown was sent
+	spared int  // asks that a deviation is about
 
 	granted   granted // on the canonical wire
 	interrupt <-chan struct{}
@@ -229,6 +230,9 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 		return &failure{text: "initialize is not accepted", broken: true}
 	}
 	h.desk.begin(answer["result"])
+	for _, frame := range h.desk.belated {
+		h.write("answer", frame)
+	}
 	if h.d.Canonical() {
 		if err := h.attach(); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -265,6 +266,7 @@ func (w *world) answersAsWanted() error {
 	var o outcome
 	for i, a := range w.asking.rows {
 		a.id = strings.Replace(a.id, "«call»", w.callID(), 1)
+		a.want = w.asking.resolve(a.want, said)
 		list := said[a.id]
 		// Asks under one id are answered in the order of their answers.
 		if len(list) > 1 && w.asking.later(i) {
@@ -573,4 +575,22 @@ func (w *world) revised(refused string) error {
 func blame(about, rule, format string, args ...any) error {
 	text := about + ": " + fmt.Sprintf(format, args...)
 	return &outcome{class: verdict.Fail, text: text, blamed: []verdict.Finding{{Rule: rule, Message: text, Frame: -1, Offset: -1}}}
+}
+
+var fromRow = regexp.MustCompile(`«from (\d+) (\S+)»`)
+
+// resolve puts what other asks were answered into what is wanted.
+func (s *asking) resolve(want string, said map[string][]hostAnswer) string {
+	return fromRow.ReplaceAllStringFunc(want, func(m string) string {
+		parts := fromRow.FindStringSubmatch(m)
+		var members map[string]json.RawMessage
+		for _, r := range said[`"ask-`+parts[1]+`"`] {
+			// A result that is no object has no members.
+			_ = json.Unmarshal(r.Result, &members)
+		}
+		if v := members[parts[2]]; v != nil {
+			return string(v)
+		}
+		return "null"
+	})
 }

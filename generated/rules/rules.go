@@ -11371,7 +11371,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before `initialize` is answered the host serves one method of the extension, `shortcut/register`, where it offers `shortcuts`.",
 		Source:   "feature 14.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/shortcut",
 	},
 	{
@@ -11457,7 +11456,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A refusal of the composer, shortcut, session, injection, active-tool, terminal, autocomplete and remote UI services starts its `message` with the token `unsupported_feature` (`-32601`), `invalid_request` or `bounds_exceeded` (`-32602`), or `not_foreground_owner` (`-32002`).",
 		Source:   "feature 15, feature 12",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/refusal",
 	},
 	{
@@ -14767,7 +14765,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A malformed agent request is answered with `-32602`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14779,7 +14776,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A missing service or owner, foreign ownership, a reached limit, failed persistence and an invalid operation are answered with `-32002`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14791,7 +14787,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "One owner has at most 8 active and 32 retained agents at depth 1; beyond that `agent/spawn` is answered with `-32002`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14803,7 +14798,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An agent text over 131,072 bytes is answered with `-32602`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14827,7 +14821,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A member of `model_selection` that is absent means `inherit`, an unknown member or a `provider` without a `model` is rejected, and so is a selection that is not null without its feature.",
 		Source:   "feature 12.1, feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14839,7 +14832,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/spawn` is answered with `agent_id`, `agent_path`, `task_name`, `profile` and `fingerprint` where given, `idempotency_key`, `status`, the policy in effect, `created_at_ms`, `started_at_ms`, `completed_at_ms`, `deadline_at_ms`, `principal` and `resource_owner`, the latter a string.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14851,7 +14843,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While model selection is negotiated, the answer to `agent/spawn` holds `resolved_model` with `provider`, `model` and `reasoning`, the latter an object such as `{\"type\":\"off\"}`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14863,7 +14854,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The same idempotency key with identical task, profile, fingerprint, message and policy gives the same result as long as its record is retained; with another input it is answered with `-32002`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14911,7 +14901,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`status` is an object with the tag `state`: `pending`, `running`, `completed` with `output`, `interrupted`, `timed_out`, `failed` with `error`, or `shutdown`.",
 		Source:   "feature 12.1, feature op 28",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14923,7 +14912,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` looks for `query` in model, provider and display name without regard to case, lists at most `limit` models, 50 by default, and says in `truncated` whether there are more.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14935,7 +14923,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` tells of each model `model`, `provider`, `display_name`, which may be null, at most 32 labels in `reasoning`, `context_window` and `max_output_tokens`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14959,7 +14946,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/message` is answered with `delivered_to` and a `delivery` of `steering` or `queued`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14971,7 +14957,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/follow_up` is answered with `agent_id`, `agent_path` and a `delivery` of `follow_up` or `new_run`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15007,7 +14992,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/list` is answered with `principal`, `resource_owner`, a `persistence_error` that is null or a string, and `agents`.",
 		Source:   "feature 12.1, feature op 32",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15019,7 +15003,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An agent in the list shows its place, task, policy, state, times, counters, an opaque `phase`, its last 6 tools with at most 160 bytes of arguments on one line, `usage` in disjoint buckets and, where known, its cost.",
 		Source:   "feature 12.1, feature op 32",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15031,7 +15014,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The session of a listed agent is the opaque reference in `session`, which starts with `agent-session:`.",
 		Source:   "feature 12.1, feature op 28",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15043,7 +15025,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/wait` is answered with `timed_out` and a `snapshot` like an `agent/list` result, at once when nothing is pending or running.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15055,7 +15036,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`timeout_ms` of `agent/wait` is 30,000 by default and is cut to the range from 1 to 60,000.",
 		Source:   "feature 2, feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15079,7 +15059,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/interrupt` cancels the target with all below it and is answered with `agent_id`, `agent_path`, `previous_status` and a boolean `interrupt_requested`.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15127,7 +15106,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With `agent_session_lifetime_v1` an explicit owner beside a live parent must match that parent's owner.",
 		Source:   "feature 12.1, feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15139,7 +15117,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With `agent_session_lifetime_v1` an owner that is still issued admits a request without an active parent; a parent whose cancellation is still remembered does not.",
 		Source:   "feature 12.1, feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15163,7 +15140,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/stop` is answered with `agent_id` and `shutdown_requested` true, which does not say that the agent has settled.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15175,7 +15151,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/events` is answered with `agent_id`, `session_id` or null, `events` of `sequence` and an opaque `event`, `next_sequence`, `has_more` and `status`.",
 		Source:   "feature 12.1, feature op 28",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15187,7 +15162,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent/events` takes nothing away: the same cursor gives the same events again, in order.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15199,7 +15173,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `after_sequence` that lies ahead or has expired is an error.",
 		Source:   "feature 12.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15211,7 +15184,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`timeout_ms` of `agent/events` is 0 by default, and one over 25,000 is refused instead of cut.",
 		Source:   "feature 2, feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15275,7 +15247,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`composer/get` is answered with `text`; `composer/set`, which replaces all of it, and `composer/insert`, which inserts at the cursor, with an empty object.",
 		Source:   "feature 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15287,7 +15258,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A composer text over 262,144 bytes is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15299,7 +15269,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A lone surrogate or a terminal control character in a composer text is refused as `invalid_request`.",
 		Source:   "feature 12.2, feature 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15311,7 +15280,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A composer request for another owner than the foreground's is refused with `-32002` and `not_foreground_owner`.",
 		Source:   "feature 12.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15323,7 +15291,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While a remote editor owns the composer, a set without checkpoint and every insert are refused.",
 		Source:   "feature 12.2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15335,7 +15302,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An `editor_checkpoint` in `composer/insert` is refused.",
 		Source:   "feature 12.2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15347,7 +15313,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A set with a checkpoint is answered with `input_revision` and `checkpoint_revision`.",
 		Source:   "feature 12.2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15359,7 +15324,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A checkpoint with an unknown member, a missing one, an `input_revision` that goes back or was never issued, or a `checkpoint_revision` that does not grow is refused.",
 		Source:   "feature 12.2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15371,7 +15335,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`composer/history` replaces what the composer recalls and is answered with an empty object.",
 		Source:   "feature 12.2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composer",
 	},
 	{
@@ -15413,7 +15376,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `shortcut/register` inside the initialize scope is answered with an empty object before `initialize` is.",
 		Source:   "feature 12.3, feature 14.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/shortcut",
 	},
 	{
@@ -15425,7 +15387,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A duplicate id, a registration after the answer to `initialize`, one beyond 64 and one that is refused for another reason leave that shortcut unavailable.",
 		Source:   "feature 12.3, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/shortcut",
 	},
 	{
@@ -15471,7 +15432,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/append_entry` is answered with the `entry_id` of the durable entry, of at most 256 bytes.",
 		Source:   "feature 12.4, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15483,7 +15443,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/set_name` and `session/set_label` are answered with an empty object, and an empty text takes the name or the label away.",
 		Source:   "feature 12.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15495,7 +15454,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An entry type, `data`, entry id, name or label beyond its bound is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15517,7 +15475,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`session/send_message` and `session/send_user_message` are answered with an empty object.",
 		Source:   "feature 12.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15529,7 +15486,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `role` other than `assistant` and `system`, `user` included, is refused as `invalid_request`.",
 		Source:   "feature 12.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15541,7 +15497,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An injected text over 262,144 bytes is refused as `bounds_exceeded`.",
 		Source:   "feature 2, feature 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/entries",
 	},
 	{
@@ -15563,7 +15518,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`names` replaces the whole set of active tools and is answered with an empty object.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -15575,7 +15529,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A set that the host cannot apply is refused and changes nothing.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -15587,7 +15540,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "More than 256 names, or one over 128 bytes, are refused as `bounds_exceeded`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -15609,7 +15561,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`terminal/acquire` is answered with a `grant_id` of at most 128 bytes and with `columns` and `rows` from 0 to 65,535, once the frontend has really ceded the terminal.",
 		Source:   "feature 12.6, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -15621,7 +15572,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A second grant while one is live, and a release by who holds none, are refused as `invalid_request`.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -15645,7 +15595,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`terminal/release` is answered with an empty object.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -15723,7 +15672,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`ui/autocomplete/register` belongs to the process, needs no parent and tolerates one; it is answered with `accepted` true, or refused where no frontend is interactive.",
 		Source:   "feature 12.7, feature op 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -16380,7 +16328,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/wait_for_idle` waits for an idle boundary, changes nothing and is answered with the active `session_id`.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16392,7 +16339,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/create` and `session/fork` are answered with the `session_id` of a new durable session, the latter forked at the head, and switch to neither.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16404,7 +16350,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/switch` makes an existing session of the workspace active, and `session/reload` reopens the active one; both are answered with its `session_id`.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16464,7 +16409,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An unknown member, a `session_id` where none belongs and a missing one in `session/switch` are refused as `invalid_request`.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16508,7 +16452,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` with a live parent is refused with `-32602` and `invalid_request`, and so is one whose parent's cancellation is still remembered.",
 		Source:   "feature 12.11, feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16520,7 +16463,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is answered with the strings `entry_id`, `summary` and `first_kept`, after the durable commit and after the hooks behind it.",
 		Source:   "feature 12.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -16532,7 +16474,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Blank `custom_instructions` count as absent, and longer ones than 16,384 bytes are refused as `bounds_exceeded`.",
 		Source:   "feature 12.11, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -17137,7 +17078,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a live parent the parent's owner is used and an explicit one ignored, except in `agent/*` requests, where it must match.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17149,7 +17089,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a settled parent an explicit owner is admitted when its generation is the current one, its instance id was issued to this process and its session id was issued before; the request is then answered for itself.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17161,7 +17100,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With a settled parent an owner that is absent, foreign, stale or of another generation is refused with `-32002` and `not_foreground_owner`.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17173,7 +17111,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A parent whose cancellation is still remembered is refused in session control, compaction and agent requests, whatever owner comes along.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17185,7 +17122,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A parent whose cancellation is still remembered is refused in composer, entry, injection and active-tool requests as well.",
 		Source:   "feature op 27",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17209,7 +17145,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An invalid owner is never turned into a valid one.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
