@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -83,6 +84,9 @@ func Names(spec fs.FS) ([]string, error) {
 	return out, nil
 }
 
+// ErrUnknown means that there is no set of a name.
+var ErrUnknown = errors.New("there is no requirement set")
+
 // Load returns a set by name.
 func Load(spec fs.FS, name, api string) (*Set, error) {
 	if name == Current {
@@ -93,7 +97,7 @@ func Load(spec fs.FS, name, api string) (*Set, error) {
 		return nil, err
 	}
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("there is no requirement set %q; use one of %s", name, strings.Join(append(names, Current), ", "))
+		return nil, fmt.Errorf("%w %q; use one of %s", ErrUnknown, name, strings.Join(append(names, Current), ", "))
 	}
 	text, err := fs.ReadFile(spec, path.Join(Folder, name, api+".json"))
 	if err != nil {

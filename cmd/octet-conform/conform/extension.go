@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/baseline"
 	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/report"
@@ -34,28 +35,28 @@ type runFlags struct {
 	knownFailing string
 	fix          bool
 	list         *baseline.List
+	knownFlaky   string
+	flakyRepeats int
+	flaky        *baseline.List
+	requirements string
 }
 
 func (r *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&r.api, "api", "", "API version of the command behind --: 0.1, 0.2, 0.3 or 0.4")
-	f.StringSliceVar(&r.tools, "contributes-tools", nil, "tools that a manifest of the command would declare, with commas")
-	f.StringVar(&r.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
-	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
+	r.registerSubject(f)
 	r.registerVerdict(f)
+	r.registerFix(f)
+	r.registerFlaky(f)
 	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
 	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
 }
 
-// registerVerdict registers the flags of everything that ends in a report.
-func (r *runFlags) registerVerdict(f *pflag.FlagSet) {
-	f.StringSliceVar(&r.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
-	f.BoolVar(&r.strict, "strict", false, "should-rules count")
-	r.files.register(f)
-	f.StringVar(&r.knownFailing, "known-failing", "", "list of failures that do not count: a rule and what was found on each line")
-	f.BoolVar(&r.fix, "fix", false, "write what was found into the list of --known-failing")
-	f.StringVar(&r.output, "output", "text", "text, json, or github: annotations for a workflow")
-	f.BoolVar(&r.verbose, "verbose", false, "show every rule and every failing scenario")
+// registerSubject registers the flags that say more of an extension than where it is.
+func (r *runFlags) registerSubject(f *pflag.FlagSet) {
+	f.StringSliceVar(&r.tools, "contributes-tools", nil, "tools that a manifest of the command would declare, with commas")
+	f.StringVar(&r.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
+	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
 }
 
 func (r *runFlags) check() error {
@@ -64,6 +65,9 @@ func (r *runFlags) check() error {
 	}
 	if r.jobs < 1 {
 		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)
+	}
+	if r.knownFlaky != "" && r.flakyRepeats < 1 {
+		return fmt.Errorf("--flaky-repeats is %d; use a number from 1", r.flakyRepeats)
 	}
 	return oneOf("output", r.output, "text", "json", "github")
 }
@@ -79,8 +83,7 @@ func (inv *invocation) extension() int {
 	if err := flags.check(); err != nil {
 		return inv.wrong("%v", err)
 	}
-	var err error
-	if flags.list, err = flags.known(); err != nil {
+	if err := flags.readLists(); err != nil {
 		return inv.refuse(err)
 	}
 	dirs, argv := split(f)
@@ -89,6 +92,9 @@ func (inv *invocation) extension() int {
 		return inv.refuse(err)
 	}
 	defer target.remove()
+	if _, err := flags.required(target.subject.API); err != nil {
+		return inv.refuse(err)
+	}
 	rep, scenarios, err := inv.judge(target, &flags)
 	switch {
 	case errors.Is(err, referee.ErrNothing):
@@ -145,19 +151,14 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	if n := interrupted(scenarios); n > 0 {
 		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
 	}
-	run := report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}
-	return flags.report(target.subject, scenarios, run, time.Since(began)), scenarios, nil
-}
-
-// report makes the report of what a run with these flags found.
-func (r *runFlags) report(subject report.Subject, scenarios []verdict.Scenario, run report.Run, took time.Duration) *report.Report {
-	run.Strict, run.Filter = r.strict, r.run
-	in := report.Input{
-		Subject: subject, Run: run, Scenarios: scenarios, Duration: took,
-		Rules: verdict.Aggregate(referee.Known(), scenarios),
+	j := judgement{subject: target.subject, run: report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}, scenarios: scenarios, took: time.Since(began)}
+	if target.setup != nil {
+		j.again = func(chosen func(features.Scenario) bool) ([]verdict.Scenario, error) {
+			return inv.started(target, chosen, flags.jobs, seed)
+		}
 	}
-	apply(r.list, &in)
-	return report.New(in)
+	rep, err := flags.report(j)
+	return rep, scenarios, err
 }
 
 // scenarios judges the manifest, if there is one, and then, if that can be used, the extension.
@@ -178,13 +179,18 @@ func (inv *invocation) scenarios(target *target, flags *runFlags, seed int64, sc
 		return append(scenarios, left...), err
 	}
 	target.setup.Patience = steps.DefaultPatience.Scale(scale)
-	bar := inv.bar("scenarios")
-	started, err := referee.Run(inv.ctx, referee.Options{Setup: target.setup, Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update})
-	bar.clear()
+	started, err := inv.started(target, chosen, flags.jobs, seed)
 	if errors.Is(err, referee.ErrNothing) && len(scenarios) > 0 {
 		err = nil
 	}
 	return append(scenarios, started...), err
+}
+
+// started judges the extension by the chosen scenarios of the wire.
+func (inv *invocation) started(target *target, chosen func(features.Scenario) bool, jobs int, seed int64) ([]verdict.Scenario, error) {
+	bar := inv.bar("scenarios")
+	defer bar.clear()
+	return referee.Run(inv.ctx, referee.Options{Setup: target.setup, Select: chosen, Jobs: jobs, Seed: seed, Progress: bar.update})
 }
 
 func interrupted(scenarios []verdict.Scenario) int {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/features"
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/hostreferee"
 	"github.com/octet-dev/octet/features/referee"
@@ -52,7 +53,10 @@ func (inv *invocation) host() int {
 	case flags.files != reportFiles{}, flags.output == "json":
 		return inv.wrong("reports are of one API version; give --api as well")
 	}
-	if flags.list, err = flags.known(); err != nil {
+	if err := flags.readLists(); err != nil {
+		return inv.refuse(err)
+	}
+	if _, err := flags.required(versions[0]); err != nil {
 		return inv.refuse(err)
 	}
 	exit := report.ExitClean
@@ -67,15 +71,11 @@ func (inv *invocation) host() int {
 
 func registerHost(f *pflag.FlagSet, flags *runFlags) {
 	f.StringVar(&flags.api, "api", "", "only this API version: 0.1, 0.2, 0.3 or 0.4 (default: one run for each)")
-	f.StringSliceVar(&flags.run, "run", nil, "only scenarios that match: rule ids or their prefixes, areas, parts of names, with * for any text")
-	f.BoolVar(&flags.strict, "strict", false, "should-rules count")
-	flags.files.register(f)
-	f.StringVar(&flags.knownFailing, "known-failing", "", "list of failures that do not count: a rule and what was found on each line")
+	flags.registerVerdict(f)
+	flags.registerFlaky(f)
 	f.Float64Var(&flags.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&flags.jobs, "jobs", 4, "hosts at a time")
 	f.Int64Var(&flags.seed, "seed", 0, "order of the scenarios (default: random)")
-	f.StringVar(&flags.output, "output", "text", "text, json, or github: annotations for a workflow")
-	f.BoolVar(&flags.verbose, "verbose", false, "show every rule and every failing scenario")
 }
 
 // chooseAdapter settles how the host is told what to do.
@@ -141,13 +141,16 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 	if seed == 0 {
 		seed = rand.Int64N(1<<31-1) + 1
 	}
-	bar := inv.bar("scenarios")
+	run := func(chosen func(features.Scenario) bool) ([]verdict.Scenario, error) {
+		bar := inv.bar("scenarios")
+		defer bar.clear()
+		return hostreferee.Run(inv.ctx, hostreferee.Options{
+			Setup:  &hostreferee.Setup{Dialect: d, Adapter: adapter.Call, Talk: adapter.Talk, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
+			Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update,
+		})
+	}
 	began := time.Now()
-	scenarios, err := hostreferee.Run(inv.ctx, hostreferee.Options{
-		Setup:  &hostreferee.Setup{Dialect: d, Adapter: adapter.Call, Talk: adapter.Talk, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
-		Select: referee.Matches(flags.run), Jobs: flags.jobs, Seed: seed, Progress: bar.update,
-	})
-	bar.clear()
+	scenarios, err := run(referee.Matches(flags.run))
 	switch n := interrupted(scenarios); {
 	case errors.Is(err, referee.ErrNothing):
 		return inv.wrong("no scenario for hosts of API %s matches --run %s", api, quoted(flags.run))
@@ -156,19 +159,14 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 	case n > 0:
 		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
 	}
-	in := report.Input{
-		Subject:   report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call},
-		Run:       report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs, Strict: flags.strict, Filter: flags.run},
-		Rules:     verdict.Aggregate(referee.Known(), scenarios),
-		Scenarios: scenarios,
-		Duration:  time.Since(began),
+	rep, err := flags.report(judgement{
+		subject: report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call},
+		run:     report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}, scenarios: scenarios, took: time.Since(began), again: run,
+	})
+	if err != nil {
+		return inv.refuse(err)
 	}
-	apply(flags.list, &in)
-	rep := report.New(in)
-	if err := inv.publish(rep, scenarios, flags); err != nil {
-		return inv.unable(err)
-	}
-	return rep.Summary.Exit
+	return inv.conclude(rep, scenarios, flags)
 }
 
 // hostWaits is how many times the wait for initialize a host gets for a whole scenario: it may wait for two

@@ -37,21 +37,6 @@ func ruleIDs() []string {
 	return ids
 }
 
-// apply puts a list into what a report is made from.
-func apply(list *baseline.List, in *report.Input) {
-	if list == nil {
-		return
-	}
-	in.Known = list.Knows
-	in.Stale = func(judged func(string) bool) []string {
-		var out []string
-		for _, e := range list.Stale(judged, ruleIDs()) {
-			out = append(out, list.Place(e))
-		}
-		return out
-	}
-}
-
 // fix writes a list of everything that a run has found, and says what it did.
 func (inv *invocation) fix(path string, rep *report.Report) error {
 	var lines []string

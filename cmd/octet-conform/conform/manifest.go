@@ -17,6 +17,7 @@ func (inv *invocation) manifest() int {
 	flags := runFlags{scale: 1, jobs: 1}
 	f := inv.flags()
 	flags.registerVerdict(f)
+	flags.registerFix(f)
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
@@ -26,8 +27,7 @@ func (inv *invocation) manifest() int {
 	if f.NArg() != 1 {
 		return inv.wrong("manifest wants one directory or one file, and %d are given", f.NArg())
 	}
-	var err error
-	if flags.list, err = flags.known(); err != nil {
+	if err := flags.readLists(); err != nil {
 		return inv.refuse(err)
 	}
 	target, err := manifestTarget(f.Arg(0))
@@ -42,7 +42,10 @@ func (inv *invocation) manifest() int {
 	case len(scenarios) == 0:
 		return inv.wrong("no scenario for manifests matches --run %s; see 'octet-conform list --role manifest'", quoted(flags.run))
 	}
-	rep := flags.report(target.subject, scenarios, report.Run{Scale: 1, Jobs: 1}, time.Since(began))
+	rep, err := flags.report(judgement{subject: target.subject, run: report.Run{Scale: 1, Jobs: 1}, scenarios: scenarios, took: time.Since(began)})
+	if err != nil {
+		return inv.refuse(err)
+	}
 	if flags.output == "text" {
 		for _, w := range target.reading.Warnings {
 			fmt.Fprintf(inv.stdout, "warning: %s:%d:%d: %s [%s]\n", target.subject.Manifest, w.Line, w.Column, w.Message, w.Rule)
