@@ -62,3 +62,24 @@ func TestRun_interruptedAccusesAndMissesNobody(t *testing.T) {
 		t.Errorf("got %v, want no finding about an interrupted peer", n)
 	}
 }
+
+func TestManifests(t *testing.T) {
+	results, err := selftest.Manifests(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[selftest.Verdict]int{}
+	for _, r := range results {
+		n[r.Verdict]++
+		if r.Verdict != selftest.Caught && r.Verdict != selftest.Clean || len(r.Others) > 0 {
+			t.Errorf("manifest %q on API %s: %s, want rule %q red alone; %s (others: %v)", r.Fault, r.API, r.Verdict, r.Rule, r.Reason, r.Others)
+		}
+	}
+	if n[selftest.Caught] < 200 || n[selftest.Clean] != 4 {
+		t.Errorf("got %v", n)
+	}
+	few, err := selftest.Manifests(func(name, _ string) bool { return name == "is-a-link" })
+	if err != nil || len(few) != 8 {
+		t.Errorf("chose %d manifests, %v; want 4 sound ones and one fault on 4 versions", len(few), err)
+	}
+}

@@ -56,7 +56,12 @@ func (inv *invocation) selftest() int {
 	if n := unknown(results); n > 0 {
 		return inv.unable(interruptedError{len(results) - n, len(results), "peers"})
 	}
-	code := inv.tellPeers(results, *verbose)
+	code := inv.tellPeers("peers", results, *verbose)
+	manifests, err := selftest.Manifests(namedManifest(*run))
+	if err != nil {
+		return inv.unable(err)
+	}
+	code = max(code, inv.tellPeers("manifests", manifests, *verbose))
 	for _, example := range *examples {
 		code = max(code, inv.example(example, *repeat, factor, *jobs))
 	}
@@ -87,8 +92,15 @@ func named(patterns []string) func(faultypeer.Fault) bool {
 	}
 }
 
-// tellPeers prints the peers that were not caught as they should be, and the tally.
-func (inv *invocation) tellPeers(results []selftest.Result, verbose bool) int {
+func namedManifest(patterns []string) func(name, rule string) bool {
+	if len(patterns) == 0 {
+		return nil
+	}
+	return func(name, rule string) bool { return named(patterns)(faultypeer.Fault{Name: name, Rule: rule}) }
+}
+
+// tellPeers prints the peers, or manifests, that were not caught as they should be, and the tally.
+func (inv *invocation) tellPeers(kind string, results []selftest.Result, verbose bool) int {
 	w := inv.stdout
 	n := map[selftest.Verdict]int{}
 	for _, r := range results {
@@ -107,8 +119,8 @@ func (inv *invocation) tellPeers(results []selftest.Result, verbose bool) int {
 		}
 	}
 	faulty := n[selftest.Caught] + n[selftest.Other] + n[selftest.Missed]
-	fmt.Fprintf(w, "%d faulty peers: %d caught by the rule they break, %d by others only, %d missed; %d sound peers: %d accused\n",
-		faulty, n[selftest.Caught], n[selftest.Other], n[selftest.Missed], n[selftest.Clean]+n[selftest.Alarmed], n[selftest.Alarmed])
+	fmt.Fprintf(w, "%d faulty %s: %d caught by the rule they break, %d by others only, %d missed; %d sound %[2]s: %[7]d accused\n",
+		faulty, kind, n[selftest.Caught], n[selftest.Other], n[selftest.Missed], n[selftest.Clean]+n[selftest.Alarmed], n[selftest.Alarmed])
 	if n[selftest.Other]+n[selftest.Missed]+n[selftest.Alarmed] > 0 {
 		return report.ExitFindings
 	}
