@@ -8,7 +8,7 @@ import (
 )
 
 // answering are faults in what a host answers to an extension that asks, one list for each area.
-var answering = slices.Concat(askedEnvelopes, askedPeople, askedTools, askedAgents, askedSessions)
+var answering = slices.Concat(askedEnvelopes, askedPeople, askedTools, askedAgents, askedSessions, askedObjects, askedOffers)
 
 // twice answers a request again.
 func twice(method, with string) quirk {

@@ -68,6 +68,9 @@ func (p *peer) selectionFeature(offer json.RawMessage) obj {
 	}
 	version, _ := text(at(offer, "version"))
 	selection := obj{"version": version, "limits": obj{"max_concurrent_requests": 8}}
+	if p.stage != nil && p.stage.Requests > 0 {
+		selection["limits"] = obj{"max_concurrent_requests": p.stage.Requests}
+	}
 	if p.does("choose-little") {
 		p.features = p.chooseLittle()
 		if slices.Contains(p.features, featurewire.FeatureLifecycleEvents) {

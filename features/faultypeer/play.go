@@ -36,6 +36,8 @@ type Play struct {
 	Result string `json:"result,omitempty"`
 	// PatienceMs is how long the peer waits for answers that do not come.
 	PatienceMs int `json:"patience_ms"`
+	// Requests is the bound on requests at a time that the peer selects; 0 for its usual one.
+	Requests int `json:"requests,omitempty"`
 }
 
 // AskFrame is one frame of a play. Text between guillemets stands for what only the peer knows:
@@ -44,7 +46,8 @@ type Play struct {
 //	«initialize»  the id of initialize
 //	«unissued»    an id that the host has not used
 //	«owner»       the owner of the call, null if it has none
-//	«from N M»    the member M of the result of the ask whose id is "ask-N", null if there is none
+//	«from N»      the result of the ask whose id is "ask-N", null if there is none
+//	«from N M»    what the path M leads to in it: names of members and places in lists, with slashes
 type AskFrame struct {
 	Text string `json:"text"`
 	// ID is that of the answer that is waited for, as spelled; empty for none.
@@ -189,8 +192,10 @@ func (p *peer) fill(text string) string {
 			return strconv.Itoa(integer(json.RawMessage(s.callID)) + 100_000)
 		case words[0] == "owner" && p.owner != nil:
 			return string(p.owner)
+		case words[0] == "from" && len(words) == 2 && s.results[`"ask-`+words[1]+`"`] != nil:
+			return string(s.results[`"ask-`+words[1]+`"`])
 		case words[0] == "from" && len(words) == 3:
-			if v := at(s.results[`"ask-`+words[1]+`"`], words[2]); v != nil {
+			if v := dig(s.results[`"ask-`+words[1]+`"`], words[2]); v != nil {
 				return string(v)
 			}
 		}
@@ -232,4 +237,18 @@ func (p *peer) callAsk(id json.RawMessage, said string) {
 			p.perform(p.stage.Behind, func() {})
 		})
 	})
+}
+
+// dig follows a path into a value.
+func dig(v json.RawMessage, path string) json.RawMessage {
+	for _, name := range strings.Split(path, "/") {
+		var items []json.RawMessage
+		place, err := strconv.Atoi(name)
+		if err == nil && json.Unmarshal(v, &items) == nil && place < len(items) {
+			v = items[place]
+			continue
+		}
+		v = at(v, name)
+	}
+	return v
 }

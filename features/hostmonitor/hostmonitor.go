@@ -202,6 +202,7 @@ func (m *Monitor) request(f wire.Frame, msg message) {
 	case dialect.Initialize:
 		m.initID = id
 		m.initialize(f, msg.Params)
+		m.offer(f, msg.Params)
 	case dialect.Shutdown:
 		m.shutDown = true
 	case dialect.ToolCall:
@@ -274,6 +275,9 @@ func (m *Monitor) cancel(f wire.Frame, params []byte) {
 func (m *Monitor) open(f wire.Frame, method string, isRequest bool) {
 	d := m.dialect
 	switch {
+	case !d.Canonical() && slices.ContainsFunc(featurewire.TableReservedNames, func(r featurewire.ReservedNamesRow) bool { return r.Name == method }):
+		m.report(ruleReservedNotice, f, "%q is reserved", method)
+		return
 	case !d.Knows(method):
 		m.report(m.rules.method, f, "API %s knows no method %q", d.API(), method)
 		return
@@ -310,8 +314,11 @@ func (m *Monitor) model(f wire.Frame, method string, params []byte) {
 
 // ruleOf finds the rule behind a violation, where one names the place.
 func (m *Monitor) ruleOf(method string, v *wirejson.Violation) string {
-	if method == dialect.Initialize && strings.HasPrefix(v.Pointer, "/contributes") {
+	switch {
+	case method == dialect.Initialize && strings.HasPrefix(v.Pointer, "/contributes"):
 		return m.rules.contributes
+	case method == dialect.Initialize && !m.dialect.Canonical():
+		return placeRule(v)
 	}
 	return ""
 }

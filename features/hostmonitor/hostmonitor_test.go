@@ -113,6 +113,7 @@ func brokenStarts(t *testing.T) []struct{ api, rule, frames string } {
 		}
 		return strings.Replace(start[api], old, new, 1)
 	}
+	offers := func(old, new string) string { return bend("0.4", old, new) }
 	sorted := `"flag_values":[{"name":"b","value":true},{"name":"a","value":true}]`
 	return []struct{ api, rule, frames string }{
 		{"0.4", "EXT04-INIT-008", call("1")},
@@ -122,6 +123,25 @@ func brokenStarts(t *testing.T) []struct{ api, rule, frames string } {
 		{"0.4", "EXT04-INIT-013", bend("0.4", `"host":`, sorted+`,"host":`)},
 		{"0.4", "EXT04-CANCEL-010", strings.Join(append(soundFrames(t, "0.4"), cancelSix), "\n")},
 		{"0.4", "EXT04-SHUT-007", strings.Join(append(soundFrames(t, "0.4"), call("8")), "\n")},
+		{"0.4", "EXT04-INIT-010", offers(`"source":"explicit"`, `"source":"elsewhere"`)},
+		{"0.4", "EXT04-INIT-010", offers(`"manifest_path":"/x`, `"manifest_path":"x`)},
+		{"0.4", "EXT04-INIT-011", offers(`"process":false}`, `"process":false,"secrets":[]}`)},
+		{"0.4", "EXT04-INIT-014", offers(`"required_features":["request_cancellation",`, `"required_features":[`)},
+		{"0.4", "EXT04-INIT-016", offers(`"max_concurrent_requests":64`, `"max_concurrent_requests":65`)},
+		{"0.4", "EXT04-INIT-019", offers(`"session_id":"conform"`, `"session_id":1`)},
+		{"0.4", "EXT04-INIT-019", offers(`"workspace":"/w"`, `"workspace":"w"`)},
+		{"0.4", "EXT04-NEG-027", offers(`"optional_features":[`, `"optional_features":["conform",`)},
+		{"0.4", "EXT04-NEG-028", offers(`"optional_features":[`, `"optional_features":["editor_handoff",`)},
+		{"0.4", "EXT04-ORDER-012", start["0.4"] + "\n" + `{"jsonrpc":"2.0","method":"ui/terminal-input","params":{}}`},
+		{"0.4", "EXT04-PROG-013", offers(`"progress_decoration",`, ``)},
+		{"0.4", "EXT04-AGENT-009", offers(`"delegation_telemetry_v1",`, ``)},
+		{"0.4", "EXT04-AGENT-010", offers(`"agent_sessions",`, ``)},
+		{"0.4", "EXT04-COMPLETE-004", offers(`"autocomplete",`, ``)},
+		{"0.4", "EXT04-UI-007", offers(`"remote_ui",`, ``)},
+		{"0.4", "EXT04-POLICY-004", offers(`"policy_intents",`, ``)},
+		{"0.4", "EXT04-RES-005", offers(`"max_records":256`, `"max_records":1`)},
+		{"0.4", "EXT04-BULK-003", offers(`"optional_features":[`, `"optional_features":["bulk_objects_v1",`)},
+		{"0.4", "EXT04-SECRET-002", offers(`"optional_features":[`, `"optional_features":["secrets",`)},
 		{"0.1", "EXT01-INIT-003", bend("0.1", `"host":`, sorted+`,"host":`)},
 		{"0.3", "EXT03-INIT-029", call("1")},
 		{"0.3", "EXT03-INIT-037", bend("0.3", `"octet_version":"0.8.0"`, `"octet_version":"0.9.0"`)},

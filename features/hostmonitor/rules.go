@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/rulebook"
 )
 
 // ruleset says which rule a wire has for each check. Empty: it has none, and what is found has no rule.
@@ -46,6 +47,13 @@ func Rules(d dialect.Dialect) []string {
 	all := []string{
 		r.frame, r.bound, r.spelling, r.first, r.alone, r.versions, r.flags, r.contributes, r.ids, r.kind, r.method, r.answers,
 		r.cancelTwice, r.cancelForeign, r.behindShutdown, r.frozenInit, r.frozenCancel, r.frozenCall,
+	}
+	if !d.Canonical() {
+		for _, id := range offerRules {
+			if rulebook.BindsID(id, d.API()) {
+				all = append(all, id)
+			}
+		}
 	}
 	slices.Sort(all)
 	all = slices.Compact(all)

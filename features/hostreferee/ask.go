@@ -45,6 +45,7 @@ type asking struct {
 	rows         []askRow
 	selects      []string       // features named by the scenario
 	declares     dialect.Object // contributions named by it
+	requests     int            // at a time; 0 for the usual bound
 	tool         string         // members of the tool, JSON
 	result       string         // members of the result, JSON
 	capabilities dialect.Object // that the manifest asks for
@@ -56,6 +57,13 @@ type asking struct {
 func (w *world) selectsFeatures(features string) error {
 	w.asking.selects = append(w.asking.selects, strings.Split(features, ", ")...)
 	return nil
+}
+
+// takes is the bound on requests at a time.
+func (w *world) takes(n string) error {
+	var err error
+	w.asking.requests, err = strconv.Atoi(n)
+	return errorOf(err)
 }
 
 // declaresToo adds to what the manifest declares.
@@ -107,7 +115,7 @@ func (w *world) prepareAsks(how, when string, t *godog.Table) error {
 	}
 	play := faultypeer.Play{
 		Select: w.asking.features(w.setup.Dialect), AtOnce: how == "at once ", PatienceMs: int(w.setup.Grace / time.Millisecond),
-		Tool: w.asking.tool, Result: w.asking.result,
+		Requests: w.asking.requests, Tool: w.asking.tool, Result: w.asking.result,
 	}
 	var frames []faultypeer.AskFrame
 	for i, a := range w.asking.rows {
@@ -497,6 +505,7 @@ func registerAsks(sc *godog.ScenarioContext) {
 		sc.Step("^"+expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), a) })
 	}
 	one(`it selects "([^"]+)"`, (*world).selectsFeatures)
+	one(`it takes (\d+) requests at a time`, (*world).takes)
 	one(`its manifest declares (\{.+\})`, (*world).declaresToo)
 	one(`its manifest asks for (\{.+\})`, (*world).capable)
 	one(`its tool has (\{.+\})`, (*world).toolHas)

@@ -9734,7 +9734,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`extension` holds `name` and `version` of the manifest, its absolute `manifest_path`, and a `source` of `project`, `global` or `explicit`.",
 		Source:   "feature 3.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9746,7 +9745,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`capabilities` repeats `filesystem`, `process` and `network` of the manifest, and has `secrets` only when that list is not empty.",
 		Source:   "feature 3.1, feature 1.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9780,7 +9778,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A 0.2 or 0.4 initialize request carries `protocol`, whose `version` equals `api_version` and whose `required_features` are `request_cancellation` and `content_parts`.",
 		Source:   "feature 3.1, feature op 7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9804,7 +9801,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`protocol.limits.max_concurrent_requests` of the offer is 64 unless the host is configured lower.",
 		Source:   "feature 3.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9840,7 +9836,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`workspace` is the root of the active workspace, and `host` is an object in which `session_id`, `session_name` and `model` are strings or null and `active_skills` is a list of skills with `id` and `name`.",
 		Source:   "feature 3.1, feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10049,7 +10044,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `max_concurrent_requests` above the offer is accepted and cut to the offer.",
 		Source:   "S10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10125,7 +10119,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A selection without `cache_warming_decision` or `resource_paths_v1` is rejected when the manifest declares the hook `cache_warming_decision` or `resources_discover`.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10137,7 +10130,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A selection without `compaction_strategy` or `session_entries` is rejected when the manifest declares the hook `compaction_strategy`, `model_turn_start`, `model_turn_end`, `session_before_compact` or `session_compact`.",
 		Source:   "feature 6, feature op 12",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10161,7 +10153,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With the feature, a `lifecycle_events` list that names anything but the six events is rejected.",
 		Source:   "feature 6, feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10173,7 +10164,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An offer names only features that its API version knows.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -10185,7 +10175,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`editor_handoff` is never offered.",
 		Source:   "feature op 11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -10209,7 +10198,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A selected feature grants nothing by itself: each request is still held to its parent, its owner and the service behind it.",
 		Source:   "feature 1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11124,7 +11112,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`progress_decoration` is offered whenever `request_progress` is.",
 		Source:   "feature op 10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11359,7 +11346,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "No `ui/terminal-input` is ever sent.",
 		Source:   "feature op 11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11382,7 +11368,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While it drains, the host sends only cancellations, the lifecycle endings still due and answers to the extension's requests.",
 		Source:   "feature 14.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11394,7 +11379,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "While it drains, the host admits no request of the extension that rests on an owner alone.",
 		Source:   "feature 14.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -14208,7 +14192,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`approvals` is offered only together with `policy_intents` and where single-use tokens are issued.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -14322,7 +14305,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`secrets` is offered only where a broker is configured and the manifest's list is not empty.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -14693,7 +14675,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent_model_selection_v1` and `delegation_telemetry_v1` are offered whenever `agent_sessions` is.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -14705,7 +14686,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`agent_session_events_v1` and `agent_session_lifetime_v1` are offered only where `agent_sessions` is.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -15660,7 +15640,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`autocomplete` is offered only by an interactive frontend, and `autocomplete_edit_v1` only on 0.4 and beside it.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -15842,7 +15821,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A composition request is served for a live `tool/call` of the model in this generation that is bound to a dispatcher, and refused for initialize, commands, hooks and parents that are unbound, stale, foreign or settled, and whenever it names an owner.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15854,7 +15832,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`composition/context` is answered with `tools`, `store` and `limits` of 30,000 ms and 256 calls, or with a `context_file` instead.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15866,7 +15843,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`composition/call` is answered with `value` or `value_file`: structured content for a tool with an output schema, else its text.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15890,7 +15866,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Nested calls name tools of the frozen set, from which the tools that compose are taken out.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15902,7 +15877,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One parent has at most 256 nested calls and 30 s for all of them.",
 		Source:   "feature 12.8, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15926,7 +15900,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A nested call that fails is answered with an error: `-32602` if malformed, `-32002` for lack of authority, `-32603` in execution.",
 		Source:   "feature 12.8, feature op 24",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -15938,7 +15911,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One parent commits its composition store at most once: at most 4,096 keys of 1,024 bytes, 262,144 bytes a value and 1,048,576 bytes in all, synced before the empty answer.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -16014,7 +15986,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Where `resource_refs_v1` is offered, `protocol.limits.resource_refs_v1` of the offer holds `max_records` 256 and `max_registrations_per_parent` 32.",
 		Source:   "feature 3.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16037,7 +16008,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/register` and `resource/release` are served for a live `tool/call` alone.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -16049,7 +16019,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/register` is answered with a provisional reference; beyond 256 records, or 32 registrations of one parent, it is refused.",
 		Source:   "feature 12.9, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -16061,7 +16030,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/release` is answered with `retired` true and `cleanup` `pending`, or with the retained `completed`, `failed` or `unknown`.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -16109,7 +16077,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A resource or bulk request that is malformed is refused with `-32602`, one without authority with `-32002`, and one that fails in execution with `-32603`.",
 		Source:   "feature op 24",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -16177,7 +16144,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Where `bulk_objects_v1` is offered, the offer holds it in `protocol` with the `profile` `local-file.v1`, an absolute `transfer_directory` and `limits`.",
 		Source:   "feature 3.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16201,7 +16167,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The limits of bulk objects are `object_bytes`, 268,435,456 by default, `owner_bytes`, 536,870,912, `write_tickets_per_generation`, 8, `read_leases_per_generation`, 32, and `blobs_per_owner`, 256; past them a request is refused.",
 		Source:   "feature 12.9, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16213,7 +16178,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Bulk requests are served for a live `tool/call` alone.",
 		Source:   "feature 12.9, feature 13.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16225,7 +16189,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/write` is answered with `ticket`, `profile`, `locator` and `capacity`, and `bulk/read` with `lease`, `profile`, `locator` and `bytes`.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16237,7 +16200,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A locator is a flat file name in the transfer directory, good only with its ticket or lease; the host follows no link and no other path.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16249,7 +16211,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/commit` uses its ticket up and is answered with a provisional reference, which is published with the admission of the successful parent.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16261,7 +16222,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk/release` is answered with `released` true.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -16569,7 +16529,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`remote_ui` is offered only where the frontend consumes frames, and `terminal_input_intercept_v1` only beside it.",
 		Source:   "feature 5, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -16581,7 +16540,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/open` is answered with `columns` and `rows`, and with `editor_mount_id` where the placement is `editor`.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -16605,7 +16563,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "More than 16 live mounts, an occupied placement, a conflict of focus, a panel of the host and a ceded terminal refuse `ui/open`.",
 		Source:   "feature 12.12, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -16653,7 +16610,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/close` of a foreign surface is refused, and of an own one is answered with an empty object.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -16665,7 +16621,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A desktop notification waits among at most 16 and is answered with a boolean `tools_expanded`.",
 		Source:   "feature 12.12, feature op 25, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -16677,7 +16632,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Other operations of `ui/chrome` are refused.",
 		Source:   "feature op 25",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
