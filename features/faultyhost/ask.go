@@ -28,15 +28,17 @@ const (
 
 // desk is where the host keeps what the extension may ask for.
 type desk struct {
-	services *services.Host
-	result   json.RawMessage // of initialize; nil before it
-	selected []string
-	methods  []string             // of the contract
-	used     map[string]bool      // ids of the extension's requests
-	open     []string             // those that nobody answers, oldest first
-	issued   map[string]*issuance // the host's own requests
-	kept     kept
-	belated  [][]byte // answers that a quirk keeps back
+	services     *services.Host
+	result       json.RawMessage // of initialize; nil before it
+	selected     []string
+	methods      []string // of the contract
+	capabilities []string
+	bound        int                  // of a frame
+	used         map[string]bool      // ids of the extension's requests
+	open         []string             // those that nobody answers, oldest first
+	issued       map[string]*issuance // the host's own requests
+	kept         kept
+	belated      [][]byte // answers that a quirk keeps back
 }
 
 // issuance is a request of the host.
@@ -350,12 +352,17 @@ func (d *desk) begin(result json.RawMessage) {
 			Features []string `json:"features"`
 		} `json:"protocol"`
 		Contract struct {
-			Methods []string `json:"methods"`
+			Capabilities []string `json:"capabilities"`
+			Methods      []string `json:"methods"`
+			Limits       struct {
+				Bytes int `json:"max_frame_bytes"`
+			} `json:"limits"`
 		} `json:"contract"`
 	}
 	// What cannot be read selects nothing; the monitor has judged it.
 	_ = json.Unmarshal(result, &r)
-	d.result, d.selected, d.methods = result, r.Protocol.Features, r.Contract.Methods
+	d.result, d.selected = result, r.Protocol.Features
+	d.capabilities, d.methods, d.bound = r.Contract.Capabilities, r.Contract.Methods, r.Contract.Limits.Bytes
 }
 
 func (d *desk) cancel(id string) {

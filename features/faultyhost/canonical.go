@@ -36,7 +36,7 @@ func (h *host) petition(m map[string]json.RawMessage) error {
 		return &failure{text: "the extension speaks before the contract stands", broken: true}
 	case q.id == "" && q.method == dialect.Cancel:
 		return h.calledOff(q)
-	case q.id == "" && !h.opensCanonical(q.method) && h.quirk.does != passesNotices:
+	case q.id == "" && !h.opensCanonical(q.method) && h.quirk.does != passesNotices && h.quirk.does != takesAnyKind:
 		return &failure{text: "the extension tells of " + q.method + ", which nothing opens", broken: true}
 	case (q.id == "") != (row != nil && row.Notification) && row != nil && h.quirk.does != takesAnyKind:
 		return &failure{text: q.method + " is of another kind", broken: true}
@@ -92,4 +92,12 @@ func (h *host) unknown(q question) []byte {
 	return dialect.Encode(dialect.Object{"jsonrpc": dialect.RPCVersion, "id": json.RawMessage(q.id), "error": dialect.Object{
 		"code": code, "message": h.d.Message("unknown_method"), "data": dialect.Object{"method": q.method},
 	}})
+}
+
+// failing reports whether a result says that the tool has failed.
+func failing(result json.RawMessage) bool {
+	var r struct {
+		Failed bool `json:"is_error"`
+	}
+	return json.Unmarshal(result, &r) == nil && r.Failed
 }

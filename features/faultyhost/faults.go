@@ -57,7 +57,9 @@ const (
 )
 
 // Faults returns the table, in the order of the rules they break.
-func Faults() []Fault { return slices.Concat(speech, judgement, conduct, racing, answering) }
+func Faults() []Fault {
+	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, answering)
+}
 
 // Find returns a fault by name and version.
 func Find(name, api string) (Fault, bool) {

@@ -88,7 +88,7 @@ func Run(ctx context.Context, cfg Config, stdout, stderr io.Writer) int {
 	if err == nil {
 		err = h.converse(ctx, stdout)
 	}
-	if err != nil && h.quirk.does == repeatsCalls {
+	if err != nil && (h.quirk.does == repeatsCalls || h.quirk.does == fallsBack) {
 		h = &host{Config: cfg}
 		if err = h.prepare(); err == nil {
 			err = h.converse(ctx, stdout)
@@ -166,7 +166,8 @@ func (h *host) prepare() error {
 	if told.Scratch == "" || h.quirk.does == leavesAll {
 		tag = ""
 	}
-	h.child, err = process.Start(process.Options{Path: m.Entrypoint.Command, Args: m.Entrypoint.Args, Dir: workspace, Env: env, Tag: tag})
+	program, args := h.command(m.Entrypoint.Command, m.Entrypoint.Args)
+	h.child, err = process.Start(process.Options{Path: program, Args: args, Dir: workspace, Env: env, Tag: tag})
 	if err != nil {
 		_ = os.RemoveAll(scratch)
 		return err
@@ -185,7 +186,12 @@ func (h *host) read() {
 	}
 	r := bufio.NewReaderSize(h.child.Stdout(), 1<<16)
 	for {
-		payload, err := r.ReadBytes('\n')
+		payload, err := h.line(r)
+		if h.overBound(payload, bytes.HasSuffix(payload, []byte("\n"))) {
+			h.lines <- line{payload: payload}
+			_, _ = io.Copy(io.Discard, r)
+			return
+		}
 		ended := bytes.HasSuffix(payload, []byte("\n")) || h.quirk.does == takesHalf
 		if len(payload) > 0 {
 			h.lines <- line{payload: bytes.TrimSuffix(payload, []byte("\n")), ended: ended}
@@ -235,6 +241,9 @@ func (h *host) converse(ctx context.Context, stdout io.Writer) (err error) {
 	}
 	if h.d.Canonical() {
 		if err := h.attach(); err != nil {
+			return err
+		}
+		if err := h.suits(h.desk.capabilities, h.desk.methods); err != nil {
 			return err
 		}
 	}
@@ -291,6 +300,9 @@ func (h *host) call() dialect.Object {
 
 // callTool makes the call and returns the text of its result.
 func (h *host) callTool(ctx context.Context) (string, error) {
+	if err := h.prepared(); err != nil {
+		return "", err
+	}
 	id := h.request("", dialect.ToolCall, h.call())
 	answer, err := h.await(ctx, id, answerWait)
 	if isBroken(err) && h.quirk.does == takesAnyEnd {
@@ -306,6 +318,8 @@ func (h *host) callTool(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the result is not accepted")
 	case answer["result"] == nil:
 		return "", fmt.Errorf("the call was refused: %s", answer["error"])
+	case h.d.Canonical() && failing(answer["result"]):
+		return "", &failure{text: "the tool has failed: " + texts(answer["result"]), broken: h.quirk.does == endsAtErrors}
 	}
 	return texts(answer["result"]), nil
 }
@@ -422,7 +436,11 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 			asked = f.Index
 		}
 		if err := h.judged(asked); err != nil {
+			h.readOn()
 			return nil, err
+		}
+		if h.quirk.does == wantsRoom && len(l.payload) >= h.d.FrameBound() {
+			return nil, &failure{text: "a frame without room behind it", broken: true}
 		}
 		if json.Unmarshal(l.payload, &m) != nil {
 			continue
@@ -449,7 +467,7 @@ func (h *host) await(ctx context.Context, id string, limit time.Duration) (map[s
 }
 
 // tolerated are must-rules of the extension that a host passes over.
-var tolerated = []string{"EXT04-ENV-006"}
+var tolerated = []string{"EXT04-ENV-006", "EXT03-ERR-008"}
 
 // judged looks at what the monitor has found since the last time. Asked is the index of a frame that asks for
 // something, whose faults are answered, or that answers nothing; -1 for none.
@@ -467,7 +485,7 @@ func (h *host) judged(asked int) error {
 			continue
 		}
 		// On the canonical wire every fault ends the stream; on the other one those of the frame do.
-		broken := h.d.Canonical() && endsStream(f.Rule, false) || strict || strings.Contains(f.Rule, "-FRAME-")
+		broken := h.d.Canonical() && (endsStream(f.Rule, false) || h.quirk.does == endsAtResults) || strict || strings.Contains(f.Rule, "-FRAME-")
 		return &failure{text: fmt.Sprintf("the extension breaks %s: %.200s", f.Rule, f.Message), broken: broken}
 	}
 	return nil

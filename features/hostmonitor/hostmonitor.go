@@ -330,6 +330,9 @@ func (m *Monitor) answer(f wire.Frame, msg message) {
 		m.nameless--
 		return
 	}
+	if msg.Error != nil && m.rules.wording != "" {
+		m.worded(f, msg.Error)
+	}
 	method, known := m.incoming[id]
 	switch {
 	case !known:
@@ -343,6 +346,20 @@ func (m *Monitor) answer(f wire.Frame, msg message) {
 		if v, broken := m.dialect.Violation(shape.Result, msg.Result); broken {
 			m.report("", f, "result of %q: %v", method, v)
 		}
+	}
+}
+
+// worded judges that the message of an error is that of the table.
+func (m *Monitor) worded(f wire.Frame, text json.RawMessage) {
+	var e struct {
+		Code    int64  `json:"code"`
+		Message string `json:"message"`
+	}
+	if json.Unmarshal(text, &e) != nil {
+		return
+	}
+	if want := m.dialect.Message(m.dialect.ErrorName(e.Code)); e.Message != want {
+		m.report(m.rules.wording, f, "the error %d says %q, want the message of the table, %q", e.Code, e.Message, want)
 	}
 }
 

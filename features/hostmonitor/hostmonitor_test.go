@@ -147,6 +147,8 @@ func brokenStarts(t *testing.T) []struct{ api, rule, frames string } {
 		{"0.3", "EXT03-INIT-037", bend("0.3", `"octet_version":"0.8.0"`, `"octet_version":"0.9.0"`)},
 		{"0.3", "EXT03-INIT-031", bend("0.3", `"flag_values":[]`, sorted)},
 		{"0.3", "EXT03-INIT-038", bend("0.3", `"contributes":{"`, `"contributes":{"aaa":0,"`)},
+		{"0.3", "EXT03-ERR-012", strings.Join(append(hello(t, "0.3"), `<{"id":"c-1","jsonrpc":"2.0","method":"no/such","params":{}}`,
+			`{"error":{"code":-32601,"message":"no such method"},"id":"c-1","jsonrpc":"2.0"}`), "\n")},
 		{"0.3", "EXT03-SHUT-012", strings.Join(append(soundFrames(t, "0.3"), call("8")), "\n")},
 	}
 }

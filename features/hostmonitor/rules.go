@@ -14,6 +14,7 @@ type ruleset struct {
 	ids, kind, method, answers                 string
 	cancelTwice, cancelForeign, behindShutdown string
 	frozenInit, frozenCancel, frozenCall       string
+	wording                                    string
 }
 
 var featureRules = ruleset{
@@ -27,7 +28,7 @@ var canonicalRules = ruleset{
 	frame: "EXT03-FRAME-009", bound: "EXT03-FRAME-016", spelling: "EXT03-CANON-013",
 	first: "EXT03-INIT-029", versions: "EXT03-INIT-037", flags: "EXT03-INIT-031", contributes: "EXT03-INIT-038",
 	ids: "EXT03-ENV-022", kind: "EXT03-ENV-023", method: "EXT03-METHOD-008", answers: "EXT03-ORDER-015",
-	cancelForeign: "EXT03-CANCEL-010", behindShutdown: "EXT03-SHUT-012",
+	cancelForeign: "EXT03-CANCEL-010", behindShutdown: "EXT03-SHUT-012", wording: "EXT03-ERR-012",
 }
 
 func rulesOf(d dialect.Dialect) ruleset {
@@ -46,7 +47,7 @@ func Rules(d dialect.Dialect) []string {
 	r := rulesOf(d)
 	all := []string{
 		r.frame, r.bound, r.spelling, r.first, r.alone, r.versions, r.flags, r.contributes, r.ids, r.kind, r.method, r.answers,
-		r.cancelTwice, r.cancelForeign, r.behindShutdown, r.frozenInit, r.frozenCancel, r.frozenCall,
+		r.cancelTwice, r.cancelForeign, r.behindShutdown, r.frozenInit, r.frozenCancel, r.frozenCall, r.wording,
 	}
 	if !d.Canonical() {
 		for _, id := range offerRules {

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
@@ -23,6 +25,9 @@ import (
 
 // playerTools are the tools of a player. It says what it was given.
 var playerTools = []string{faultypeer.ToolEcho, faultypeer.ToolSlow}
+
+// selectsReversed among what a script selects turns the order of the names around.
+const selectsReversed = "reversed"
 
 // player is an extension that does what its script says. It reads only while it waits, and keeps its own record:
 // nothing stands between it and the host that could change in which pieces bytes arrive.
@@ -85,8 +90,11 @@ func (p *player) play() int {
 		case word == actExit:
 			code, _ := strconv.Atoi(rest)
 			return p.leave(code)
+		case word == actShout:
+			n, _ := strconv.Atoi(rest)
+			_, _ = os.Stderr.Write(bytes.Repeat([]byte("shout\n"), n/len("shout\n")))
 		case m.Does == actStall:
-			select {} // the host ends it
+			return p.linger()
 		case m.Does != "":
 			_ = p.close[m.Does].Close()
 			if m.Does == actCloseInput {
@@ -110,7 +118,15 @@ func (p *player) deaf() int {
 			return n
 		}
 	}
-	select {} // the host ends it
+	return p.linger()
+}
+
+// lingering is how long a player lives that its host has to end.
+const lingering = time.Minute
+
+func (p *player) linger() int {
+	<-time.After(lingering)
+	return p.leave(0)
 }
 
 // leave records what was written without a line feed.
@@ -237,6 +253,7 @@ var playerMacro = regexp.MustCompile(`«([^»]*)»`)
 //
 //	«initialized»        the answer to initialize, «answer» that to the newest call, «ended» that to shutdown
 //	«id METHOD»          the id of the host's newest request of a method
+//	«text»               what the newest call has said
 //	«binding»            the newest binding of the bus, as a string
 //	«of ID /POINTER»     a member of the host's answer to a request of the player
 //	«hex ED A0»          these bytes
@@ -269,6 +286,8 @@ func (p *player) macro(word, rest string) string {
 		return string(p.d.Result(string(p.last[dialect.Shutdown]), dialect.Object{"terminal": dialect.Shutdown}))
 	case "id":
 		return string(p.last[rest])
+	case "text":
+		return p.text()
 	case "binding":
 		return p.binding
 	case "of":
@@ -304,16 +323,21 @@ func pointed(value json.RawMessage, pointer string) json.RawMessage {
 	return value
 }
 
-// said is the result of the newest call.
-func (p *player) said() dialect.Object {
+// text is the argument of the newest call.
+func (p *player) text() string {
 	var call struct {
 		Arguments struct {
 			Text string `json:"text"`
 		} `json:"arguments"`
 	}
 	_ = json.Unmarshal(p.params, &call)
+	return call.Arguments.Text
+}
+
+// said is the result of the newest call.
+func (p *player) said() dialect.Object {
 	// A character of several bytes can be cut in the middle.
-	text := call.Arguments.Text + " ☃"
+	text := p.text() + " ☃"
 	result := dialect.Object{"is_error": false, "content": []any{dialect.Object{"type": "text", "text": text}}, "metadata": dialect.Object{}}
 	if p.d.API() == dialect.FrozenAPI {
 		return dialect.Object{"is_error": false, "content": text}
@@ -359,9 +383,13 @@ func (p *player) selection() dialect.Object {
 				limits[name] = json.RawMessage(value)
 			}
 		}
+		capabilities, methods := append(c.Capabilities, chosen(c.MayCapabilities)...), append(c.Methods, chosen(c.MayMethods)...)
+		if slices.Contains(p.script.Selects, selectsReversed) {
+			slices.Reverse(capabilities)
+			slices.Reverse(methods)
+		}
 		result["contract"] = dialect.Object{
-			"schema": c.Schema, "encoding": c.Encoding, "limits": limits,
-			"capabilities": append(c.Capabilities, chosen(c.MayCapabilities)...), "methods": append(c.Methods, chosen(c.MayMethods)...),
+			"schema": c.Schema, "encoding": c.Encoding, "limits": limits, "capabilities": capabilities, "methods": methods,
 		}
 	case p.d.Negotiates():
 		result["protocol"] = dialect.Object{

@@ -42,6 +42,7 @@ const (
 	actCloseOutput = "close output"
 	actCloseInput  = "close input"
 	actStall       = "stall"
+	actShout       = "shout" // and how many bytes, on standard error
 )
 
 // parsePlot reads moves as features write them: lines that begin with select, contribute, on or say, and acts.
@@ -78,7 +79,7 @@ func parsePlot(text string) (plot, error) {
 			m.Says = append(m.Says, rest)
 		case word == "then":
 			fresh = true
-		case line == actCloseOutput, line == actCloseInput, line == actStall, word == actExit && isNumber(rest):
+		case line == actCloseOutput, line == actCloseInput, line == actStall, (word == actExit || word == actShout) && isNumber(rest):
 			last().Does = line
 			fresh = true
 		default:

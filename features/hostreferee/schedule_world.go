@@ -35,6 +35,8 @@ func schedulePhrases() []phrase {
 		{`an extension with the script`, (*world).scripted},
 		{`an extension under the schedule "([^"]+)"`, (*world).scheduled},
 		{`the extension is answered`, (*world).answersAre},
+		{`the host sent "([^"]+)" with`, (*world).sentWith},
+		{`the extension has the arguments of its manifest`, (*world).startedAsWritten},
 	}
 }
 
@@ -119,18 +121,19 @@ func (w *world) answersAre(_ context.Context, t *godog.Table) error {
 	}
 	said, methods := w.hostAnswers(), w.extensionMethods()
 	var o outcome
-	for i, row := range t.Rows[1:] {
-		cells := map[string]string{}
-		for c, cell := range row.Cells {
-			cells[t.Rows[0].Cells[c].Value] = cell.Value
-		}
+	for i, cells := range cellsOf(t) {
 		a := askRow{row: i + 1, id: cells["request"], method: methods[cells["request"]], want: cells["answer"], rule: cells["rule"]}
-		if a.id == "" || a.method == "" {
-			return errored("row %d: the extension never asked %q", a.row, a.id)
+		if a.method == "" && a.want != wantNothing {
+			return failed("request %s: the extension did not come to ask it", a.id)
 		}
+		want, data, _ := strings.Cut(a.want, " data ")
+		a.want = want
 		fault := a.judge(w.setup.Dialect, said[a.id])
 		if fault != "" && len(said[a.id]) == 0 && slices.Contains(strings.Split(a.want, " or "), "cancelled") && w.cancellations(a.id) == 1 {
 			fault = ""
+		}
+		if got := pointed(w.answerTo(a.id), "/error/data"); fault == "" && data != "" && string(got) != data {
+			fault = fmt.Sprintf("the data of the error are %s, want %s", orNothing(got), data)
 		}
 		if len(said[a.id]) > 0 && w.cancellations(a.id) > 0 {
 			fault = "it was cancelled, and answered all the same"
@@ -169,6 +172,22 @@ func (w *world) extensionMethods() map[string]string {
 	return out
 }
 
+// answerTo is the first frame with which the host answered a request; nil for none.
+func (w *world) answerTo(id string) json.RawMessage {
+	for _, p := range w.peers.list() {
+		for _, f := range p.frames {
+			var m struct {
+				ID     json.RawMessage `json:"id"`
+				Method json.RawMessage `json:"method"`
+			}
+			if f.Lane == wire.ToSubject && json.Unmarshal(f.Bytes, &m) == nil && m.Method == nil && string(m.ID) == id {
+				return f.Bytes
+			}
+		}
+	}
+	return nil
+}
+
 // cancellations counts those that name a request, over all starts.
 func (w *world) cancellations(id string) int {
 	n := 0
@@ -191,5 +210,5 @@ func (w *world) plotted() (args []string, contributes dialect.Object) {
 	}
 	contributes = dialect.Contributions(dialect.Object{"tools": tools, "notifications": true, "confirmations": true})
 	maps.Copy(contributes, w.script.Contributes)
-	return []string{"host-peer", "--report-to", w.peers.address(), "--plot", w.plotFile()}, contributes
+	return []string{"host-peer", "--report-to", w.peers.address(), "--plot", w.plotFile(), "--", "$HOME  * 'a' \"b\""}, contributes
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
+	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
 	"github.com/octet-dev/octet/runtime/manifest"
@@ -66,6 +67,10 @@ func register(sc *godog.ScenarioContext) {
 			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, a, b) })
 			})
+		case func(*world, context.Context, string, *godog.Table) error:
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string, table *godog.Table) error {
+				return of(ctx).each(func(w *world) error { return do(w, ctx, a, table) })
+			})
 		case func(*world, *godog.DocString) error:
 			sc.Step("^"+p.expr+"$", func(ctx context.Context, text *godog.DocString) error { return do(of(ctx), text) })
 		case func(*world, context.Context, *godog.Table) error:
@@ -79,7 +84,11 @@ func register(sc *godog.ScenarioContext) {
 func (w *world) givenSound() error { return w.given("") }
 
 func (w *world) calls(ctx context.Context, tool, arguments string) error {
-	switch {
+	text, err := steps.Expand(arguments)
+	if err != nil {
+		return errored("%v", err)
+	}
+	switch arguments = text; {
 	case arguments != "":
 	case tool == faultypeer.ToolEcho:
 		arguments = string(dialect.Encode(dialect.Object{"text": w.token}))
@@ -132,9 +141,12 @@ func (w *world) offers(feature string) error {
 					Protocol struct {
 						Features []string `json:"optional_features"`
 					} `json:"protocol"`
+					Contract struct {
+						Capabilities []string `json:"optional_capabilities"`
+					} `json:"contract"`
 				} `json:"params"`
 			}
-			if hostMethod(f) == dialect.Initialize && json.Unmarshal(f.Bytes, &m) == nil && slices.Contains(m.Params.Protocol.Features, feature) {
+			if hostMethod(f) == dialect.Initialize && json.Unmarshal(f.Bytes, &m) == nil && slices.Contains(append(m.Params.Protocol.Features, m.Params.Contract.Capabilities...), feature) {
 				return nil
 			}
 		}

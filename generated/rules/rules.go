@@ -4332,7 +4332,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host accepts a frame whose payload has exactly as many bytes as the bound in force.",
 		Source:   "canonical 2.1; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -4344,7 +4343,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream as soon as one byte more than the bound has arrived without an LF, and keeps no further byte.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -4367,7 +4365,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at an empty line.",
 		Source:   "canonical 2.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/frame",
 	},
 	{
@@ -4412,7 +4409,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host replaces the offered frame bound by the selected one in one step for both directions, and checks bytes that already arrived behind the initialize answer against the selected one.",
 		Source:   "canonical 2.1, 10.1; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4569,7 +4565,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses to write a value that has no canonical spelling: a fraction, a number outside the portable range, a lone surrogate, more than 32 levels.",
 		Source:   "canonical 2.4, 2.5, 2.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4876,7 +4871,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream, without an answer, at a value more than 32 levels deep.",
 		Source:   "canonical 2.7, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -4888,7 +4882,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host never looks at bytes behind a frame it refused.",
 		Source:   "S32",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5102,7 +5095,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at a response to an id it never issued or has settled, unless a live tombstone explains it.",
 		Source:   "S11; canonical op 12",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5166,7 +5158,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at a notification method that carries an id and at a request method without one.",
 		Source:   "canonical 5.2, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5272,7 +5263,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host accepts any data in a request_cancelled error, absent included.",
 		Source:   "canonical op 11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5284,7 +5274,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The data of a host's unknown_method error is an object whose method member names what was refused.",
 		Source:   "canonical 6, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -5296,7 +5285,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts details of an error into data or its log, never into the message.",
 		Source:   "canonical 5.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5623,7 +5611,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host always sends flag_values, an empty list when the manifest declares no flag.",
 		Source:   "S28",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5680,7 +5667,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reports an initialize result with more tools than the selected max_tools as resource_exhausted.",
 		Source:   "canonical 6.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5725,7 +5711,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host speaks API 0.3 exactly to an extension whose manifest says 0.3: no answer makes it fall back to another version.",
 		Source:   "canonical 1; seed: Extension authoring",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5737,7 +5722,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends extension, capabilities, contributes and host as values other than null.",
 		Source:   "canonical 5.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5749,7 +5733,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends as workspace the root of the active workspace.",
 		Source:   "canonical 5.5; manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -5901,7 +5884,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers exactly the required capabilities and methods as required ones.",
 		Source:   "canonical 4, 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5913,7 +5895,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers max_tools 256, and frame bytes and concurrency as configured but never above 1048576 and 64.",
 		Source:   "canonical 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5925,7 +5906,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host leaves an optional service it cannot bind out of the offer, capability and methods together.",
 		Source:   "canonical 4.1; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5937,7 +5917,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a selection with a missing required, an unoffered, a repeated or a deferred name as capability_mismatch.",
 		Source:   "canonical 6.1, 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5949,7 +5928,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a selected limit above the offered one as capability_mismatch.",
 		Source:   "canonical 6.1; S10",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5961,7 +5939,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a selection of one of lifecycle_events and hook/run without the other as capability_mismatch.",
 		Source:   "S04",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5973,7 +5950,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a selection that disagrees with the manifest's session hooks as capability_mismatch, and only reports when it did not offer them.",
 		Source:   "S05",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -5985,7 +5961,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses another schema as version_mismatch, another encoding as invalid_params, a zero limit as invalid_params and a limit above the API maximum as resource_exhausted.",
 		Source:   "canonical 6.1, 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -6007,7 +5982,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host accepts the names of a selection in any order.",
 		Source:   "canonical 5.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -6019,7 +5993,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host accepts a capability that is selected with none of its methods, event_bus and lifecycle_events aside.",
 		Source:   "canonical 8; S04",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -6055,7 +6028,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers no deferred capability and no deferred method: not dynamic_tools, context/collect, tools/register or tools/unregister.",
 		Source:   "canonical 4; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -6067,7 +6039,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers no artifact, progress, command, presentation, secret or child-session method of the feature wire on API 0.3.",
 		Source:   "seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -6152,7 +6123,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream at a notification for an unavailable method.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6207,7 +6177,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request for a deferred method with unknown_method.",
 		Source:   "canonical 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6385,7 +6354,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails only the one call when a tool result breaks its model, and keeps the connection.",
 		Source:   "canonical op 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6397,7 +6365,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends tool/call with name, arguments and context, none of them null.",
 		Source:   "canonical 5.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6409,7 +6376,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host treats a result whose is_error is true as the tool's failure, not as a protocol fault.",
 		Source:   "canonical 5.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "testscripts/tool_call_failure.txtar",
 	},
 	{
@@ -6862,7 +6828,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps the ids of its own requests apart from those of the extension.",
 		Source:   "canonical 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -6977,7 +6942,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the whole process group of an extension and never waits on a pipe that a descendant holds open.",
 		Source:   "S22; manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6989,7 +6953,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host drains stderr at all times and keeps only a bounded part of it.",
 		Source:   "S23; manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7001,7 +6964,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives an extension a cleared environment with the allowed names, the manifest's own and the six OCTET_ variables.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7013,7 +6975,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host starts an extension in the workspace, with the manifest's arguments unchanged and no shell.",
 		Source:   "manifest 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7102,7 +7063,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host does not write a frame above the bound: the request fails locally as resource_exhausted.",
 		Source:   "canonical 6.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -7138,7 +7098,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reads the tag of a union first and then judges tag and members of that variant as one record.",
 		Source:   "canonical 5.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7150,7 +7109,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses an unlisted member at every level of a model.",
 		Source:   "canonical 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7186,7 +7144,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses null for every member that is not nullable, optional ones included.",
 		Source:   "canonical 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -8504,7 +8461,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host without a bus leaves event_bus and every bus method out of its offer and answers bus requests with unknown_method.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
