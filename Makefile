@@ -18,6 +18,9 @@ GENERATED := generated sdk-py/octet_extension/_generated sdk-ts/src/_generated s
 # The two of each language that make demo shows; every one that make selftest judges.
 WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(sdk)/examples/word-count-canonical)
 EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))
+# Faulty peers on the SDKs of Python and TypeScript; make test judges one in SAMPLE.
+SDK_PEERS   := --peers "$(PY) sdk-py/tests/faulty_peer/peer.py" --peers "node sdk-ts/dist/test/faulty-peer/peer.js"
+SAMPLE      ?= 1
 GO_TESTEE := $(BIN)/testee-go
 PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
@@ -45,7 +48,7 @@ test: lint test-go ## Run every check there is.
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-py test-ts
 	@$(MAKE) --no-print-directory vectors
 	@# make selftest judges every example, and this the two of each language that make demo shows.
-	@$(MAKE) --no-print-directory selftest EXAMPLES="$(WORD_COUNTS)"
+	@$(MAKE) --no-print-directory selftest EXAMPLES="$(WORD_COUNTS)" SAMPLE=8
 
 generate: ## Turn spec/ into bindings, tables and the reference.
 	$(GO) run ./cmd/octet-gen generate
@@ -130,7 +133,7 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 	$(BIN)/octet-conform vectors -- $(TS_TESTEE)
 
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
-	$(RUN_ENV) $(BIN)/octet-conform selftest $(foreach dir,$(EXAMPLES),--example $(dir))
+	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES),--example $(dir))
 
 test-browser: ## Click through the HTML report in Chromium (needs chromium and chromedriver).
 	$(GO) test -tags browser -run Chromium ./features/report

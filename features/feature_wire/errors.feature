@@ -26,6 +26,8 @@ Feature: Errors
       | hello                                         |
       | {"id":7,"jsonrpc":"2.0","method":"shutdown"   |
       | {"id":7,"jsonrpc":"2.0","method":"shutdown",} |
+      | «hex 80»                                      |
+      | hello«hex FF»                                 |
     And the extension goes on serving
 
   @EXT04-ERR-004

@@ -10,6 +10,9 @@ import (
 	"github.com/octet-dev/octet/features/verdict"
 )
 
+// manifests stands for a program in what became of a manifest.
+const manifests = "manifest"
+
 // Manifests judges the sound manifest of every API version, and every faulty one on each version on which it can
 // be made. Only chooses by name and rule; nil for all.
 func Manifests(only func(name, rule string) bool) ([]Result, error) {
@@ -39,7 +42,7 @@ func Manifests(only func(name, rule string) bool) ([]Result, error) {
 
 // manifest judges one, by everything that binds it. Others are broken rules that do not follow from the fault.
 func manifest(api string, f faultymanifest.Fault) (Result, error) {
-	r := Result{Fault: f.Name, Rule: f.Rule, API: api, Verdict: Missed}
+	r := Result{Program: manifests, Fault: f.Name, Rule: f.Rule, API: api, Verdict: Missed}
 	if f.Name == "" {
 		r.Verdict = Clean
 	}

@@ -29,6 +29,12 @@ type Options struct {
 	Command subject.Command
 	// Patience scales with the machine.
 	Patience steps.Patience
+	// Programs play further faulty peers, each one on an SDK or in a language of its own.
+	Programs []Program
+	// Sample is how many faults of a program stand for the one that is judged; under 2 all are.
+	Sample int
+	// Seed decides what schedules leave open, and the order of the scenarios.
+	Seed int64
 	// Jobs is how many peers are judged at a time.
 	Jobs int
 	// Only chooses among the faults; nil for all. Peers without a fault are then judged by the rules of the
@@ -36,8 +42,6 @@ type Options struct {
 	Only func(faultypeer.Fault) bool
 	// Progress is called behind every peer, never twice at a time; nil for none.
 	Progress func(done, total int)
-
-	rules []string // of the chosen faults; nil for all
 }
 
 // chosenRules are those that the chosen faults break; nil for all, which a chosen sound peer is judged by.
@@ -81,27 +85,58 @@ func (v Verdict) Text() string {
 
 // Result is what became of one peer.
 type Result struct {
-	Fault   string // empty: the peer without any peculiarity
-	Rule    string // expected; empty for a sound peer
-	API     string
-	Verdict Verdict
-	Reason  string // of the expected rule, or the first finding
-	Others  []string
+	Program string   `json:"program,omitempty"` // empty: the referee's own peers; "manifest": it is one
+	Fault   string   `json:"fault,omitempty"`   // empty: the peer without any peculiarity
+	Rule    string   `json:"rule,omitempty"`    // expected; empty for a sound peer
+	API     string   `json:"api"`
+	Verdict Verdict  `json:"verdict"`
+	Reason  string   `json:"reason,omitempty"` // of the expected rule, or the first finding
+	Others  []string `json:"others,omitempty"` // rules that were broken beside or instead
 }
 
-// Run judges the peer without a fault on every API version, the sound variants of it, and every peer of
-// the table, in this order. A context that is done ends the run at once.
-func Run(ctx context.Context, opts Options) ([]Result, error) {
-	opts.rules = chosenRules(opts.Only)
-	var cases []faultypeer.Fault
-	for _, api := range dialect.Versions() {
-		cases = append(cases, faultypeer.Fault{API: api})
+// suspect is a peer to be judged.
+type suspect struct {
+	faultypeer.Fault
+	program *Program // nil: one of the referee's own
+	rules   []string // that a sound one is judged by; nil for all
+}
+
+// result is that of a peer nobody has judged.
+func (s suspect) result(v Verdict) Result {
+	r := Result{Fault: s.Name, Rule: s.Rule, API: s.API, Verdict: v}
+	if s.program != nil {
+		r.Program = s.program.Name
 	}
-	cases = append(cases, faultypeer.Variants()...)
-	cases = append(cases, faultypeer.Faults()...)
-	cases = slices.DeleteFunc(cases, func(f faultypeer.Fault) bool {
-		return f.Process && opts.Command.Path == "" || f.Name != "" && opts.Only != nil && !opts.Only(f)
-	})
+	return r
+}
+
+// own are the referee's peers: the one without a fault on every API version, the sound variants of it, and every
+// faulty one.
+func own(opts Options) []suspect {
+	var peers []suspect
+	rules := chosenRules(opts.Only)
+	for _, api := range dialect.Versions() {
+		peers = append(peers, suspect{Fault: faultypeer.Fault{API: api}, rules: rules})
+	}
+	for _, f := range slices.Concat(faultypeer.Variants(), faultypeer.Faults()) {
+		if (opts.Only == nil || opts.Only(f)) && !(f.Process && opts.Command.Path == "") {
+			peers = append(peers, suspect{Fault: f, rules: rules})
+		}
+	}
+	return peers
+}
+
+// Run judges the referee's own peers and then those of every program, the one without a fault first. A context
+// that is done ends the run at once.
+func Run(ctx context.Context, opts Options) ([]Result, error) {
+	cases := own(opts)
+	for i := range opts.Programs {
+		more, err := opts.Programs[i].peers(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, more...)
+	}
 	results := make([]Result, len(cases))
 	errs := make([]error, len(cases))
 	slots := make(chan struct{}, max(opts.Jobs, 1))
@@ -143,9 +178,9 @@ func (p *progress) tick(total int, f func(done, total int)) {
 const longPatience = 10
 
 // judge judges a sound peer once, and a faulty one again if it went uncaught.
-func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
+func judge(ctx context.Context, f suspect, opts Options) (Result, error) {
 	if ctx.Err() != nil {
-		return Result{Fault: f.Name, Rule: f.Rule, API: f.API, Verdict: Unknown}, nil
+		return f.result(Unknown), nil
 	}
 	patient := opts
 	patient.Patience = opts.Patience.Scale(longPatience)
@@ -160,22 +195,25 @@ func judge(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error
 }
 
 // attempt runs the scenarios that prove the expected rule; all of them for a sound peer.
-func attempt(ctx context.Context, f faultypeer.Fault, opts Options) (Result, error) {
+func attempt(ctx context.Context, f suspect, opts Options) (Result, error) {
 	scratch, err := os.MkdirTemp("", "octet-selftest-")
 	if err != nil {
 		return Result{}, err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
-	setup, err := Setup(f, opts, scratch)
+	setup, err := Setup(f.Fault, opts, scratch)
 	if err != nil {
 		return Result{}, err
 	}
-	run := referee.Options{Setup: setup, Jobs: 1}
+	if f.program != nil {
+		setup.Starter = f.program.plays(f.Name)
+	}
+	run := referee.Options{Setup: setup, Jobs: 1, Seed: opts.Seed}
 	switch {
 	case f.Rule == "":
-		if opts.rules != nil {
+		if f.rules != nil {
 			run.Select = func(s features.Scenario) bool {
-				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(opts.rules, id) })
+				return slices.ContainsFunc(s.Rules, func(id string) bool { return slices.Contains(f.rules, id) })
 			}
 		}
 	default:
@@ -197,8 +235,8 @@ func attempt(ctx context.Context, f faultypeer.Fault, opts Options) (Result, err
 
 // weigh compares what was found with what was expected. A finding about what a scenario needs before it
 // can judge does not count: it would turn every rule red.
-func weigh(f faultypeer.Fault, rows []verdict.Rule) Result {
-	r := Result{Fault: f.Name, Rule: f.Rule, API: f.API, Verdict: Missed}
+func weigh(f suspect, rows []verdict.Rule) Result {
+	r := f.result(Missed)
 	if f.Rule == "" {
 		r.Verdict = Clean
 	}

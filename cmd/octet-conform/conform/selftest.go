@@ -2,10 +2,15 @@ package conform
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/report"
@@ -17,55 +22,138 @@ import (
 // peerPatience makes faulty peers that never answer cost less; they are on this machine and small.
 const peerPatience = 0.3
 
+// selftestFlags are the flags of a selftest.
+type selftestFlags struct {
+	examples, peers, run []string
+	repeat, sample, jobs int
+	scale                float64
+	seed                 int64
+	json                 string
+	verbose              bool
+}
+
+func (s *selftestFlags) register(f *pflag.FlagSet) {
+	f.StringSliceVar(&s.examples, "example", nil, "directory of an extension that keeps every rule; may be given several times")
+	f.IntVar(&s.repeat, "repeat", 1, "how often every example is judged")
+	f.StringArrayVar(&s.peers, "peers", nil, "command, with blanks between its words, of a program that plays further faulty peers; may be given several times")
+	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the peers of --peers")
+	f.IntVar(&s.jobs, "jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
+	f.Float64Var(&s.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	f.Int64Var(&s.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
+	f.StringSliceVar(&s.run, "run", nil, "only faults with these names or rules")
+	f.StringVar(&s.json, "report-json", "", "write the figures and the verdict on every peer to this file")
+	f.BoolVar(&s.verbose, "verbose", false, "a line for every peer")
+}
+
 // selftest proves that the checks can fail, and that they accuse nobody who keeps the rules.
 func (inv *invocation) selftest() int {
+	var flags selftestFlags
 	f := inv.flags()
-	examples := f.StringSlice("example", nil, "directory of an extension that keeps every rule; may be given several times")
-	repeat := f.Int("repeat", 1, "how often every example is judged")
-	jobs := f.Int("jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
-	scale := f.Float64("timeout-scale", 1, "multiply every deadline, on top of the calibration")
-	run := f.StringSlice("run", nil, "only faults with these names or rules")
-	verbose := f.Bool("verbose", false, "a line for every peer")
+	flags.register(f)
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	if f.NArg() > 0 || *repeat < 1 || *jobs < 1 || *scale <= 0 {
+	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.jobs < 1 || flags.scale <= 0 {
 		return inv.wrong("selftest takes no arguments, and numbers from 1; see 'octet-conform selftest --help'")
 	}
+	if flags.seed == 0 {
+		flags.seed = rand.Int64N(1<<31-1) + 1
+	}
+	factor := flags.scale * calibrate(inv.ctx)
+	results, err := inv.judgePeers(&flags, factor)
+	if err != nil {
+		return inv.refuse(err)
+	}
+	var examples []selftest.Example
+	for _, dir := range flags.examples {
+		example, err := inv.example(dir, &flags, factor)
+		if err != nil {
+			return inv.refuse(err)
+		}
+		examples = append(examples, example)
+	}
+	return inv.publishSelftest(selftest.Tally(flags.seed, results, examples), &flags)
+}
+
+// judgePeers judges the referee's own peers, those of the programs that were named, and manifests.
+func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selftest.Result, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return inv.unable(err)
+		return nil, err
 	}
 	dir, err := filepath.Abs(".")
 	if err != nil {
-		return inv.unable(err)
+		return nil, err
+	}
+	programs, err := programs(flags.peers, dir)
+	if err != nil {
+		return nil, err
 	}
 	bar := inv.bar("peers")
-	factor := *scale * calibrate(inv.ctx)
 	results, err := selftest.Run(inv.ctx, selftest.Options{
 		Command:  subject.Command{Path: self, Args: []string{"faulty-peer"}, Dir: dir, Env: os.Environ()},
+		Programs: programs,
+		Sample:   flags.sample,
+		Seed:     flags.seed,
 		Patience: steps.DefaultPatience.Scale(peerPatience * factor),
-		Jobs:     *jobs,
-		Only:     named(*run),
+		Jobs:     flags.jobs,
+		Only:     named(flags.run),
 		Progress: bar.update,
 	})
 	bar.clear()
 	if err != nil {
-		return inv.unable(err)
+		return nil, err
 	}
 	if n := unknown(results); n > 0 {
-		return inv.unable(interruptedError{len(results) - n, len(results), "peers"})
+		return nil, interruptedError{len(results) - n, len(results), "peers"}
 	}
-	code := inv.tellPeers("peers", results, *verbose)
-	manifests, err := selftest.Manifests(namedManifest(*run))
+	manifests, err := selftest.Manifests(namedManifest(flags.run))
 	if err != nil {
+		return nil, err
+	}
+	results = append(results, manifests...)
+	if len(flags.run) > 0 && !slices.ContainsFunc(results, func(r selftest.Result) bool { return r.Fault != "" }) {
+		return nil, usageError(fmt.Sprintf("no peer is called or breaks %s", quoted(flags.run)))
+	}
+	inv.tellPeers(results, flags.verbose)
+	return results, nil
+}
+
+// programs reads commands. A program is called by its last word.
+func programs(commands []string, dir string) ([]selftest.Program, error) {
+	var out []selftest.Program
+	for _, command := range commands {
+		words := strings.Fields(command)
+		if len(words) == 0 {
+			return nil, usageError("--peers names no program")
+		}
+		path, err := exec.LookPath(words[0])
+		if err == nil {
+			path, err = filepath.Abs(path)
+		}
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("--peers %q: %v", command, err))
+		}
+		out = append(out, selftest.Program{
+			Name:    words[len(words)-1],
+			Command: subject.Command{Path: path, Args: words[1:], Dir: dir, Env: os.Environ()},
+		})
+	}
+	return out, nil
+}
+
+// publishSelftest writes the figures.
+func (inv *invocation) publishSelftest(rep *selftest.Report, flags *selftestFlags) int {
+	if err := writeFile(flags.json, os.O_TRUNC, rep.JSON); err != nil {
 		return inv.unable(err)
 	}
-	code = max(code, inv.tellPeers("manifests", manifests, *verbose))
-	for _, example := range *examples {
-		code = max(code, inv.example(example, *repeat, factor, *jobs))
+	if err := rep.Text(inv.stdout); err != nil {
+		return inv.unable(err)
 	}
-	return code
+	if !rep.Passed {
+		return report.ExitFindings
+	}
+	return report.ExitClean
 }
 
 func unknown(results []selftest.Result) int {
@@ -99,12 +187,10 @@ func namedManifest(patterns []string) func(name, rule string) bool {
 	return func(name, rule string) bool { return named(patterns)(faultypeer.Fault{Name: name, Rule: rule}) }
 }
 
-// tellPeers prints the peers, or manifests, that were not caught as they should be, and the tally.
-func (inv *invocation) tellPeers(kind string, results []selftest.Result, verbose bool) int {
+// tellPeers prints the peers, and manifests, that were not caught as they should be.
+func (inv *invocation) tellPeers(results []selftest.Result, verbose bool) {
 	w := inv.stdout
-	n := map[selftest.Verdict]int{}
 	for _, r := range results {
-		n[r.Verdict]++
 		good := r.Verdict == selftest.Caught || r.Verdict == selftest.Clean
 		if good && !verbose {
 			continue
@@ -113,46 +199,39 @@ func (inv *invocation) tellPeers(kind string, results []selftest.Result, verbose
 		if name == "" {
 			name = "(no fault)"
 		}
+		if r.Program != "" {
+			name += " of " + filepath.Base(r.Program)
+		}
 		fmt.Fprintf(w, "%-34s %-18s API %s  %s: %s\n", name, r.Rule, r.API, r.Verdict.Text(), r.Reason)
 		if !good && len(r.Others) > 0 {
 			fmt.Fprintf(w, "    broken instead: %s\n", strings.Join(r.Others, ", "))
 		}
 	}
-	faulty := n[selftest.Caught] + n[selftest.Other] + n[selftest.Missed]
-	fmt.Fprintf(w, "%d faulty %s: %d caught by the rule they break, %d by others only, %d missed; %d sound %[2]s: %[7]d accused\n",
-		faulty, kind, n[selftest.Caught], n[selftest.Other], n[selftest.Missed], n[selftest.Clean]+n[selftest.Alarmed], n[selftest.Alarmed])
-	if n[selftest.Other]+n[selftest.Missed]+n[selftest.Alarmed] > 0 {
-		return report.ExitFindings
-	}
-	return report.ExitClean
 }
 
 // example judges an extension that keeps every rule, several times, should-rules included.
-func (inv *invocation) example(dir string, repeat int, factor float64, jobs int) int {
-	runs, accused := 0, 0
-	for range repeat {
-		flags := &runFlags{scale: factor, jobs: jobs, strict: true, output: "text"}
-		target, err := inv.subject([]string{dir}, nil, flags)
+func (inv *invocation) example(dir string, options *selftestFlags, factor float64) (selftest.Example, error) {
+	done := selftest.Example{Directory: dir}
+	for run := range options.repeat {
+		flags := &runFlags{scale: factor, jobs: options.jobs, seed: options.seed + int64(run), strict: true, output: "text"}
+		target, err := inv.target([]string{dir}, nil, flags)
 		if err != nil {
-			return inv.refuse(err)
+			return done, err
 		}
 		rep, scenarios, err := inv.judgeScaled(target, flags, factor)
 		target.remove()
 		if err != nil {
-			return inv.unable(err)
+			return done, err
 		}
-		runs++
+		done.Runs++
 		if rep.Summary.Exit == report.ExitClean {
 			continue
 		}
-		accused++
+		done.Accused++
 		if err := rep.Text(inv.stdout, scenarios, report.TextOptions{Color: colored(inv.stdout)}); err != nil {
-			return inv.unable(err)
+			return done, err
 		}
 	}
-	fmt.Fprintf(inv.stdout, "%s: %d runs, %d with findings\n", dir, runs, accused)
-	if accused > 0 {
-		return report.ExitFindings
-	}
-	return report.ExitClean
+	fmt.Fprintf(inv.stdout, "%s: %d runs, %d with findings\n", dir, done.Runs, done.Accused)
+	return done, nil
 }
