@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/selftest"
@@ -29,7 +30,13 @@ type controls struct {
 	dir    string
 }
 
-func newControls(api string, patience steps.Patience) (*controls, error) {
+// prompt is how long a sound peer is waited for, which answers at once or never.
+var prompt = steps.Patience{Initialize: 300 * time.Millisecond, Answer: 200 * time.Millisecond, Grace: 200 * time.Millisecond, End: 200 * time.Millisecond}
+
+// sure multiplies the waits of a try that has failed for a wait alone: the machine may have been busy.
+const sure = 8
+
+func newControls(api string) (*controls, error) {
 	dir, err := os.MkdirTemp("", "octet-minimise-")
 	if err != nil {
 		return nil, err
@@ -42,7 +49,7 @@ func newControls(api string, patience steps.Patience) (*controls, error) {
 		}
 	}
 	for _, f := range peers {
-		setup, err := selftest.Setup(f, selftest.Options{Patience: patience}, dir)
+		setup, err := selftest.Setup(f, selftest.Options{Patience: prompt}, dir)
 		if err != nil {
 			c.remove()
 			return nil, err
@@ -68,6 +75,11 @@ func (c *controls) find(ctx context.Context, key string, whole part) (*control, 
 			found.wrote[stepOf(origin)]++
 		}
 		result, err := play(ctx, &s, key, whole)
+		if err == nil && waited(result) {
+			clear(found.wrote)
+			s.Patience = s.Patience.Scale(sure)
+			result, err = play(ctx, &s, key, whole)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -115,9 +127,8 @@ func (c *control) passes(ctx context.Context, all []string, p part) (bool, error
 	}
 	result, err := play(ctx, c.setup, c.key, q)
 	if err == nil && waited(result) {
-		// Perhaps the machine was busy.
 		longer := *c.setup
-		longer.Patience = longer.Patience.Scale(1 / quick)
+		longer.Patience = longer.Patience.Scale(sure)
 		result, err = play(ctx, &longer, c.key, q)
 	}
 	return result.Class == verdict.Pass, err

@@ -122,7 +122,7 @@ func Play(ctx context.Context, setup *steps.Setup, c Conversation) (Played, erro
 	if err != nil || !out.Shows || !c.Finding.Step || len(c.Sent) == len(c.Kept) {
 		return out, err
 	}
-	all, err := newControls(setup.Dialect.API(), setup.Patience.Scale(quick))
+	all, err := newControls(setup.Dialect.API())
 	if err != nil {
 		return out, err
 	}

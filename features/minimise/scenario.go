@@ -32,8 +32,7 @@ const (
 	maxTries     = 200 // of one scenario
 	maxFrames    = 400 // of the host, in a scenario that is minimised
 	again        = 3   // starts in which a failure must show again once
-	// quick multiplies the waits of a sound peer, which answers at once or never.
-	quick = 0.2
+	confirm      = 2   // further starts in which what was found must show every time
 )
 
 // Scenarios leaves frames out of the scenarios that are red, in place, until no frame of the host can be left out
@@ -68,7 +67,7 @@ func Scenarios(ctx context.Context, o Options, scenarios []verdict.Scenario) err
 	defer cancel()
 	setup := *o.Setup
 	setup.Learn()
-	controls, err := newControls(setup.Dialect.API(), setup.Patience.Scale(quick))
+	controls, err := newControls(setup.Dialect.API())
 	if err != nil {
 		return err
 	}
@@ -167,8 +166,14 @@ func (m *minimiser) scenario(ctx context.Context, s *verdict.Scenario) error {
 	if err != nil {
 		return err
 	}
+	steady, err := m.steady(ctx, r)
+	if err != nil {
+		return err
+	}
 	why := ""
 	switch {
+	case !steady:
+		r.Least, why = false, "the failure is not there every time; see --known-flaky"
 	case r.Least:
 	case ctx.Err() != nil:
 		why = fmt.Sprintf("the time of --minimise %s was over", m.limit)
@@ -194,6 +199,22 @@ func (m *minimiser) repeat(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
+// steady plays what was found once more, and another time.
+func (m *minimiser) steady(ctx context.Context, r Reduction) (bool, error) {
+	longer := m.quick
+	longer.Patience = least(longer.Patience.Scale(sure), m.setup.Patience)
+	for range confirm {
+		if ctx.Err() != nil || r.Keep == nil {
+			return true, nil
+		}
+		result, err := play(ctx, &longer, m.key, m.only(r.Keep))
+		if err != nil || ctx.Err() == nil && !m.cause.shows(result) {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
 // reduce leaves out what can be. Tries wait no longer than the extension has shown to need, and the end is tried
 // in full.
 func (m *minimiser) reduce(ctx context.Context, frames []wire.Frame) (Reduction, error) {
@@ -213,8 +234,12 @@ func (m *minimiser) reduce(ctx context.Context, frames []wire.Frame) (Reduction,
 		m.best = result
 		return r, nil
 	}
-	m.best = whole
-	return Reduction{Tries: r.Tries}, err
+	if err != nil {
+		return r, err
+	}
+	// What looked like the failure was impatience.
+	m.best, m.quick.Patience = whole, m.setup.Patience
+	return Reduce(ctx, len(frames), func(i int) bool { return i == first }, maxTries, m.try)
 }
 
 // pace makes waits as short as the frames of a conversation allow.
@@ -230,8 +255,12 @@ func pace(frames []wire.Frame, p steps.Patience) steps.Patience {
 	}
 	slices.Sort(gaps)
 	usual := max(shortest, patient*start, patient*gaps[len(gaps)/2])
+	return least(p, steps.Patience{Initialize: 2 * usual, Answer: usual, Grace: usual, End: usual})
+}
+
+func least(a, b steps.Patience) steps.Patience {
 	return steps.Patience{
-		Initialize: min(p.Initialize, 2*usual), Answer: min(p.Answer, usual), Grace: min(p.Grace, usual), End: min(p.End, usual),
+		Initialize: min(a.Initialize, b.Initialize), Answer: min(a.Answer, b.Answer), Grace: min(a.Grace, b.Grace), End: min(a.End, b.End),
 	}
 }
 
@@ -261,7 +290,9 @@ func (m *minimiser) try(ctx context.Context, keep []int) (bool, error) {
 	// One that waits for an answer which is left out will wait for ever. Any other may be late because the
 	// machine is busy.
 	if err == nil && !m.cause.shows(result) && waited(result) && !slices.ContainsFunc(m.all, func(o string) bool { return !p.kept[o] && stepOf(o) == "" }) {
-		result, err = play(ctx, m.setup, m.key, p)
+		longer := m.quick
+		longer.Patience = least(longer.Patience.Scale(sure), m.setup.Patience)
+		result, err = play(ctx, &longer, m.key, p)
 	}
 	if err != nil || ctx.Err() != nil || !m.cause.shows(result) {
 		return false, err

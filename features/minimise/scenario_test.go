@@ -3,6 +3,7 @@ package minimise_test
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 const seed = 7
 
 // patience is short: peers inside this process answer at once or never.
-var patience = steps.DefaultPatience.Scale(0.3)
+var patience = steps.DefaultPatience.Scale(0.2)
 
 func setupOf(t *testing.T, f faultypeer.Fault) *steps.Setup {
 	t.Helper()
@@ -43,39 +44,55 @@ func sample(every int) []faultypeer.Fault {
 
 // The smallest conversation with a faulty peer still breaks the rule, and none of its frames can go.
 func TestScenarios_isLeast(t *testing.T) {
-	every := 12
+	every := 25
 	if testing.Short() {
-		every = 40
+		every = 80
 	}
-	minimised, kept, of := 0, 0, 0
-	for _, f := range sample(every) {
-		setup := setupOf(t, f)
-		all, err := referee.Run(t.Context(), referee.Options{
-			Setup: setup, Jobs: 2, Seed: seed, Select: func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) },
-		})
-		if err != nil {
-			t.Fatal(err)
+	var minimised, kept, of atomic.Int64
+	t.Run("faults", func(t *testing.T) {
+		for _, f := range sample(every) {
+			t.Run(f.Name, func(t *testing.T) {
+				t.Parallel()
+				for _, s := range minimal(t, f) {
+					minimised.Add(1)
+					kept.Add(int64(s.Minimal.Kept))
+					of.Add(int64(len(s.Minimal.Sent)))
+				}
+			})
 		}
-		if err := minimise.Scenarios(t.Context(), minimise.Options{Setup: setup, Seed: seed, Limit: time.Minute, Jobs: 2}, all); err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range all {
-			if s.Minimal == nil || s.Minimal.Finding.Rule != f.Rule {
-				continue
-			}
-			if !s.Minimal.Least {
-				t.Logf("%s: %s: %s", f.Name, s.Name, s.Minimal.Note)
-				continue
-			}
-			minimised++
-			kept, of = kept+s.Minimal.Kept, of+len(s.Minimal.Sent)
-			check(t, setup, f, s)
-		}
+	})
+	if minimised.Load() < 5 {
+		t.Errorf("%d failures were minimised, want at least 5", minimised.Load())
 	}
-	if minimised < 5 {
-		t.Errorf("%d failures were minimised, want at least 5", minimised)
+	t.Logf("%d failures: %d of %d frames", minimised.Load(), kept.Load(), of.Load())
+}
+
+// minimal minimises what a faulty peer is red for, and checks each.
+func minimal(t *testing.T, f faultypeer.Fault) []verdict.Scenario {
+	t.Helper()
+	setup := setupOf(t, f)
+	all, err := referee.Run(t.Context(), referee.Options{
+		Setup: setup, Jobs: 2, Seed: seed, Select: func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) },
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%d failures: %d of %d frames", minimised, kept, of)
+	if err := minimise.Scenarios(t.Context(), minimise.Options{Setup: setup, Seed: seed, Limit: time.Minute, Jobs: 2}, all); err != nil {
+		t.Fatal(err)
+	}
+	var out []verdict.Scenario
+	for _, s := range all {
+		if s.Minimal == nil || s.Minimal.Finding.Rule != f.Rule {
+			continue
+		}
+		if !s.Minimal.Least {
+			t.Logf("%s: %s", s.Name, s.Minimal.Note)
+			continue
+		}
+		out = append(out, s)
+		check(t, setup, f, s)
+	}
+	return out
 }
 
 // check plays the smallest conversation again, and then without each of its frames.
@@ -103,7 +120,7 @@ func check(t *testing.T, setup *steps.Setup, f faultypeer.Fault, s verdict.Scena
 	frames, tried := s.Frames, 0
 	for i, frame := range frames {
 		// Each of the answers that a tool waits for one by one is the same case, and costs a wait.
-		if tried++; tried > 12 {
+		if tried++; tried > 6 {
 			break
 		}
 		if frame.Origin != "" && !minimise.Initializes(frame) && broken(frame.Origin) {

@@ -62,6 +62,7 @@ type viewFinding struct{ Message, Rule, Anchor string }
 
 type viewScenario struct {
 	Anchor, Name, Place, Class, ClassText, Reason, Stderr, Ended string
+	Minimal, Again                                               string
 	Frames                                                       []viewFrame
 	Dropped                                                      int
 	Findings                                                     []viewFinding
@@ -165,7 +166,7 @@ func (r *Report) viewRule(row Rule, anchors map[string]string) viewRule {
 func (r *Report) viewScenario(s *Scenario, anchor string) viewScenario {
 	v := viewScenario{
 		Anchor: anchor, Name: s.Name, Place: fmt.Sprintf("%s:%d", s.File, s.Line), Class: string(s.Class), ClassText: s.Class.Text(),
-		Reason: s.Reason, Stderr: s.Stderr, Ended: s.Ended, Dropped: s.Dropped,
+		Reason: s.Reason, Stderr: s.Stderr, Ended: s.Ended, Dropped: s.Dropped, Minimal: s.minimal, Again: s.Again,
 	}
 	marks := map[int]*Finding{}
 	for i, f := range s.Findings {

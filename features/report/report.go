@@ -127,6 +127,20 @@ type Scenario struct {
 	Dropped    int           `json:"dropped_frames,omitempty" jsonschema_description:"Frames that were counted and not kept."`
 	Stderr     string        `json:"stderr,omitempty" jsonschema_description:"The newest of it."`
 	Ended      string        `json:"ended,omitempty" jsonschema_description:"How the process ended."`
+	Minimal    *Minimal      `json:"minimal,omitempty" jsonschema_description:"How many frames of the host the failure needs; the frames are then those of a run without the others."`
+	Again      string        `json:"again,omitempty" jsonschema_description:"A command line that has the failure again, as a shell reads it."`
+
+	minimal string
+}
+
+// Minimal says how a red scenario's conversation was made smaller.
+type Minimal struct {
+	Rule  string `json:"rule" jsonschema_description:"What the frames show to be broken."`
+	Kept  int    `json:"kept" jsonschema_description:"Frames of the host that are shown."`
+	Of    int    `json:"of" jsonschema_description:"Frames of the host that there were; 0 if it was not minimised."`
+	Tries int    `json:"tries" jsonschema_description:"Starts that were made to find out."`
+	Least bool   `json:"least" jsonschema_description:"Without any one of them, but for initialize, the failure is lost."`
+	Note  string `json:"note,omitempty" jsonschema_description:"Why not, if that is not so."`
 }
 
 // Frame is one line of one lane. Exactly one of text and base64 is present.
@@ -305,10 +319,14 @@ func (r *Report) reason(row Rule) string {
 func scenario(s verdict.Scenario) Scenario {
 	out := Scenario{
 		Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: s.Class, Reason: s.Reason, DurationMS: s.Duration.Milliseconds(),
-		Dropped: s.Dropped, Stderr: s.Stderr, Ended: s.Ended,
+		Dropped: s.Dropped, Stderr: s.Stderr, Ended: s.Ended, Again: s.Again,
 	}
 	if out.Rules == nil {
 		out.Rules = []string{}
+	}
+	if m := s.Minimal; m != nil {
+		out.Minimal = &Minimal{Rule: m.Finding.Rule, Kept: m.Kept, Of: len(m.Sent), Tries: m.Tries, Least: m.Least, Note: m.Note}
+		out.minimal = m.Text()
 	}
 	for _, f := range s.Findings {
 		out.Findings = append(out.Findings, finding(f, s.Name))

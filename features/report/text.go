@@ -187,6 +187,12 @@ func (t *texter) scenario(s verdict.Scenario) {
 	if s.Ended != "" {
 		t.line("  ended: %s", s.Ended)
 	}
+	if s.Minimal != nil {
+		t.line("  shown: %s", s.Minimal.Text())
+	}
+	if s.Again != "" {
+		t.line("  again: %s", s.Again)
+	}
 }
 
 func lastLines(text string, n int) []string {

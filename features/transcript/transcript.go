@@ -23,11 +23,38 @@ type Header struct {
 	Format  string   `json:"format"`
 	API     string   `json:"api,omitempty"` // empty: initialize did not say
 	Command []string `json:"command,omitempty"`
+	// Failure is what the conversation shows; nil for one that was only listened to.
+	Failure *Failure `json:"failure,omitempty"`
+	// Fuzz says that the conversation was made up: every request in it is owed an answer.
+	Fuzz *Fuzz `json:"fuzz,omitempty"`
+}
+
+// Failure is a broken rule and the scenario that found it.
+type Failure struct {
+	Rule    string `json:"rule"`
+	Message string `json:"message"`
+	Frame   *int   `json:"frame,omitempty"` // index, from 0; absent if the failure is in no single frame
+	Step    bool   `json:"step,omitempty"`  // a step of the scenario has found it, and not a look at every frame
+	Missing bool   `json:"missing_prerequisite,omitempty"`
+
+	Scenario string   `json:"scenario,omitempty"` // its name
+	File     string   `json:"file,omitempty"`     // of the scenario
+	Line     int      `json:"line,omitempty"`     // of the scenario
+	Steps    int      `json:"steps,omitempty"`    // of it that were taken
+	Seed     int64    `json:"seed,omitempty"`     // of its schedule
+	Sent     []string `json:"sent,omitempty"`     // origins of the host's frames before any was left out
+}
+
+// Fuzz says where a made-up conversation comes from.
+type Fuzz struct {
+	Seed int64 `json:"seed"`
+	Run  int   `json:"run"`
 }
 
 // line is every other line. Exactly one of text and base64 is present.
 type line struct {
 	Lane     string  `json:"lane"`
+	Origin   string  `json:"origin,omitempty"` // what the scenario calls a frame of the host
 	AtMS     float64 `json:"at_ms"`
 	Text     *string `json:"text,omitempty"`
 	Base64   []byte  `json:"base64,omitempty"`
@@ -53,7 +80,7 @@ func (w *Writer) Add(f wire.Frame) {
 	if w.err != nil {
 		return
 	}
-	l := line{Lane: f.Lane.String(), AtMS: float64(f.At.Microseconds()) / 1000, LineFeed: f.Ended}
+	l := line{Lane: f.Lane.String(), AtMS: float64(f.At.Microseconds()) / 1000, LineFeed: f.Ended, Origin: f.Origin}
 	if utf8.Valid(f.Bytes) {
 		text := string(f.Bytes)
 		l.Text = &text
@@ -127,7 +154,7 @@ func ParseFrame(text []byte, index int) (wire.Frame, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return wire.Frame{}, err
 	}
-	f := wire.Frame{Index: index, At: time.Duration(l.AtMS * float64(time.Millisecond)), Bytes: l.Base64, Ended: l.LineFeed}
+	f := wire.Frame{Index: index, At: time.Duration(l.AtMS * float64(time.Millisecond)), Bytes: l.Base64, Ended: l.LineFeed, Origin: l.Origin}
 	switch l.Lane {
 	case wire.ToSubject.String():
 		f.Lane = wire.ToSubject
@@ -144,4 +171,15 @@ func ParseFrame(text []byte, index int) (wire.Frame, error) {
 	}
 	f.Size = len(f.Bytes)
 	return f, nil
+}
+
+// Kept lists the origins of the frames that have one, in their order.
+func Kept(frames []wire.Frame) []string {
+	var out []string
+	for _, f := range frames {
+		if f.Origin != "" {
+			out = append(out, f.Origin)
+		}
+	}
+	return out
 }

@@ -3,6 +3,7 @@ package verdict
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -78,6 +79,7 @@ type Scenario struct {
 	Unrun    bool // not run, because nothing answers; the reason is the same for all of a run
 
 	Steps   int      // that were taken of a scenario that is red
+	Again   string   // a command line that has it again; empty if none is known
 	Minimal *Minimal // nil: nobody has tried to leave frames out
 
 	Frames  []wire.Frame // what passed; empty for a pass
@@ -96,6 +98,21 @@ type Minimal struct {
 	Tries   int
 	Least   bool   // without any one of them, but for initialize, the failure is lost
 	Note    string // why they are not the least, or not fewer; empty if they are
+}
+
+// Text is what people read of it.
+func (m *Minimal) Text() string {
+	frames := fmt.Sprintf("%d of %d frames of the host", m.Kept, len(m.Sent))
+	switch {
+	case m.Sent == nil:
+		return "not minimised: " + m.Note
+	case !m.Least:
+		return fmt.Sprintf("%s, perhaps more than the failure needs: %s", frames, m.Note)
+	case m.Kept == 1:
+		return frames + ", which the failure needs"
+	default:
+		return frames + ", each of which the failure needs"
+	}
 }
 
 // Rule is the outcome of one rule over all scenarios.

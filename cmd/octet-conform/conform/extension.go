@@ -31,6 +31,8 @@ type runFlags struct {
 	seed       int64
 	output     string
 	verbose    bool
+	minimise   string
+	hostWords  []string // that name a host again; nil for an extension
 
 	knownFailing string
 	fix          bool
@@ -47,6 +49,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	r.registerVerdict(f)
 	r.registerFix(f)
 	r.registerFlaky(f)
+	f.StringVar(&r.minimise, "minimise", minimiseFew, "leave frames out of what failed until each is needed: off, how long that may take, or few: as long as few scenarios failed")
 	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
 	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
@@ -68,6 +71,9 @@ func (r *runFlags) check() error {
 	}
 	if r.knownFlaky != "" && r.flakyRepeats < 1 {
 		return fmt.Errorf("--flaky-repeats is %d; use a number from 1", r.flakyRepeats)
+	}
+	if _, err := r.minimiseLimit(); err != nil {
+		return err
 	}
 	return oneOf("output", r.output, "text", "json", "github")
 }
@@ -150,6 +156,12 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	}
 	if n := interrupted(scenarios); n > 0 {
 		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
+	}
+	if err := inv.minimise(target, flags, seed, scenarios); err != nil {
+		return nil, nil, err
+	}
+	if err := inv.keepTranscripts(flags, target.subject, seed, scenarios); err != nil {
+		return nil, nil, err
 	}
 	j := judgement{subject: target.subject, run: report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}, scenarios: scenarios, took: time.Since(began)}
 	if target.setup != nil {

@@ -43,6 +43,7 @@ func (inv *invocation) host() int {
 	if err != nil {
 		return inv.refuse(err)
 	}
+	flags.hostWords = hostWords(*adapter, argv)
 	versions := dialect.Versions()
 	switch {
 	case flags.api != "":
@@ -67,6 +68,17 @@ func (inv *invocation) host() int {
 		}
 	}
 	return exit
+}
+
+// hostWords name a host on a command line.
+func hostWords(adapter string, argv []string) []string {
+	if adapter == "" {
+		return append([]string{"--"}, argv...)
+	}
+	if !slices.Contains(hostreferee.ReadyAdapters(), adapter) {
+		adapter = absolute(adapter)
+	}
+	return []string{"--adapter", adapter}
 }
 
 func registerHost(f *pflag.FlagSet, flags *runFlags) {
@@ -145,7 +157,7 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 		bar := inv.bar("scenarios")
 		defer bar.clear()
 		return hostreferee.Run(inv.ctx, hostreferee.Options{
-			Setup:  &hostreferee.Setup{Dialect: d, Adapter: adapter.Call, Talk: adapter.Talk, Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace},
+			Setup:  hostSetup(d, self, adapter, patience),
 			Select: chosen, Jobs: flags.jobs, Seed: seed, Progress: bar.update,
 		})
 	}
@@ -159,14 +171,22 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 	case n > 0:
 		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
 	}
+	subject := report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call}
+	if err := inv.keepTranscripts(flags, subject, seed, scenarios); err != nil {
+		return inv.unable(err)
+	}
 	rep, err := flags.report(judgement{
-		subject: report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call},
-		run:     report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}, scenarios: scenarios, took: time.Since(began), again: run,
+		subject: subject, run: report.Run{Seed: seed, Scale: scale, Jobs: flags.jobs}, scenarios: scenarios, took: time.Since(began), again: run,
 	})
 	if err != nil {
 		return inv.refuse(err)
 	}
 	return inv.conclude(rep, scenarios, flags)
+}
+
+// hostSetup says which host is judged, and how.
+func hostSetup(d dialect.Dialect, self string, adapter *hostreferee.Adapter, p steps.Patience) *hostreferee.Setup {
+	return &hostreferee.Setup{Dialect: d, Adapter: adapter.Call, Talk: adapter.Talk, Self: self, Wait: hostWaits * p.Initialize, Grace: p.Grace}
 }
 
 // hostWaits is how many times the wait for initialize a host gets for a whole scenario: it may wait for two

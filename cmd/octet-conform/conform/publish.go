@@ -46,9 +46,6 @@ func (inv *invocation) publish(rep *report.Report, scenarios []verdict.Scenario,
 	if err := flags.files.write(rep); err != nil {
 		return err
 	}
-	if err := inv.keepTranscripts(flags.files.transcripts, rep.Subject, scenarios); err != nil {
-		return err
-	}
 	switch flags.output {
 	case "json":
 		return rep.JSON(inv.stdout)

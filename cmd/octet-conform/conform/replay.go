@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/hostreferee"
+	"github.com/octet-dev/octet/features/minimise"
 	"github.com/octet-dev/octet/features/replay"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/steps"
@@ -24,7 +26,10 @@ func (inv *invocation) replay() int {
 	var flags runFlags
 	f := inv.flags()
 	f.Float64Var(&flags.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
+	flags.registerSubject(f)
 	whole := f.Bool("whole", false, "show every frame, and every byte of it")
+	host := f.Bool("host", false, "the subject is a host: play the extension of the transcript to it")
+	adapter := f.String("adapter", "", "of a host, as octet-conform host takes it")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
@@ -36,6 +41,9 @@ func (inv *invocation) replay() int {
 	if err != nil {
 		return inv.unable(err)
 	}
+	if *host || *adapter != "" {
+		return inv.replayHost(header, before[1:], argv, *adapter, flags.scale, *whole)
+	}
 	if argv != nil {
 		flags.api = header.API
 	}
@@ -44,8 +52,12 @@ func (inv *invocation) replay() int {
 		return inv.refuse(err)
 	}
 	defer target.remove()
-	wait := steps.DefaultPatience.Scale(flags.scale * calibrate(inv.ctx)).Answer
-	r, err := replay.Run(inv.ctx, replay.Options{Starter: target.setup.Starter, Frames: frames, Wait: wait})
+	patience := steps.DefaultPatience.Scale(flags.scale * calibrate(inv.ctx))
+	if of := header.Failure; of != nil && of.Scenario != "" {
+		target.setup.Patience = patience
+		return inv.replayScenario(target, header, frames, *whole)
+	}
+	r, err := replay.Run(inv.ctx, replay.Options{Starter: target.setup.Starter, Frames: frames, Wait: patience.Answer})
 	if err != nil && !errors.Is(err, subject.ErrStuck) {
 		return inv.unable(err)
 	}
@@ -71,43 +83,122 @@ func (inv *invocation) replay() int {
 	return report.ExitClean
 }
 
-// unsafeName is what a file name for a scenario does not keep.
-var unsafeName = regexp.MustCompile(`[^a-z0-9]+`)
-
-// keepTranscripts writes the frames of every scenario that is red, and says how each is played again.
-func (inv *invocation) keepTranscripts(dir string, target report.Subject, scenarios []verdict.Scenario) error {
-	if dir == "" {
-		return nil
+// replayScenario has the conversation of a scenario again, with the frames that the transcript has.
+func (inv *invocation) replayScenario(target *target, header transcript.Header, frames []wire.Frame, whole bool) int {
+	was := header.Failure
+	all, err := features.Scenarios()
+	if err != nil {
+		return inv.unable(err)
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
+	s, err := scenarioOf(all, was)
+	if err != nil {
+		return inv.unable(err)
 	}
-	subject := "-- " + strings.Join(target.Command, " ")
-	if target.Directory != "" {
-		subject = target.Directory
+	played, err := minimise.Play(inv.ctx, target.setup, minimise.Conversation{
+		Scenario: s.Key(), Sent: was.Sent, Kept: transcript.Kept(frames), Steps: was.Steps, Seed: was.Seed,
+		Finding: verdict.Finding{Rule: was.Rule, Message: was.Message, Step: was.Step, Missing: was.Missing},
+	})
+	if err != nil {
+		return inv.unable(err)
 	}
-	for _, s := range scenarios {
-		if s.Class != verdict.Fail && s.Class != verdict.NoAnswer || len(s.Frames) == 0 {
-			continue
-		}
-		name := strings.Trim(unsafeName.ReplaceAllString(strings.ToLower(s.Name), "-"), "-") + ".jsonl"
-		path := filepath.Join(dir, name)
-		if err := keep(path, transcript.Header{API: target.API, Command: target.Command}, s.Frames); err != nil {
-			return err
-		}
-		fmt.Fprintf(inv.stderr, "octet-conform replay %s %s\n", path, subject)
+	if played.Void {
+		return inv.unable(fmt.Errorf("without the frames that the transcript leaves out, an extension with no fault fails as well, so this says nothing; replay the transcript as it was written"))
 	}
-	return nil
+	if !played.Shows {
+		// What steps expect may have been owed to frames that are left out.
+		played.Result.Findings = slices.DeleteFunc(played.Result.Findings, func(f verdict.Finding) bool { return f.Step })
+	}
+	return inv.replayed(header, was, played.Result, played.Shows, whole)
 }
 
-func keep(path string, h transcript.Header, frames []wire.Frame) error {
-	file, err := os.Create(path)
+// scenarioOf finds the scenario of a transcript by its place, or by its name where files have changed since.
+func scenarioOf(all []features.Scenario, was *transcript.Failure) (features.Scenario, error) {
+	var found []features.Scenario
+	for _, s := range all {
+		switch {
+		case s.File != was.File || s.Name != was.Scenario && !strings.HasPrefix(was.Scenario, s.Name+": "):
+		case s.Line == was.Line:
+			return s, nil
+		default:
+			found = append(found, s)
+		}
+	}
+	if len(found) != 1 {
+		return features.Scenario{}, fmt.Errorf("this octet-conform has no scenario %q at %s:%d; use the one that wrote the transcript", was.Scenario, was.File, was.Line)
+	}
+	return found[0], nil
+}
+
+// replayed shows what came of a scenario that was had again.
+func (inv *invocation) replayed(header transcript.Header, was *transcript.Failure, now verdict.Scenario, shows, whole bool) int {
+	opts := wire.RenderOptions{Mark: -1}
+	if whole {
+		opts.Frames, opts.Bytes = len(now.Frames)+1, 1<<30
+	}
+	by := wire.FromSubject
+	if strings.HasPrefix(was.File, features.HostFolder+"/") {
+		by = wire.ToSubject
+	}
+	var found []tap.Finding
+	for _, f := range now.Findings {
+		found = append(found, tap.Finding{By: by, Finding: f})
+		if opts.Mark < 0 && f.Rule == was.Rule {
+			opts.Mark = f.Frame
+		}
+	}
+	if err := inv.show(header, now.Frames, found, opts); err != nil {
+		return inv.unable(err)
+	}
+	if now.Ended != "" {
+		fmt.Fprintf(inv.stdout, "ended: %s\n", now.Ended)
+	}
+	switch {
+	case shows:
+		fmt.Fprintf(inv.stdout, "the failure shows again: %s in %q (%s:%d)\n", was.Rule, was.Scenario, was.File, was.Line)
+		return report.ExitFindings
+	case now.Class == verdict.Errored:
+		return inv.unable(errors.New(now.Reason))
+	}
+	fmt.Fprintf(inv.stdout, "the failure does not show: %s in %q is mended, or it cannot be repeated\n", was.Rule, was.Scenario)
+	if len(found) > 0 {
+		return report.ExitFindings
+	}
+	return report.ExitClean
+}
+
+// replayHost has the scenario of a transcript again with a host.
+func (inv *invocation) replayHost(header transcript.Header, rest, argv []string, adapter string, scale float64, whole bool) int {
+	was := header.Failure
+	if was == nil || was.Scenario == "" {
+		return inv.wrong("the transcript is of no scenario for hosts; octet-conform host --transcripts writes those")
+	}
+	told, err := chooseAdapter(adapter, rest, argv)
 	if err != nil {
-		return err
+		return inv.refuse(err)
 	}
-	w := transcript.NewWriter(file, h)
-	for _, f := range frames {
-		w.Add(f)
+	all, err := features.HostScenarios()
+	if err != nil {
+		return inv.unable(err)
 	}
-	return errors.Join(w.Err(), file.Close())
+	s, err := scenarioOf(all, was)
+	if err != nil {
+		return inv.unable(err)
+	}
+	d, err := dialect.For(header.API)
+	if err != nil {
+		return inv.unable(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return inv.unable(err)
+	}
+	out, err := hostreferee.Run(inv.ctx, hostreferee.Options{
+		Setup:  hostSetup(d, self, told, steps.DefaultPatience.Scale(scale*calibrate(inv.ctx))),
+		Select: func(each features.Scenario) bool { return each.Key() == s.Key() }, Jobs: 1, Seed: was.Seed,
+	})
+	if err != nil {
+		return inv.unable(err)
+	}
+	shows := slices.ContainsFunc(out[0].Findings, func(f verdict.Finding) bool { return f.Rule == was.Rule })
+	return inv.replayed(transcript.Header{API: header.API, Command: told.Call}, was, out[0], shows, whole)
 }

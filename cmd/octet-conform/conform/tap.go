@@ -80,10 +80,17 @@ func (inv *invocation) view() int {
 	if len(found) > 0 {
 		opts.Mark = found[0].Frame
 	}
+	was := header.Failure
+	if was != nil && was.Frame != nil {
+		opts.Mark = *was.Frame
+	}
 	if err := inv.show(header, frames, found, opts); err != nil {
 		return inv.unable(err)
 	}
-	if len(found) > 0 {
+	if was != nil {
+		fmt.Fprintf(inv.stdout, "it shows %s: %s\n", was.Rule, was.Message)
+	}
+	if len(found) > 0 || was != nil {
 		return report.ExitFindings
 	}
 	return report.ExitClean

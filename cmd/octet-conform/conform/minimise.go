@@ -1,0 +1,56 @@
+package conform
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/octet-dev/octet/features/minimise"
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// What --minimise says besides a time.
+const (
+	minimiseFew = "few" // the default: it is worth its time as long as somebody will read all of it
+	minimiseOff = "off"
+)
+
+const (
+	fewFailures = 12
+	fewLimit    = 20 * time.Second
+)
+
+// minimiseLimit is how long minimising may take; 0 for not at all.
+func (r *runFlags) minimiseLimit() (time.Duration, error) {
+	switch r.minimise {
+	case minimiseOff, "":
+		return 0, nil
+	case minimiseFew:
+		return fewLimit, nil
+	}
+	limit, err := time.ParseDuration(r.minimise)
+	if err != nil || limit <= 0 {
+		return 0, fmt.Errorf("--minimise is %q; use off, few, or a time such as 30s", r.minimise)
+	}
+	return limit, nil
+}
+
+// minimise leaves frames out of the scenarios that are red.
+func (inv *invocation) minimise(target *target, flags *runFlags, seed int64, scenarios []verdict.Scenario) error {
+	limit, err := flags.minimiseLimit()
+	if err != nil || limit == 0 || target.setup == nil {
+		return err
+	}
+	failures := 0
+	for _, s := range scenarios {
+		if found, red := minimise.Primary(s); red && len(s.Frames) > 0 && !found.Missing {
+			failures++
+		}
+	}
+	if flags.minimise == minimiseFew && failures > fewFailures {
+		fmt.Fprintf(inv.stderr, "octet-conform: %d scenarios failed and are shown as they are; --run with one of the rules, or --minimise 1m, leaves out the frames that a failure does not need\n", failures)
+		return nil
+	}
+	bar := inv.bar("failures minimised")
+	defer bar.clear()
+	return minimise.Scenarios(inv.ctx, minimise.Options{Setup: target.setup, Seed: seed, Limit: limit, Jobs: flags.jobs, Progress: bar.update}, scenarios)
+}
