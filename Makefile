@@ -26,7 +26,7 @@ PY_TESTEE := $(PY) -m octet_extension.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts test-browser vectors selftest selftest-repeat fuzz bench chaos cross clean check
+        test-go test-py test-ts test-browser ledger vectors selftest selftest-repeat fuzz bench chaos cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -135,8 +135,29 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES),--example $(dir))
 
-test-browser: ## Click through the HTML report in Chromium (needs chromium and chromedriver).
-	$(GO) test -tags browser -run Chromium ./features/report
+test-browser: ## Click through the HTML pages in Chromium (needs chromium and chromedriver).
+	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger
+
+# A showcase lies in a directory of its own name, with a command that is found from there.
+LEDGER := build/ledger
+ledger: build ## Judge octet and the three showcases on every API, and write build/ledger.md and build/ledger.html.
+	@rm -rf $(LEDGER); mkdir -p $(LEDGER); $(GO) build -o $(LEDGER)/showcase ./sdk-go/showcase
+	@lay() { \
+	  dir="$(LEDGER)/$$1-$$2/showcase"; mkdir -p "$$dir"; cp sdk-ts/showcase/manifests/$$2/showcase/conform.toml "$$dir/"; \
+	  sed "s|^command = .*|command = \"$$4\"\nargs = [$$5]|" "$$3" > "$$dir/extension.toml"; \
+	  echo "$$1 on API $$2"; \
+	  $(RUN_ENV) $(BIN)/octet-conform extension --report-json "$(LEDGER)/$$1-$$2.json" "$$dir" > "$(LEDGER)/$$1-$$2.txt" || test "$$?" = 1; \
+	  tail -1 "$(LEDGER)/$$1-$$2.txt"; }; \
+	for api in 0.1 0.2 0.3 0.4; do \
+	  echo "octet on API $$api"; \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/octet-conform host --adapter octet --api "$$api" --report-json "$(LEDGER)/octet-$$api.json" > "$(LEDGER)/octet-$$api.txt" || test "$$?" = 1; \
+	  tail -1 "$(LEDGER)/octet-$$api.txt"; \
+	  lay go "$$api" "sdk-go/showcase/api-$$api/showcase/extension.toml" "$(CURDIR)/$(LEDGER)/showcase" ""; \
+	  lay python "$$api" "sdk-py/showcase/api-$$api/extension.toml" "$(CURDIR)/$(PY)" "\"$(CURDIR)/sdk-py/showcase/showcase.py\""; \
+	  lay typescript "$$api" "sdk-ts/showcase/manifests/$$api/showcase/extension.toml" node "\"$(CURDIR)/sdk-ts/dist/showcase/main.js\""; \
+	done
+	@$(BIN)/octet-conform ledger --out build/ledger.md --out build/ledger.html \
+	  $(foreach who,octet go python typescript,$(foreach api,0.1 0.2 0.3 0.4,--report $(who)=$(LEDGER)/$(who)-$(api).json))
 
 selftest-repeat: build ## The same, with every example judged twenty times.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat 20 $(foreach dir,$(EXAMPLES),--example $(dir))

@@ -37,6 +37,7 @@ func commands() []command {
 		{name: "view", usage: "TRANSCRIPT", brief: "show a transcript of tap and judge it again", run: (*invocation).view},
 		{name: "replay", usage: "TRANSCRIPT DIR | TRANSCRIPT -- CMD ARGS...", brief: "play the host of a transcript to an extension", run: (*invocation).replay},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
+		{name: "ledger", usage: "--report LABEL=FILE.json ... --out FILE", brief: "tell of every rule what proves it and what runs found", run: (*invocation).ledger},
 		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
 		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},

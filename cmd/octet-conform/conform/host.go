@@ -171,7 +171,7 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 	case n > 0:
 		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
 	}
-	subject := report.Subject{Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call}
+	subject := report.Subject{Role: report.RoleHost, Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call}
 	if err := inv.keepTranscripts(flags, subject, seed, scenarios); err != nil {
 		return inv.unable(err)
 	}

@@ -72,7 +72,7 @@ func manifestTarget(path string) (*target, error) {
 		return nil, err
 	}
 	t := &target{reading: r, subject: describe(r)}
-	t.subject.Directory = directory
+	t.subject.Role, t.subject.Directory = report.RoleManifest, directory
 	if directory != "" {
 		t.subject.Manifest = filepath.Join(path, filepath.Base(r.Path))
 	}

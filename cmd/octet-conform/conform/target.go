@@ -121,7 +121,7 @@ func (inv *invocation) fromManifest(dir string, flags *runFlags) (*target, error
 
 // describe is the subject of which a manifest speaks.
 func describe(r *manifestreferee.Reading) report.Subject {
-	return report.Subject{Name: r.Name, API: cmp.Or(r.API, report.UnknownAPI), Manifest: r.Path, Command: []string{}}
+	return report.Subject{Role: report.RoleExtension, Name: r.Name, API: cmp.Or(r.API, report.UnknownAPI), Manifest: r.Path, Command: []string{}}
 }
 
 func asksForMore(c manifest.Capabilities) bool {
@@ -157,7 +157,7 @@ func (inv *invocation) fromCommand(argv []string, flags *runFlags) (*target, err
 	x.Contributes = dialect.Object{"tools": list(flags.tools)}
 	t.setup.Starter = subject.Command{Path: program, Args: argv[1:], Dir: dir, Env: append(inherited(), t.variables(dir)...)}
 	t.setup.HomeOnly = "the command has no manifest, and its arguments may be relative to the directory it is started in"
-	t.subject = report.Subject{Name: x.Name, API: flags.api, Command: argv}
+	t.subject = report.Subject{Role: report.RoleExtension, Name: x.Name, API: flags.api, Command: argv}
 	if !flags.allowCalls {
 		t.setup.NoCalls = "the command has no manifest that says what its tools need; give --profile FILE with calls, or --allow-calls"
 	}
