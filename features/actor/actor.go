@@ -266,10 +266,13 @@ func (a *actor) usual(m message) json.RawMessage {
 	case dialect.ToolCall:
 		return a.said(m.Params)
 	case dialect.Shutdown:
+		if a.d.Canonical() {
+			return json.RawMessage(`{"terminal":"shutdown"}`)
+		}
 		return json.RawMessage(`{}`)
 	case featurewire.MethodHookRun:
 		if a.d.Canonical() {
-			return json.RawMessage(`{"disposition":{"action":"continue"}}`)
+			return json.RawMessage(`{"disposition":{"kind":"continue"}}`)
 		}
 		return json.RawMessage(`{}`)
 	case featurewire.MethodCommandExecute:
@@ -307,8 +310,11 @@ func (a *actor) said(params json.RawMessage) json.RawMessage {
 // Says is the result of a tool that says a text.
 func Says(d dialect.Dialect, text string) json.RawMessage {
 	result := dialect.Object{"is_error": false, "content": []any{dialect.Object{"type": "text", "text": text}}}
-	if d.API() == dialect.FrozenAPI {
+	switch {
+	case d.API() == dialect.FrozenAPI:
 		result["content"] = text
+	case d.Canonical():
+		result["metadata"] = dialect.Object{}
 	}
 	return dialect.Encode(result)
 }
@@ -328,6 +334,9 @@ func (a *actor) disposed(params json.RawMessage) json.RawMessage {
 // initialize answers initialize with the catalog and the selection of the part.
 func (a *actor) initialize(params json.RawMessage) json.RawMessage {
 	var offer struct {
+		Contributes struct {
+			Hooks []string `json:"hooks"`
+		} `json:"contributes"`
 		Protocol struct {
 			Version  string   `json:"version"`
 			Required []string `json:"required_features"`
@@ -347,6 +356,9 @@ func (a *actor) initialize(params json.RawMessage) json.RawMessage {
 	result := dialect.Object{"api_version": a.part.API, "tools": listed(a.part.Tools)}
 	if a.d.Canonical() {
 		c := offer.Contract
+		if len(offer.Contributes.Hooks) == 0 {
+			c.May = slices.DeleteFunc(c.May, func(name string) bool { return name == canonicalwire.CapabilityLifecycleEvents })
+		}
 		capabilities := append(c.Capabilities, a.wanted(c.May)...)
 		methods := append(c.Methods, a.methods(c.MayMethods, capabilities)...)
 		result["contract"] = dialect.Object{

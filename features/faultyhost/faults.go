@@ -3,6 +3,7 @@ package faultyhost
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/generated/canonicalwire"
@@ -34,6 +35,9 @@ type quirk struct {
 	rejects string                                   // a part of an initialize result that the host does not accept
 	spurns  string                                   // a part of a result that the host does not accept
 	wrong   *deviation                               // an answer to the extension
+
+	talks  string                   // one of the constants of conversations
+	limits map[string]time.Duration // how long an answer is waited for, by method and hook
 }
 
 // What a host does otherwise, where no frame shows it.
@@ -58,7 +62,7 @@ const (
 
 // Faults returns the table, in the order of the rules they break.
 func Faults() []Fault {
-	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, answering)
+	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, answering, slices.Concat(talks...))
 }
 
 // Find returns a fault by name and version.

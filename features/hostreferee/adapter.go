@@ -43,6 +43,7 @@ type Talk struct {
 	Reload      string   `toml:"reload" json:"reload,omitempty" jsonschema_description:"Line that replaces the process of the extension {name} by a new one."`
 	New         string   `toml:"new" json:"new,omitempty" jsonschema_description:"Line that begins another conversation in the same process."`
 	Compact     string   `toml:"compact" json:"compact,omitempty" jsonschema_description:"Line that has the conversation summed up."`
+	Status      string   `toml:"status" json:"status,omitempty" jsonschema_description:"Line that shows what there is to say of the extensions, what they did wrong included. Default: the host says that when it happens."`
 	End         string   `toml:"end" json:"end,omitempty" jsonschema_description:"Line that ends the host. Default: the end of its input does."`
 }
 
@@ -182,7 +183,7 @@ func (t *Talk) check(fault func(key, format string, args ...any)) {
 		}
 	}
 	for key, text := range map[string]string{
-		"prompt": t.Prompt, "command_line": t.CommandLine, "reload": t.Reload, "new": t.New, "compact": t.Compact, "end": t.End,
+		"prompt": t.Prompt, "command_line": t.CommandLine, "reload": t.Reload, "new": t.New, "compact": t.Compact, "status": t.Status, "end": t.End,
 	} {
 		if strings.ContainsAny(text, "\r\n") {
 			fault(key, "it is %q; it must be one line", text)
@@ -202,7 +203,7 @@ func lineOf(text []byte, key string) int {
 }
 
 func adapterProblems(path string, err error) error {
-	const known = "known are call, and below talk command, each, env, prompt, command_line, reload, new, compact, end, and file with path and text"
+	const known = "known are call, and below talk command, each, env, prompt, command_line, reload, new, compact, status, end, and file with path and text"
 	if strict, is := errors.AsType[*toml.StrictMissingError](err); is {
 		var faults []error
 		for _, e := range strict.Errors {

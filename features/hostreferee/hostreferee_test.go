@@ -43,6 +43,9 @@ func TestMain(m *testing.M) {
 			os.Exit(faultypeer.Run(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
 		case "actor":
 			os.Exit(actor.Run(context.Background(), os.Args[2], os.Stdin, os.Stdout, os.Stderr))
+		case "faulty-talker":
+			cfg := faultyhost.TalkConfig{Fault: os.Args[2], Extensions: os.Args[3], Model: os.Args[4]}
+			os.Exit(faultyhost.Talk(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
 		case "faulty-host":
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
@@ -92,7 +95,12 @@ func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool)
 		Setup: &hostreferee.Setup{
 			Dialect: d, Self: self, Env: []string{"GORACE=atexit_sleep_ms=0"},
 			Adapter: []string{self, "faulty-host", fault, hostreferee.PlaceExtension, hostreferee.PlaceTool, hostreferee.PlaceArguments},
-			Wait:    8 * time.Second, Grace: 2 * time.Second,
+			Talk: &hostreferee.Talk{
+				Command: []string{self, "faulty-talker", fault, hostreferee.PlaceExtensions, hostreferee.PlaceModel},
+				Prompt:  hostreferee.PlaceText, CommandLine: "/" + hostreferee.PlaceCommand + " " + hostreferee.PlaceArguments,
+				Reload: "/reload " + hostreferee.PlaceName, New: "/new", Compact: "/compact", End: "/exit",
+			},
+			Wait: 8 * time.Second, Grace: 2 * time.Second,
 		},
 		Select: chosen, Jobs: 4,
 	})

@@ -5,13 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/cucumber/godog"
+	messages "github.com/cucumber/messages/go/v34"
 
 	"github.com/octet-dev/octet/features/actor"
 	"github.com/octet-dev/octet/features/dialect"
@@ -61,6 +64,12 @@ func registerTalk(sc *godog.ScenarioContext) {
 	none(`the host sums the conversation up`, func(w *world, _ context.Context) error {
 		return w.line("sum a conversation up", w.talking().Compact)
 	})
+	none(`the host shows its extensions`, func(w *world, _ context.Context) error {
+		if w.talking().Status == "" {
+			return nil // it says everything when it happens
+		}
+		return w.line("show its extensions", w.talking().Status)
+	})
 	none(`the host ends`, (*world).ends)
 	none(`the host is interrupted`, func(w *world, _ context.Context) error {
 		if w.talk == nil || w.talk.host == nil {
@@ -79,6 +88,22 @@ func registerTalk(sc *godog.ScenarioContext) {
 	sc.Step(`^each "([^"]+)" to "([^"]+)" has$`, func(ctx context.Context, topic, name string, t *godog.Table) error {
 		return of(ctx).eachHas(topic, name, t)
 	})
+	sc.Step(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" has$`, func(ctx context.Context, n, topic, name string, t *godog.Table) error {
+		return of(ctx).oneHas(n, topic, name, t)
+	})
+	sc.Step(`^each "([^"]+)" to "([^"]+)" has just the members$`, func(ctx context.Context, topic, name string, t *godog.Table) error {
+		return of(ctx).hasJust(topic, name, t)
+	})
+	sc.Step(`^"([^"]+)" of "([^"]+)" to "([^"]+)" is that of "([^"]+)"$`, func(ctx context.Context, pointer, topic, name, other string) error {
+		return of(ctx).same(pointer, topic, name, other)
+	})
+	sc.Step(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" comes before the (\d+)(?:st|nd|rd|th) "([^"]+)"$`, func(ctx context.Context, n, topic, name, m, other string) error {
+		return of(ctx).comesBefore(n, topic, name, m, other)
+	})
+	table(`"([^"]+)" was asked nothing but`, (*world).askedNothingBut)
+	two(`the owner of "([^"]+)" to "([^"]+)" does not show the session`, (*world).ownerHides)
+	two(`the host offers "([^"]+)" no feature "([^"]+)"`, (*world).offersNot)
+	one(`the extension "([^"]+)" describes its commands anew from its next start on`, (*world).redescribed)
 	three(`"([^"]+)" reaches "([^"]+)" in front of "([^"]+)"`, (*world).inFrontOf)
 	three(`the host waits (\d+) ms for the answer of "([^"]+)" to "([^"]+)"`, (*world).waits)
 	two(`the model is (told|not told) "([^"]*)"`, (*world).modelTold)
@@ -332,6 +357,138 @@ func (w *world) eachHas(topic, name string, t *godog.Table) error {
 	return nil
 }
 
+// nth takes one question, counted from one.
+func (w *world) nth(n, topic, name string) (heard, error) {
+	i, err := numeral(n)
+	if err != nil {
+		return heard{}, err
+	}
+	all := w.questions(name, topic)
+	if len(all) < i {
+		return heard{}, failed("%s was asked %q %d times, want at least %d%s", name, topic, len(all), i, w.lacked())
+	}
+	return all[i-1], nil
+}
+
+func (w *world) oneHas(n, topic, name string, t *godog.Table) error {
+	q, err := w.nth(n, topic, name)
+	if err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		if err := has(q.params, row.Cells[0].Value, row.Cells[1].Value); err != nil {
+			return failed("%q to %s, number %s: %v", topic, name, n, err)
+		}
+	}
+	return nil
+}
+
+// hasJust compares the names of all members of objects: | pointer | names |.
+func (w *world) hasJust(topic, name string, t *godog.Table) error {
+	all := w.questions(name, topic)
+	if len(all) == 0 {
+		return failed("%s was never asked %q", name, topic)
+	}
+	for _, q := range all {
+		for _, row := range t.Rows {
+			var members map[string]json.RawMessage
+			_ = json.Unmarshal(at(q.params, strings.TrimSuffix(row.Cells[0].Value, "/")), &members)
+			got := strings.Join(slices.Sorted(maps.Keys(members)), " ")
+			if got != row.Cells[1].Value {
+				return failed("%q to %s: %s has the members %q, want %q", topic, name, row.Cells[0].Value, got, row.Cells[1].Value)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *world) same(pointer, topic, name, other string) error {
+	a, err := w.nth("1", topic, name)
+	if err != nil {
+		return err
+	}
+	b, err := w.nth("1", other, name)
+	if err != nil {
+		return err
+	}
+	if x, y := at(a.params, pointer), at(b.params, pointer); x == nil || !equalJSON(x, y) {
+		return failed("%s of %q to %s is %s, and that of %q is %s", pointer, topic, name, x, other, y)
+	}
+	return nil
+}
+
+// skew is how much later than another one a frame may be reported that was written before it: two processes report.
+const skew = 100 * time.Millisecond
+
+// comesBefore compares by the clock of the referee. What a host writes in the wrong order shows if it waits for an
+// answer in between.
+func (w *world) comesBefore(n, topic, name, m, other string) error {
+	a, err := w.nth(n, topic, name)
+	if err != nil {
+		return err
+	}
+	b, err := w.nth(m, other, name)
+	if err != nil {
+		return err
+	}
+	if a.came.After(b.came.Add(skew)) {
+		return failed("%q number %s reaches %s behind %q number %s", topic, n, name, other, m)
+	}
+	return nil
+}
+
+// askedNothingBut wants every request to an extension to be one of the topics.
+func (w *world) askedNothingBut(name string, t *godog.Table) error {
+	if err := w.castStarted(name); err != nil {
+		return err
+	}
+	for _, q := range w.questions(name, "") {
+		known := slices.ContainsFunc(t.Rows, func(row *messages.PickleTableRow) bool { return row.Cells[0].Value == q.topic })
+		if q.id != "" && !known {
+			return failed("%s was asked %q", name, q.topic)
+		}
+	}
+	return nil
+}
+
+// ownerHides wants the id of an owner to be another one than that of the session.
+func (w *world) ownerHides(topic, name string) error {
+	q, err := w.nth("1", topic, name)
+	if err != nil {
+		return err
+	}
+	owner, session := at(q.params, "/context/resource_owner/session_id"), at(q.params, "/context/host/session_id")
+	if owner == nil || equalJSON(owner, session) {
+		return failed("the owner of %q to %s is %s, and the session %s", topic, name, owner, session)
+	}
+	return nil
+}
+
+func (w *world) offersNot(name, feature string) error {
+	q, err := w.nth("1", dialect.Initialize, name)
+	if err != nil {
+		return err
+	}
+	var offered []string
+	_ = json.Unmarshal(at(q.params, "/protocol/optional_features"), &offered)
+	if slices.Contains(offered, feature) {
+		return failed("the host offers %s the feature %q", name, feature)
+	}
+	return nil
+}
+
+// redescribed gives every command another description.
+func (w *world) redescribed(name string) error {
+	m, err := w.plays(name)
+	if err != nil {
+		return err
+	}
+	for i, c := range m.part.Commands {
+		m.part.Commands[i] = bytes.Replace(c, []byte(`"description":"`), []byte(`"description":"Anew: `), 1)
+	}
+	return w.write(m)
+}
+
 // jsonKinds are the words for what stands at a place, as JSON begins with it.
 var jsonKinds = map[string]string{
 	"a string": `"`, "an object": `{`, "a list": `[`, "a number": `-0123456789`, "a boolean": `tf`,
@@ -347,6 +504,7 @@ func has(params json.RawMessage, pointer, want string) error {
 	alternatives := strings.Split(want, " or ")
 	for _, want := range alternatives {
 		begins, isKind := jsonKinds[want]
+		pattern, isPattern := strings.CutPrefix(want, "a text like ")
 		switch {
 		case want == "nothing":
 			if got == nil {
@@ -355,6 +513,10 @@ func has(params json.RawMessage, pointer, want string) error {
 		case got == nil:
 		case isKind:
 			if strings.IndexByte(begins, first) >= 0 {
+				return nil
+			}
+		case isPattern:
+			if ok, err := regexp.MatchString("^(?:"+pattern+")$", textOf(got)); ok && err == nil {
 				return nil
 			}
 		case equalJSON(got, []byte(want)):
@@ -388,6 +550,12 @@ func at(value json.RawMessage, pointer string) json.RawMessage {
 		}
 	}
 	return value
+}
+
+func textOf(value json.RawMessage) string {
+	var text string
+	_ = json.Unmarshal(value, &text)
+	return text
 }
 
 func equalJSON(a, b []byte) bool {
@@ -442,7 +610,9 @@ func (w *world) waits(limit, name, topic string) error {
 	}
 	for _, m := range w.talk.cast {
 		for _, q := range w.questions(m.name, "") {
-			see(q.came)
+			if q.id != "" || q.topic == dialect.Cancel {
+				see(q.came)
+			}
 		}
 	}
 	for _, r := range w.talk.model.asked() {

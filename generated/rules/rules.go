@@ -7244,7 +7244,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends hook/run only to an extension whose manifest declares the session hooks and that selected lifecycle_events and hook/run.",
 		Source:   "canonical 10.7; S05",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7256,7 +7255,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends one hook/run with session_start when its durable session owner becomes active, and one with session_end when that binding settles.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7268,7 +7266,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Start and end of one pair carry the same binding.",
 		Source:   "canonical 10.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7280,7 +7277,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host's binding holds session_id, extension_instance_id and process_generation and nothing else.",
 		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7304,7 +7300,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session_end carries an outcome of completed, failed, cancelled, interrupted, frontend_disconnected, shutdown or limit_reached, a reason of shutdown, reload, crash or cancelled, and duration_ms.",
 		Source:   "canonical 5.8; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7316,7 +7311,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session hook's payload holds no session path, mutable session state, prompt or content.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7340,7 +7334,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends no session_end without a start it owns, and no two ends of one binding.",
 		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7364,7 +7357,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host waits at most 250 ms for each session hook.",
 		Source:   "canonical op 7; S01; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7376,7 +7368,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host turns a malformed result, a timeout and an error of a session hook each into one bounded diagnostic.",
 		Source:   "canonical op 7; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7388,7 +7379,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "No answer to a session hook, and no failure of it, holds up or vetoes what the session does.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7400,7 +7390,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host records a valid deny or defer of a session hook.",
 		Source:   "canonical 10.7; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -7423,7 +7412,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Session hooks stay out of prompts and tool calls, and no session/started or session/settled observation is sent on API 0.3.",
 		Source:   "seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9132,7 +9120,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "On an accepted reload the old generation receives its session_end with interrupted and reload before the replacement receives its session_start.",
 		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -9156,7 +9143,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "process_generation grows when a process is replaced, while extension_instance_id names the instance.",
 		Source:   "canonical 10.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -10488,7 +10474,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `tool/call` that a session owns carries `context.resource_owner` with the whole triple, and `catalog_revision` only while `dynamic_tools` is selected.",
 		Source:   "feature 8.1, feature op 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11833,7 +11818,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`command/execute` carries `name`, `arguments` as an array of strings and `context`, and names only a command of the catalog.",
 		Source:   "feature 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11845,7 +11829,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Absent `notifications` and `context` of a command result count as empty.",
 		Source:   "feature 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12013,7 +11996,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Only hooks of `contributes.hooks` are run, each on the API versions and with the features that know it.",
 		Source:   "S18, feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12025,7 +12007,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "On 0.1 no hook is run but `before_prompt`, `after_response`, `before_tool_call` and `after_tool_call`.",
 		Source:   "feature 16, feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12037,7 +12018,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`session_start` and `session_end` are never run on this wire.",
 		Source:   "S06, feature 9, feature op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12049,7 +12029,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`hook/run` carries the name in `hook`, an object `payload` of that hook's form and `context`.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12061,7 +12040,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Session-operation hooks carry a private `session_leaf` and a snapshot of the session that is fenced by its owner, both opaque to the extension.",
 		Source:   "feature 9, feature op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12073,7 +12051,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An absent `disposition` counts as `continue`, and absent `context` and `notifications` count as empty.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12085,7 +12062,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A hook result that is malformed or holds the member of another hook counts as a failure of that hook.",
 		Source:   "feature 9, feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12097,7 +12073,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_prompt` carries the string `prompt` and `after_response` the string `response`.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12109,7 +12084,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_tool_call` carries `name` and an object `arguments`; `after_tool_call` carries these, a string `output` and a boolean `is_error`.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12121,7 +12095,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 5 s for `before_prompt`.",
 		Source:   "S01",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12133,7 +12106,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 2 s for `after_response`.",
 		Source:   "S01",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12157,7 +12129,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`before_prompt` and `before_tool_call` are run in the order of registration, and the first denial ends the round.",
 		Source:   "feature op 20",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12169,7 +12140,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The context of all extensions that were asked is joined in the order of registration.",
 		Source:   "feature op 20",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12181,7 +12151,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial of `before_prompt` keeps the prompt from the model.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12193,7 +12162,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial of `before_tool_call` keeps the tool from running.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12205,7 +12173,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A denial in the result of `after_response` or `after_tool_call` is ignored.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12217,7 +12184,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A `before_prompt` or `before_tool_call` hook that fails, is malformed or runs out of time counts as no opinion, with a diagnostic.",
 		Source:   "feature op 20",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12229,7 +12195,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`after_response` and `after_tool_call` of several extensions are independent of each other, and a failure of one is a diagnostic.",
 		Source:   "feature op 20",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12241,7 +12206,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`after_response` is run only after a complete, successful response of the assistant, never after a failure, a cancellation, an interruption, a lost frontend, a shutdown or a reached turn limit.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12253,7 +12217,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `kind` of a `provider_retry` payload is `before_generation`, `stream_start`, `interrupted_inference` or `waiting_for_network`.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12265,7 +12228,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`max_attempts` of a `provider_retry` payload is an integer, or null during a sustained wait before sending, and never an invented limit.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12277,7 +12239,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`operation` of a `provider_retry` payload is an explicit null for main sampling, and else `local_compaction`, `native_compaction` or `terminal_gate`, a manual native compaction included.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12301,7 +12262,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`stop` from any extension declines the proposed retry.",
 		Source:   "feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12349,7 +12309,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The wait for retry advice is at most the delay of the planned retry, and a failure leaves the host's plan as it is.",
 		Source:   "feature op 21",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12361,7 +12320,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `before_persistence` payload holds `run_id`, `model`, `protocol`, `stop_reason`, `text_bytes`, `tool_call_count`, `reasoning_part_count` and `media_part_count`, and no text of the conversation.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12373,7 +12331,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "All `before_persistence` hooks of one entry together get 200 ms; what is not there by then is left out.",
 		Source:   "S01, feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12433,7 +12390,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Nothing that `before_persistence` answers keeps an entry from being stored.",
 		Source:   "feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12445,7 +12401,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Metadata is durable, is exported only where `public` is true, and never becomes context of a model provider.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12576,7 +12531,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A `model_turn_start` payload holds `kind` with the hook's name, `run_id` as `run:` and the durable id of the user entry that began the run, a `turn_index` that counts the assistant responses of the run from zero, and `timestamp_ms` of the host's clock.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12588,7 +12542,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_end` adds `assistant_entry` and `tool_result_entries`, the latter in the order of their commits.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12600,7 +12553,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_start` is awaited before the request to the model is prepared.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12612,7 +12564,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Retries, the re-entry after a compaction and auxiliary calls start no further model turn.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12624,7 +12575,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`model_turn_end` is awaited once the assistant entry and every tool result that belongs to it are committed, results of failed tools included.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12636,7 +12586,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Model-turn ends come in the order of the iterations, and a start may stay without an end after a failure or a cancellation.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12648,7 +12597,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An entry in a payload has `id`, `parent`, `timestamp_unix_ms`, `value` and optionally `metadata`, and shows no private metadata of another extension.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12684,7 +12632,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn result that cancels, replaces a compaction, denies, adds context or has another effect is invalid.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12696,7 +12643,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn hook that fails stops the run; entries that are committed stay, and neither the turn nor its end is repeated.",
 		Source:   "feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12744,7 +12690,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The absence of `session_operation` counts as `continue`.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12756,7 +12701,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_before_compact` hooks are awaited in the order of registration within the boundary of the compaction, whose failure or veto leaves the session as it was.",
 		Source:   "feature 9.1, feature op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12780,7 +12724,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`replace_compaction` is not offered, and a result that holds it is refused.",
 		Source:   "feature op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -12852,7 +12795,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` is offered only to a manifest that declares the hook.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12864,7 +12806,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`compaction_strategy` is offered on 0.4 alone and only to a manifest that declares the hook.",
 		Source:   "feature 5, seed: Bounded authoring path",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13107,7 +13048,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`context/collect` is sent only while `contributes.context` is true, with `prompt`, a string or null, and `context`.",
 		Source:   "feature 8.3, feature 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13119,7 +13059,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 5 s for `context/collect`.",
 		Source:   "S01",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13131,7 +13070,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A context contribution without `placement` is placed as `prompt_suffix`.",
 		Source:   "feature 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/promptcontext",
 	},
 	{
@@ -13380,7 +13318,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An absent or empty `lifecycle_events` list subscribes to all six events; another one to exactly those it names.",
 		Source:   "feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -13392,7 +13329,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Lifecycle observations are sent only while `lifecycle_events` is selected and only those that are subscribed.",
 		Source:   "feature 7.1, feature 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -13404,7 +13340,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every lifecycle observation carries `session_id`, and `run_id` and `turn_id` where such exist.",
 		Source:   "feature 10.1, feature op 22",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -13416,7 +13351,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`turn/started` and `turn/settled` carry `session_id`, `run_id` and `turn_id`; `tool/started` and `tool/settled` carry `tool_call_id` and `tool_name` besides.",
 		Source:   "feature 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -13428,7 +13362,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The settled events carry an `outcome` of `completed`, `failed`, `cancelled`, `interrupted`, `frontend_disconnected`, `shutdown` or `limit_reached`, an integer `duration_ms`, and a `reason` that is null or a string of at most 4,096 bytes.",
 		Source:   "feature 10.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -13488,7 +13421,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Every turn that was admitted gets its `turn/settled`, through completion, abort, failure, limit, loss of the stream and shutdown.",
 		Source:   "feature 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -16869,7 +16801,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A `context` holds `workspace`, an `execution_scope` that is null or a string, and the `host` state.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16881,7 +16812,6 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "No context on 0.1 holds `resource_owner`.",
 		Source:   "feature 4.1, feature 16",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16893,7 +16823,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `context` holds `resource_owner` where a session owns the request.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16905,7 +16834,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`resource_owner` is a string `session_id`, a string `extension_instance_id` and an unsigned `process_generation`.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16917,7 +16845,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`resource_owner.session_id` is derived by SHA-256 from the canonical path of the session, stays the same when the session is opened again, and is not `host.session_id`.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -16929,7 +16856,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`extension_instance_id` changes when the host of the extension's processes is rebuilt, `process_generation` with every reload and automatic restart inside one instance.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -16941,7 +16867,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Tool calls of the model and the tool hooks carry an owner, and so do commands, `before_prompt`, `after_response`, `context/collect` and `menu/collect` of a session.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17099,7 +17024,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A reload starts generation N+1 and negotiates it fully while generation N stays ready.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -17123,7 +17047,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A changed command, hook or UI contribution, and a changed tool without `dynamic_tools`, reject the reload with `re-registration required`.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -17147,7 +17070,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A candidate that fails to start or to negotiate is thrown away, and the old process and its resources stay as they are.",
 		Source:   "feature 14.6, feature 6, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -17255,7 +17177,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An explicit shutdown ends the supervision: no restart follows.",
 		Source:   "feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
