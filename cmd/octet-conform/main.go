@@ -8,9 +8,12 @@ import (
 	"syscall"
 
 	"github.com/octet-dev/octet/cmd/octet-conform/conform"
+	"github.com/octet-dev/octet/process/guard"
 )
 
 func main() {
+	guard.Main()
+	guard.Install()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := conform.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()

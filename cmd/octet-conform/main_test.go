@@ -42,8 +42,8 @@ func hang(address string) int {
 	return 0
 }
 
-// start runs this program until a subject that it started hangs.
-func start(t *testing.T, args func(self, address string) []string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer) {
+// start runs this program until a subject that it started hangs, and returns the connection of that as well.
+func start(t *testing.T, args func(self, address string) []string) (cmd *exec.Cmd, stdout, stderr *bytes.Buffer, hung net.Conn) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -75,7 +75,7 @@ func start(t *testing.T, args func(self, address string) []string) (cmd *exec.Cm
 			defer func() { _ = more.Close() }()
 		}
 	}()
-	return cmd, stdout, stderr
+	return cmd, stdout, stderr, c
 }
 
 func hangingExtension(t *testing.T, self, address string) string {
@@ -105,7 +105,7 @@ func TestInterrupted(t *testing.T) {
 	} {
 		for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM} {
 			t.Run(name+" "+sig.String(), func(t *testing.T) {
-				cmd, stdout, stderr := start(t, args)
+				cmd, stdout, stderr, _ := start(t, args)
 				began := time.Now()
 				if err := cmd.Process.Signal(sig); err != nil {
 					t.Fatal(err)
@@ -126,8 +126,34 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
+// Whatever kills the referee, neither its subjects outlive it nor what these have started.
+func TestKilled_leavesNoProcessBehind(t *testing.T) {
+	for name, args := range map[string]func(self, address string) []string{
+		"scenarios": func(self, address string) []string {
+			return []string{"extension", "--timeout-scale", "10", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
+		},
+		"vectors": func(self, address string) []string {
+			return []string{"vectors", "--timeout-scale", "10", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cmd, _, _, hung := start(t, args)
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if err := hung.SetReadDeadline(time.Now().Add(prompt)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := hung.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("a child of a subject is alive although the referee was killed")
+			}
+		})
+	}
+}
+
 func TestGivesUpOnWhatHangs(t *testing.T) {
-	cmd, stdout, stderr := start(t, func(self, address string) []string {
+	cmd, stdout, stderr, _ := start(t, func(self, address string) []string {
 		return []string{"extension", "--timeout-scale", "0.05", hangingExtension(t, self, address)}
 	})
 	_ = cmd.Wait()
