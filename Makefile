@@ -18,6 +18,8 @@ GENERATED := generated sdk-py/octet_extension/_generated sdk-ts/src/_generated s
 # The two of each language that make demo shows; every one that make selftest judges.
 WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(sdk)/examples/word-count-canonical)
 EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))
+# Extensions that use nothing of ours and keep every rule.
+RAW_PEERS   := $(sort $(patsubst %/extension.toml,%,$(wildcard features/rawpeer/*/extension.toml)))
 # Faulty peers on the SDKs of Python and TypeScript; make test judges one in SAMPLE.
 SDK_PEERS   := --peers "$(PY) sdk-py/tests/faulty_peer/peer.py" --peers "node sdk-ts/dist/test/faulty-peer/peer.js"
 SAMPLE      ?= 1
@@ -80,6 +82,7 @@ build-go:
 	@echo "building the commands and the Go examples"
 	@$(GO) build -o $(BIN)/ ./cmd/octet ./cmd/octet-conform ./cmd/octet-gen
 	@$(GO) build -o $(GO_TESTEE) ./sdk-go/testee
+	@$(GO) build -o features/rawpeer/raw-go/bin/ ./features/rawpeer/raw-go
 	@for dir in sdk-go/examples/*/; do $(GO) build -o "$${dir}bin/$$(basename $$dir)" "./$$dir"; done
 
 build-ts: sdk-ts/node_modules/.ready
@@ -133,7 +136,7 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 	$(BIN)/octet-conform vectors -- $(TS_TESTEE)
 
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
-	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES),--example $(dir))
+	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
 
 test-browser: ## Click through the HTML pages in Chromium (needs chromium and chromedriver).
 	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger
@@ -159,8 +162,9 @@ ledger: build ## Judge octet and the three showcases on every API, and write bui
 	@$(BIN)/octet-conform ledger --out build/ledger.md --out build/ledger.html \
 	  $(foreach who,octet go python typescript,$(foreach api,0.1 0.2 0.3 0.4,--report $(who)=$(LEDGER)/$(who)-$(api).json))
 
-selftest-repeat: build ## The same, with every example judged twenty times.
-	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat 20 $(foreach dir,$(EXAMPLES),--example $(dir))
+REPEAT ?= 50
+selftest-repeat: build ## The same, with every example judged REPEAT times (default 50).
+	$(RUN_ENV) $(BIN)/octet-conform selftest --repeat $(REPEAT) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
 
 FAULTS ?= 2000
 SEED   ?= 0
@@ -182,4 +186,4 @@ cross: ## Check that macOS and Windows build.
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
 clean: ## Remove everything that is built or downloaded into the tree.
-	rm -rf $(BIN) build $(VENV) sdk-ts/node_modules sdk-ts/dist sdk-go/examples/*/bin
+	rm -rf $(BIN) build $(VENV) sdk-ts/node_modules sdk-ts/dist sdk-go/examples/*/bin features/rawpeer/*/bin
