@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/octet-dev/octet/features/infile"
 )
 
 // Placeholders of the talk of an adapter, besides those of a call.
@@ -102,17 +102,9 @@ const maxAdapterBytes = 64 << 10
 
 // LoadAdapter reads an adapter file. Every fault is an AdapterProblem in the joined error.
 func LoadAdapter(path string) (*Adapter, error) {
-	f, err := os.Open(path)
+	text, err := infile.Read(path, "an adapter", maxAdapterBytes)
 	if err != nil {
 		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxAdapterBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxAdapterBytes {
-		return nil, AdapterProblem{Path: path, Detail: fmt.Sprintf("the file is over %d bytes; it is one table of short texts", maxAdapterBytes)}
 	}
 	return ParseAdapter(path, text)
 }

@@ -42,7 +42,7 @@ func TestLoadAdapter_tooLarge(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Repeat([]byte("# more\n"), 20000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := hostreferee.LoadAdapter(path); err == nil || !strings.Contains(err.Error(), "the file is over 65536 bytes") {
+	if _, err := hostreferee.LoadAdapter(path); err == nil || !strings.Contains(err.Error(), "has more than 65536 bytes") {
 		t.Error(err)
 	}
 }
