@@ -85,6 +85,9 @@ func TestScenarios_areProven(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range all {
+		if len(s.Steps) != 2 || len(s.Rules) == 0 || len(s.APIs) == 0 {
+			t.Errorf("%s has %d steps, %d rules and %d versions", s.Key(), len(s.Steps), len(s.Rules), len(s.APIs))
+		}
 		for _, id := range s.Rules {
 			if r, found := rulebook.Find(id); !found || r.Role != "manifest" || !rulebook.Judged(r) {
 				t.Errorf("%s names %s, which is no rule of manifests that a run judges", s.Key(), id)

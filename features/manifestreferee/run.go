@@ -1,16 +1,12 @@
 package manifestreferee
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
-
-	"github.com/cucumber/godog"
+	"strings"
 
 	"github.com/octet-dev/octet/features"
-	"github.com/octet-dev/octet/features/referee"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
@@ -29,33 +25,15 @@ func (r *Reading) Plan(chosen func(features.Scenario) bool) ([]features.Scenario
 // Run judges what was read by the chosen scenarios; nil chooses all of the API version. It starts nothing.
 func (r *Reading) Run(chosen func(features.Scenario) bool) ([]verdict.Scenario, error) {
 	plan, err := r.Plan(chosen)
-	if err != nil || len(plan) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	run := &run{reading: r, planned: map[string]features.Scenario{}, results: map[string]verdict.Scenario{}}
+	var out []verdict.Scenario
 	for _, s := range plan {
-		run.planned[s.Key()] = s
-	}
-	suite := godog.TestSuite{
-		Name:                "octet manifests",
-		ScenarioInitializer: run.scenario,
-		Options: &godog.Options{
-			Format: referee.FormatName, Output: io.Discard, NoColors: true, Strict: true,
-			FS: features.ManifestFiles(), Paths: []string{features.ManifestFolder}, Concurrency: 1,
-		},
-	}
-	suite.Run()
-	out := make([]verdict.Scenario, 0, len(plan))
-	for _, s := range plan {
-		out = append(out, run.results[s.Key()])
+		w := &world{reading: r, rules: s.Rules}
+		out = append(out, w.judge(s))
 	}
 	return out, nil
-}
-
-type run struct {
-	reading *Reading
-	planned map[string]features.Scenario
-	results map[string]verdict.Scenario
 }
 
 // The ends of a scenario that are no pass.
@@ -65,46 +43,54 @@ var (
 	errInapplicable = errors.New("the rule is not judged here")
 )
 
-func (r *run) scenario(sc *godog.ScenarioContext) {
-	w := &world{reading: r.reading}
-	sc.Step(`^a host reads the manifest$`, w.reads)
-	sc.Step(`^nothing breaks the rule about .+$`, w.keeps)
-	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
-		s, planned := r.planned[features.Of(p).Key()]
-		if !planned {
-			return ctx, godog.ErrSkip
-		}
-		w.rules = s.Rules
-		return ctx, nil
-	})
-	sc.After(func(ctx context.Context, p *godog.Scenario, err error) (context.Context, error) {
-		s, planned := r.planned[features.Of(p).Key()]
-		if !planned {
-			return ctx, nil
-		}
-		result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: w.found}
-		switch {
-		case err == nil:
-		case errors.Is(err, errInapplicable):
-			result.Class, result.Reason = verdict.NotApplicable, w.reason
-		case errors.Is(err, errUnread):
-			result.Class, result.Reason, result.Unrun = verdict.Fail, w.reason, true
-		case errors.Is(err, errBroken):
-			result.Class, result.Reason = verdict.Fail, w.found[0].Message
-		default:
-			result.Class, result.Reason = verdict.Errored, err.Error()
-		}
-		r.results[s.Key()] = result
-		return ctx, nil
-	})
-}
-
 // world is one scenario.
 type world struct {
 	reading *Reading
 	rules   []string
 	found   []verdict.Finding
 	reason  string
+}
+
+// judge plays a scenario and turns its end into a verdict.
+func (w *world) judge(s features.Scenario) verdict.Scenario {
+	err := w.play(s.Steps)
+	result := verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Pass, Findings: w.found}
+	switch {
+	case err == nil:
+	case errors.Is(err, errInapplicable):
+		result.Class, result.Reason = verdict.NotApplicable, w.reason
+	case errors.Is(err, errUnread):
+		result.Class, result.Reason, result.Unrun = verdict.Fail, w.reason, true
+	case errors.Is(err, errBroken):
+		result.Class, result.Reason = verdict.Fail, w.found[0].Message
+	default:
+		result.Class, result.Reason = verdict.Errored, err.Error()
+	}
+	return result
+}
+
+// The steps. There are no more, and nothing to wait for, so that no runner is needed.
+const (
+	stepReads = "a host reads the manifest"
+	stepKeeps = "nothing breaks the rule about "
+)
+
+func (w *world) play(steps []string) error {
+	for _, step := range steps {
+		var err error
+		switch {
+		case step == stepReads:
+			err = w.reads()
+		case strings.HasPrefix(step, stepKeeps):
+			err = w.keeps()
+		default:
+			err = fmt.Errorf("the step %q means nothing", step)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reads ends a scenario whose rules the reading says nothing about.
