@@ -41,6 +41,12 @@ func (h *host) petition(m map[string]json.RawMessage) error {
 	case (q.id == "") != (row != nil && row.Notification) && row != nil && h.quirk.does != takesAnyKind:
 		return &failure{text: q.method + " is of another kind", broken: true}
 	case q.id == "":
+		if q.method == cw.MethodProvidersComplete {
+			h.granted.batches++
+		}
+		if h.granted.batches > 1 && h.quirk.does == endsAtSecondBatch {
+			return &failure{text: "the batch has ended before", broken: true}
+		}
 		return nil
 	case row == nil && h.quirk.does == endsAtUnknown:
 		return &failure{text: "a request for " + q.method, broken: true}

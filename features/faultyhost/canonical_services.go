@@ -19,6 +19,10 @@ type granted struct {
 	topics    map[string][]cw.BusFieldSpec
 	interests map[string]bool
 	providers map[string]int // models by provider
+	batches   int            // ends of them
+
+	active, left, sulks bool     // kept by quirks
+	held                [][]byte // answers that a quirk holds
 }
 
 // Answers to what a host does not grant.

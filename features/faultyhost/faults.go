@@ -62,7 +62,7 @@ const (
 
 // Faults returns the table, in the order of the rules they break.
 func Faults() []Fault {
-	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, answering, slices.Concat(talks...))
+	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, busFaults, serviceFaults, answering, slices.Concat(talks...))
 }
 
 // Find returns a fault by name and version.

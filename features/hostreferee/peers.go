@@ -196,6 +196,13 @@ func (p *peers) await(limit time.Duration, is func(all []*peer) bool) bool {
 	return true
 }
 
+// forget drops the peers so far.
+func (p *peers) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all, p.marked = nil, false
+}
+
 // list returns the peers as they are now; one that is not gone goes on behind it.
 func (p *peers) list() []peer {
 	p.mu.Lock()

@@ -50,6 +50,7 @@ type player struct {
 	answers map[string]json.RawMessage // answers of the host, by id as spelled
 	binding string                     // of the newest notice
 	ended   bool                       // the input
+	idle    bool                       // what the script is about is not offered
 	line    []byte                     // written and not ended
 }
 
@@ -78,10 +79,13 @@ const endOfInput = "end of input"
 func (p *player) play() int {
 	for _, m := range p.script.Moves {
 		p.next++
-		for m.On != "" && p.came[m.On] == 0 {
+		for !p.idle && m.On != "" && p.came[m.On] == 0 {
 			if code, over := p.read(); over {
 				return code
 			}
+		}
+		if p.idle {
+			break
 		}
 		p.came[m.On]--
 		p.say(m.Says)
@@ -187,6 +191,8 @@ func (p *player) request(method string, params json.RawMessage) (code int, over 
 		}
 	case dialect.Initialize:
 		p.offer = params
+		service := p.script.service()
+		p.idle = service != "" && !slices.Contains(p.offered(), service)
 		if !waited {
 			p.say([]string{"«initialized»"})
 		}
@@ -212,7 +218,7 @@ func (p *player) request(method string, params json.RawMessage) (code int, over 
 
 // claims reports whether a move that is not made yet waits for a method, or says something about it.
 func (p *player) claims(method string) bool {
-	return slices.ContainsFunc(p.script.Moves[max(p.next-1, 0):], func(m move) bool {
+	return !p.idle && slices.ContainsFunc(p.script.Moves[max(p.next-1, 0):], func(m move) bool {
 		return m.On == method || slices.ContainsFunc(m.Says, func(text string) bool {
 			return method == dialect.ToolCall && (strings.Contains(text, "«answer»") || strings.Contains(text, method))
 		})
@@ -224,7 +230,11 @@ func (p *player) say(frames []string) {
 	var all []byte
 	for _, text := range frames {
 		payload, torn := strings.CutSuffix(text, "↩")
+		payload, later := strings.CutPrefix(payload, spelledLater)
 		frame := p.expand(payload)
+		if later && dialect.Spellable(string(frame)) {
+			frame = dialect.Encode(json.RawMessage(frame))
+		}
 		all = append(all, frame...)
 		if torn {
 			continue
@@ -256,8 +266,9 @@ var playerMacro = regexp.MustCompile(`«([^»]*)»`)
 //	«text»               what the newest call has said
 //	«binding»            the newest binding of the bus, as a string
 //	«of ID /POINTER»     a member of the host's answer to a request of the player
+//	«model a 9»          the definition of a model with its id and window, «models 9» of nine models
 //	«hex ED A0»          these bytes
-//	«repeat 9 ab»        the text nine times
+//	«repeat 9 ab»        the text nine times, %d counting from 0; «list 9 ab» with commas
 //	«nest 33»            that many arrays inside each other
 //	«fill 1024»          as many x as make the frame that many bytes long
 func (p *player) expand(text string) []byte {
@@ -293,10 +304,12 @@ func (p *player) macro(word, rest string) string {
 	case "of":
 		id, pointer, _ := strings.Cut(rest, " ")
 		return string(pointed(p.answers[id], pointer))
+	case "model", "models":
+		return providerModels(word, rest)
 	case "hex":
 		b, _ := hex.DecodeString(strings.ReplaceAll(rest, " ", ""))
 		return string(b)
-	case "repeat", "nest":
+	case "repeat", "list", "nest":
 		count, text, _ := strings.Cut(rest, " ")
 		n, _ := strconv.Atoi(count)
 		if word == "nest" {
@@ -306,9 +319,34 @@ func (p *player) macro(word, rest string) string {
 		for i := range parts {
 			parts[i] = strings.ReplaceAll(text, "%d", strconv.Itoa(i))
 		}
+		if word == "list" {
+			return strings.Join(parts, ",")
+		}
 		return strings.Join(parts, "")
 	}
 	return fmt.Sprintf("«%s %s»", word, rest)
+}
+
+// providerModels are the definition of a model with an id, and a context window that may be given behind it; or of so
+// many models.
+func providerModels(word, rest string) string {
+	id, window, given := strings.Cut(rest, " ")
+	if !given {
+		window = "8192"
+	}
+	one := func(id string) string {
+		return fmt.Sprintf(`{"api_name":"m","capabilities":{"parallel_tool_calls":false,"reasoning":false,"structured_output":true,"tools":true},`+
+			`"context_window":%s,"id":%q,"max_output_tokens":1024,"protocol":%q}`, window, id, cw.ProviderModelProtocolOpenaiChat)
+	}
+	if word == "model" {
+		return one(id)
+	}
+	n, _ := strconv.Atoi(id)
+	list := make([]string, n)
+	for i := range list {
+		list[i] = one(fmt.Sprintf("m-%d", i))
+	}
+	return strings.Join(list, ",")
 }
 
 // pointed is the member of a value at a JSON pointer of plain names; empty where there is none.
@@ -343,6 +381,13 @@ func (p *player) said() dialect.Object {
 		return dialect.Object{"is_error": false, "content": text}
 	}
 	return result
+}
+
+// offered are the optional capabilities.
+func (p *player) offered() []string {
+	var names []string
+	_ = json.Unmarshal(pointed(p.offer, "/contract/optional_capabilities"), &names)
+	return names
 }
 
 // selection is the result of initialize.

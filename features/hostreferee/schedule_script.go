@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/octet-dev/octet/features/schedule"
+	cw "github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 // plot is what a player does, move by move. What the moves do not wait for is answered as a sound extension
@@ -23,6 +26,29 @@ type plot struct {
 	Seed  int64         `json:"seed,omitempty"`
 	Name  string        `json:"name,omitempty"`
 	Moves []move        `json:"moves"`
+
+	asked []string // ids that nothing has waited for yet
+}
+
+// spelledLater begins a frame that is put into its canonical spelling once nothing stands between guillemets.
+const spelledLater = "≈"
+
+// ask adds requests to a move: an id, a method and params. In several of them %d counts from 0.
+func (s *plot) ask(m *move, text string, times int) error {
+	for i := range times {
+		one := text
+		if times > 1 {
+			one = strings.ReplaceAll(text, "%d", strconv.Itoa(i))
+		}
+		id, rest, _ := strings.Cut(one, " ")
+		method, params, found := strings.Cut(rest, " ")
+		if !found {
+			return fmt.Errorf("%q has no id, method and params", text)
+		}
+		m.Says = append(m.Says, fmt.Sprintf(`%s{"id":%q,"jsonrpc":"2.0","method":%q,"params":%s}`, spelledLater, id, method, params))
+		s.asked = append(s.asked, id)
+	}
+	return nil
 }
 
 // move waits, writes in one go, and does one thing behind it. Each part is optional.
@@ -45,8 +71,8 @@ const (
 	actShout       = "shout" // and how many bytes, on standard error
 )
 
-// parsePlot reads moves as features write them: lines that begin with select, contribute, on or say, and acts.
-// Frames behind each other are written together.
+// parsePlot reads moves as features write them: lines that begin with select, contribute, on, say, ask or asks,
+// wait for the answers to all that was asked, then, and acts. Frames behind each other are written together.
 func parsePlot(text string) (plot, error) {
 	var s plot
 	fresh := true
@@ -77,6 +103,24 @@ func parsePlot(text string) (plot, error) {
 			}
 			m := last()
 			m.Says = append(m.Says, rest)
+		case word == "ask":
+			if err := s.ask(last(), rest, 1); err != nil {
+				return s, err
+			}
+		case word == "asks":
+			count, ask, _ := strings.Cut(rest, " ")
+			n, err := strconv.Atoi(count)
+			if err == nil {
+				err = s.ask(last(), ask, n)
+			}
+			if err != nil {
+				return s, err
+			}
+		case word == "wait":
+			for _, id := range s.asked {
+				s.Moves = append(s.Moves, move{On: fmt.Sprintf("answer %q", id)})
+			}
+			s.asked, fresh = nil, true
 		case word == "then":
 			fresh = true
 		case line == actCloseOutput, line == actCloseInput, line == actStall, (word == actExit || word == actShout) && isNumber(rest):
@@ -92,6 +136,17 @@ func parsePlot(text string) (plot, error) {
 func isNumber(text string) bool {
 	_, err := strconv.Atoi(text)
 	return err == nil
+}
+
+// service is the capability that the script is about: the first optional one that it selects. Where it is not offered
+// the script says nothing.
+func (s plot) service() string {
+	for _, name := range s.Selects {
+		if slices.ContainsFunc(cw.Capabilities, func(c wirejson.Capability) bool { return c.Name == name && c.Offer == "optional" }) {
+			return name
+		}
+	}
+	return ""
 }
 
 // save writes a script for the player.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -35,7 +36,12 @@ func schedulePhrases() []phrase {
 		{`an extension with the script`, (*world).scripted},
 		{`an extension under the schedule "([^"]+)"`, (*world).scheduled},
 		{`the extension is answered`, (*world).answersAre},
-		{`the host sent "([^"]+)" with`, (*world).sentWith},
+		{`the host sent "([^"]+)"(?: for the (\d)(?:st|nd|rd|th) time)? with`, (*world).sentWith},
+		{`the host answered "([^"]+)" in front of "([^"]+)"`, (*world).answeredInFrontOf},
+		{`a lease stands in answers that are ready alone`, (*world).leasesAreReady},
+		{`the sessions that were made are new ones`, (*world).sessionsAreNew},
+		{`the host serves the extension in a session`, (*world).servesInSession},
+		{`the host calls the tool "([^"]+)" in a session`, (*world).callsInSession},
 		{`the extension has the arguments of its manifest`, (*world).startedAsWritten},
 	}
 }
@@ -122,6 +128,9 @@ func (w *world) answersAre(_ context.Context, t *godog.Table) error {
 	said, methods := w.hostAnswers(), w.extensionMethods()
 	var o outcome
 	for i, cells := range cellsOf(t) {
+		if !strings.HasPrefix(cells["request"], `"`) && !isNumber(cells["request"]) {
+			cells["request"] = strconv.Quote(cells["request"])
+		}
 		a := askRow{row: i + 1, id: cells["request"], method: methods[cells["request"]], want: cells["answer"], rule: cells["rule"]}
 		if a.method == "" && a.want != wantNothing {
 			return failed("request %s: the extension did not come to ask it", a.id)

@@ -110,6 +110,9 @@ func (w *world) write(m *member) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return errored("%v", err)
 	}
+	if w.script != nil {
+		return errorOf(os.WriteFile(filepath.Join(dir, manifest.FileName()), []byte(w.manifest()), 0o600))
+	}
 	part := filepath.Join(dir, partFile)
 	if err := m.part.Save(part); err != nil {
 		return errored("%v", err)

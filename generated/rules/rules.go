@@ -5308,7 +5308,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a valid request that it fails to carry out with internal_error.",
 		Source:   "canonical 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -6165,7 +6164,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a request of a selected method whose params break their model with an error, and the stream lives.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7086,7 +7084,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges a record in this order: it is an object, it has no unlisted member, then member by member in table order presence, null, type with the elements included, item count, byte length, enumeration.",
 		Source:   "canonical 5.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7120,7 +7117,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host calls too many items or bytes resource_exhausted, a deferred variant capability_mismatch, a bad id invalid_request, and every other violation of a model invalid_params.",
 		Source:   "canonical 5.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7155,7 +7151,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host counts byte bounds in UTF-8 bytes of the decoded string.",
 		Source:   "canonical 2.8, 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7167,7 +7162,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes an integer of a model from 0 to 9007199254740991, and a signed one from -9007199254740991.",
 		Source:   "canonical 2.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -7445,7 +7439,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host serves session requests for its active session.",
 		Source:   "canonical 10.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -7457,7 +7450,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/create and session/fork make a durable session and do not switch to it.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -7493,7 +7485,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a session request with the session_id of the session concerned, of at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.7, 10.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -7541,7 +7532,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a session request without a bound driver with capability_mismatch and one whose operation failed with internal_error.",
 		Source:   "canonical op 26",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -7749,7 +7739,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/register declares a provider with its whole set of models in one step.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7761,7 +7750,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/update replaces an owned provider and its whole set of models in one step.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7773,7 +7761,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "providers/unregister removes an owned provider with its models.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7785,7 +7772,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused catalog request leaves the registry as it was.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7821,7 +7807,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host holds at most 32 providers and 256 models of all extensions together and answers a registration beyond that with resource_exhausted.",
 		Source:   "canonical 3, 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7833,7 +7818,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an empty provider or model id, one with a slash and a repeated model id with invalid_params.",
 		Source:   "canonical op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7845,7 +7829,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers the registration of a provider id that exists with invalid_params.",
 		Source:   "canonical op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7857,7 +7840,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an update or removal of another owner's provider with capability_mismatch and of an unknown one with invalid_params.",
 		Source:   "canonical 6; canonical op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7869,7 +7851,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a context_window or max_output_tokens of 0 with invalid_params.",
 		Source:   "canonical op 20",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7881,7 +7862,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a catalog request with revision, provider_ids and model_ids, at most 32 and 256 of them.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7893,7 +7873,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The provider_ids and model_ids of a catalog result ascend, and a model id reads provider, slash, model.",
 		Source:   "canonical 5.11; canonical op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7905,7 +7884,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes providers/complete for the end of the first batch, an empty one included, takes a repeated one for nothing new, and forbids nothing behind it.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7917,7 +7895,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host finds an unlisted member such as credential in an auth requirement and answers it with invalid_params.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7961,7 +7938,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an action that does not belong to the method with invalid_params.",
 		Source:   "canonical op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7973,7 +7949,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an authorization with a status of ready, pending, denied, unavailable or revoked.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7985,7 +7960,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends a lease only with the status ready.",
 		Source:   "canonical op 18",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -7997,7 +7971,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A lease is opaque, issued by the host's policy, of at most 256 UTF-8 bytes, and no secret.",
 		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -8021,7 +7994,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an authorization for a provider that the process does not own with capability_mismatch.",
 		Source:   "canonical 5.11, 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -8275,7 +8247,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a theme/select with another namespace than the caller's with capability_mismatch.",
 		Source:   "canonical 5.12; canonical op 24",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -8287,7 +8258,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an unknown theme and an unknown role with invalid_params.",
 		Source:   "canonical 5.12; canonical op 25",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -8323,7 +8293,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a valid theme/select with the status selected, denied or unavailable, not with an error.",
 		Source:   "canonical 5.12; canonical op 25",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -8335,7 +8304,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts a theme_id into the result only beside selected, and it is the one the host resolved.",
 		Source:   "canonical 5.12; canonical op 25",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -8484,7 +8452,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The publisher of an event is the extension's manifest name, and a name that is no bus identifier fails the attachment and ends the stream.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8496,7 +8463,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A binding_id is opaque, issued by the host for one incarnation of the bus, and stands in every ack, result and event.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8508,7 +8474,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "binding_revision starts at 1 and grows by one with each reset.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8520,7 +8485,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host attaches a process that selected event_bus behind the installed contract and before it reads another byte of it, and queues the first binding notice then.",
 		Source:   "canonical 7.1, 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8532,7 +8496,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the stream of a process that selected event_bus without bus/lifecycle.",
 		Source:   "canonical 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8556,7 +8519,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A bus identifier has 1 to 64 bytes, starts with a lower-case letter or a digit and goes on with those, underscores and hyphens.",
 		Source:   "canonical 7.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8568,7 +8530,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A topic is bus, an owner and a name, three segments joined by dots, of at most 96 bytes, and matches exactly: no pattern and no single peer can be addressed.",
 		Source:   "canonical 7.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8592,7 +8553,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a binding_id that is missing, no string, empty or over 256 bytes with invalid_params.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8604,7 +8564,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a binding_id that is not the current one with capability_mismatch and never replays the request under the new one.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8616,7 +8575,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges process and binding of a bus request before its params model, and that before the checks of the method.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8628,7 +8586,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a malformed topic with invalid_params, an over-long one with resource_exhausted.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8640,7 +8597,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/declare of another owner's topic with capability_mismatch, of an existing topic with invalid_params, and beyond 128 topics with resource_exhausted, in this order.",
 		Source:   "canonical 3, 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8652,7 +8608,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a declared field name that, in lower case and without all but ASCII letters and digits, contains a forbidden word with invalid_params.",
 		Source:   "canonical 7.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8664,7 +8619,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers more than 24 fields, more than 32 alternatives and an over-long alternative with resource_exhausted, and every other fault of a field with invalid_params.",
 		Source:   "canonical 5.13, 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8676,7 +8630,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host holds the strings of payloads and alternatives against min(max_bytes, 1024) bytes first and then against the screening: control characters, path starts, key stems, phone numbers, an at sign, PEM headers, bearer.",
 		Source:   "canonical 7.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8688,7 +8641,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers an over-long bus string with resource_exhausted and one that the screening catches with invalid_params.",
 		Source:   "canonical 7.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8700,7 +8652,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "An accepted bus/declare raises the bus-wide topic_revision by one, gives the topic that revision and sends topic_available to every peer with interest, the declarer included.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8712,7 +8663,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/subscribe of a process that did not select bus/event with capability_mismatch, and a 17th interest of a process with resource_exhausted.",
 		Source:   "canonical 3, 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8724,7 +8674,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/subscribe of a declared topic is answered active with the topic's revision and its publisher's instance and generation.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8736,7 +8685,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/subscribe of an undeclared topic is answered pending with the bus-wide revision, 0 if nothing was ever declared.",
 		Source:   "canonical 7.5; canonical op 30",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8748,7 +8696,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A repeated bus/subscribe is harmless.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8760,7 +8707,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/unsubscribe removes interest and subscription, voids queued events of it and is always answered with an ack.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8772,7 +8718,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers bus/publish of an undeclared topic with invalid_params and of another process's topic with capability_mismatch.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8784,7 +8729,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a payload that is no object, has an unknown key, a wrong JSON type, null, a value outside the enumeration or the range, or lacks a required field with invalid_params, and more than 24 keys with resource_exhausted.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8796,7 +8740,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused bus request harms neither the connection nor the bus.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8820,7 +8763,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publisher's sequence starts at 1, counts over all its topics, grows by one for each admitted publication, is not rewound by a reset and starts anew with a new generation.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8832,7 +8774,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A refused publication consumes no sequence.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8856,7 +8797,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "published_at_ms is the host's clock in Unix milliseconds.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8868,7 +8808,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publication without subscribers succeeds and consumes a sequence.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8880,7 +8819,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publisher that subscribed to its own topic receives its events.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8892,7 +8830,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a publication whose event frame would pass 8192 bytes, LF not counted, with resource_exhausted.",
 		Source:   "canonical 3, 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8952,7 +8889,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host neither repeats, replays nor stores publications.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -8964,7 +8900,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A subscribe ack is queued before the first event it enables.",
 		Source:   "canonical 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
