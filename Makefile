@@ -141,23 +141,22 @@ selftest: build ## Prove the referee: every faulty peer is caught, no example is
 test-browser: ## Click through the HTML pages in Chromium (needs chromium and chromedriver).
 	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger
 
-# A showcase lies in a directory of its own name, with a command that is found from there.
+# The showcases of Go and Python are laid where their name and their command fit.
 LEDGER := build/ledger
 ledger: build ## Judge octet and the three showcases on every API, and write build/ledger.md and build/ledger.html.
 	@rm -rf $(LEDGER); mkdir -p $(LEDGER); $(GO) build -o $(LEDGER)/showcase ./sdk-go/showcase
-	@lay() { \
+	@judge() { \
+	  who="$$1-$$2"; shift 2; echo "$$who"; \
+	  $(RUN_ENV) $(BIN)/octet-conform "$$@" --report-json "$(LEDGER)/$$who.json" > "$(LEDGER)/$$who.txt" || test "$$?" = 1; \
+	  tail -1 "$(LEDGER)/$$who.txt"; }; \
+	lay() { \
 	  dir="$(LEDGER)/$$1-$$2/showcase"; mkdir -p "$$dir"; cp sdk-ts/showcase/manifests/$$2/showcase/conform.toml "$$dir/"; \
-	  sed "s|^command = .*|command = \"$$4\"\nargs = [$$5]|" "$$3" > "$$dir/extension.toml"; \
-	  echo "$$1 on API $$2"; \
-	  $(RUN_ENV) $(BIN)/octet-conform extension --report-json "$(LEDGER)/$$1-$$2.json" "$$dir" > "$(LEDGER)/$$1-$$2.txt" || test "$$?" = 1; \
-	  tail -1 "$(LEDGER)/$$1-$$2.txt"; }; \
+	  sed "s|^command = .*|$$4|" "$$3" > "$$dir/extension.toml"; judge "$$1" "$$2" extension "$$dir"; }; \
 	for api in 0.1 0.2 0.3 0.4; do \
-	  echo "octet on API $$api"; \
-	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/octet-conform host --adapter octet --api "$$api" --report-json "$(LEDGER)/octet-$$api.json" > "$(LEDGER)/octet-$$api.txt" || test "$$?" = 1; \
-	  tail -1 "$(LEDGER)/octet-$$api.txt"; \
-	  lay go "$$api" "sdk-go/showcase/api-$$api/showcase/extension.toml" "$(CURDIR)/$(LEDGER)/showcase" ""; \
-	  lay python "$$api" "sdk-py/showcase/api-$$api/extension.toml" "$(CURDIR)/$(PY)" "\"$(CURDIR)/sdk-py/showcase/showcase.py\""; \
-	  lay typescript "$$api" "sdk-ts/showcase/manifests/$$api/showcase/extension.toml" node "\"$(CURDIR)/sdk-ts/dist/showcase/main.js\""; \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" judge octet "$$api" host --adapter octet --api "$$api"; \
+	  lay go "$$api" "sdk-go/showcase/api-$$api/showcase/extension.toml" "command = \"$(CURDIR)/$(LEDGER)/showcase\""; \
+	  lay python "$$api" "sdk-py/showcase/api-$$api/extension.toml" "command = \"$(CURDIR)/$(PY)\"\nargs = [\"-c\", \"import sys; sys.path.insert(0, '$(CURDIR)/sdk-py/showcase'); from showcase import build; build('$$api').run()\"]"; \
+	  judge typescript "$$api" extension "sdk-ts/showcase/manifests/$$api/showcase"; \
 	done
 	@$(BIN)/octet-conform ledger --out build/ledger.md --out build/ledger.html \
 	  $(foreach who,octet go python typescript,$(foreach api,0.1 0.2 0.3 0.4,--report $(who)=$(LEDGER)/$(who)-$(api).json))
