@@ -19450,7 +19450,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A brokered variable is copied only when it is declared, set and not empty.",
 		Source:   "manifest 2.5",
-		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
+		NoPeer:   "whether there is such a variable is a matter of the machine, and what a host stores and logs shows inside it alone",
 		ProvenBy: "runtime/manifest/launch",
 	},
 	{
@@ -19462,7 +19462,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The value of a brokered variable is neither logged nor put into initialize.",
 		Source:   "manifest 2.5",
-		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about the environment and the process",
+		NoPeer:   "whether there is such a variable is a matter of the machine, and what a host stores and logs shows inside it alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19676,7 +19676,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A request of the host ends after 30 s unless a shorter deadline belongs to it.",
 		Source:   "manifest 9.2",
-		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
+		NoPeer:   "its deadlines take up to half a minute of real time",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19688,7 +19688,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A cancelled request that is not answered within 2 s ends the generation.",
 		Source:   "manifest 9.2",
-		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
+		NoPeer:   "its deadlines take up to half a minute of real time",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -19724,7 +19724,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each hook has the deadline of its wire, a confirmation's answer is delivered within 2 s, and a lifecycle notification within 250 ms.",
 		Source:   "manifest 9.2; S01",
-		NoPeer:   "the deadlines are judged on the wire that the extension speaks, and take up to half a minute of real time each",
+		NoPeer:   "its deadlines take up to half a minute of real time",
 		ProvenBy: "host",
 	},
 	{
