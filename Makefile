@@ -14,7 +14,8 @@ BIN     := bin
 # The Python and TypeScript examples start through `env python3` and `env node`; this is the Python that has the SDK.
 RUN_ENV := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 
-GENERATED := generated sdk-py/octet_extension/_generated sdk-ts/src/_generated spec/reference
+GENERATED := generated sdk-py/octet_extension/_generated sdk-py/oup/octet_oup/_generated sdk-ts/src/_generated \
+             sdk-ts/oup/src/_generated spec/reference
 # The two of each language that make demo shows; every one that make selftest judges.
 WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(sdk)/examples/word-count-canonical)
 EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))

@@ -48,7 +48,7 @@ OLD and NEW are folders that hold wires.json or spec/wires.json, or the word "em
 program was built with. Every change is judged twice for each role: a peer made from NEW reads what one made
 from OLD writes, and writes what that one reads.
 
-  --role R       diff: only this role, extension or host
+  --role R       diff: only this role: extension, host, client or server
   --direction D  diff: only what that role does, read or write
   --frozen       diff: any change of an API version that OLD has already is breaking
   --format F     diff: text (default) or json, as gen/diff/diff.schema.json describes

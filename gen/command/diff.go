@@ -32,7 +32,7 @@ func (c *command) diff(args []string) int {
 		flag, value string
 		legal       []string
 	}{
-		{"role", c.role, []string{"", string(diff.Extension), string(diff.Host)}},
+		{"role", c.role, []string{"", string(diff.Extension), string(diff.Host), string(diff.Client), string(diff.Server)}},
 		{"direction", c.direction, []string{"", string(diff.Read), string(diff.Write)}},
 		{"format", c.format, []string{formatText, formatJSON}},
 	} {

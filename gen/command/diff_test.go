@@ -77,7 +77,7 @@ func TestDiff_refusesWrongCommandLines(t *testing.T) {
 		{[]string{"diff"}, `octet-gen: diff needs two specs; write octet-gen diff OLD NEW; see octet-gen --help`},
 		{[]string{"diff", root}, `octet-gen: diff needs two specs; write octet-gen diff OLD NEW; see octet-gen --help`},
 		{[]string{"diff", root, root, root}, `octet-gen: unexpected argument "` + root + `"; options start with --; see octet-gen --help`},
-		{[]string{"diff", root, root, "--role", "server"}, `octet-gen: --role is "server"; use extension or host; see octet-gen --help`},
+		{[]string{"diff", root, root, "--role", "guest"}, `octet-gen: --role is "guest"; use extension or host or client or server; see octet-gen --help`},
 		{[]string{"diff", root, root, "--direction", "up"}, `octet-gen: --direction is "up"; use read or write; see octet-gen --help`},
 		{[]string{"diff", root, root, "--format", "xml"}, `octet-gen: --format is "xml"; use text or json; see octet-gen --help`},
 		{[]string{"diff", root, root, "--wire", "none"}, `octet-gen: unknown wire "none"; want one of dock-wire; see octet-gen --help`},

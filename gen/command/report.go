@@ -227,10 +227,10 @@ func proof(c *diff.Change, roles []string) string {
 
 // other names the role on the other side.
 func other(role string) string {
-	if role == string(diff.Host) {
-		return string(diff.Extension)
-	}
-	return string(diff.Host)
+	return map[string]string{
+		string(diff.Host): string(diff.Extension), string(diff.Extension): string(diff.Host),
+		string(diff.Client): string(diff.Server), string(diff.Server): string(diff.Client),
+	}[role]
 }
 
 // abridged shortens what is repeated, which is what long witnesses are made of.

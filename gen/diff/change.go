@@ -31,6 +31,8 @@ type Role string
 const (
 	Extension Role = "extension"
 	Host      Role = "host"
+	Client    Role = "client"
+	Server    Role = "server"
 )
 
 // Direction says what the changed peer does with the message.
@@ -145,4 +147,8 @@ const (
 	KindHook       = "hook"         // a row of the hook table
 	KindHookRule   = "hook_rule"    // its order, merge, failure, denial or time
 	KindTable      = "table"        // a fixed table
+	KindTransport  = "transport"    // where a method is spoken
+	KindDurable    = "durable"      // whether a message or an effect is kept
+	KindLane       = "lane"         // which clients a notification is for
+	KindSets       = "sets"         // which default sets hold a feature
 )

@@ -2,7 +2,6 @@ package diff
 
 import (
 	"slices"
-	"strconv"
 
 	"github.com/octet-dev/octet/gen/model"
 )
@@ -126,13 +125,21 @@ func (c *comparison) judge(r row, p party, d way, verdict Verdict, note string, 
 		witness.Writer = d.writer()
 	}
 	c.ledger.add(entry{
-		key:     entryKey{c.new.wire.Name, c.new.version, r.place, r.kind, r.reason, role, d.direction()},
+		key:     entryKey{c.new.wire.Name, c.new.version, r.place, r.kind, r.reason, c.new.role(role), d.direction()},
 		subject: r.subject, verdict: verdict, note: note, witness: witness,
 		frozen: c.new.version != "" && !(r.added && c.grown),
 	})
 }
 
-// party is who writes a message and who reads it.
+// role returns who takes a part on this wire. What is asked to serve is the extension, or the server.
+func (t *tree) role(r Role) Role {
+	if t.wire.Family != model.ServerFamily {
+		return r
+	}
+	return map[Role]Role{Host: Client, Extension: Server}[r]
+}
+
+// party is who writes a message and who reads it, in the roles of a host and an extension.
 type party struct{ writer, reader Role }
 
 var (
@@ -159,7 +166,7 @@ func (c *comparison) all(r row, verdict Verdict, note string) {
 	}
 }
 
-// rowPlace returns the place of row i of a list in a file of a side.
-func rowPlace(side Side, file, list string, i int) Place {
-	return Place{side, file, "/" + list + "/" + strconv.Itoa(i)}
+// rowPlace returns the place of a row on a side.
+func rowPlace(side Side, at model.Place) Place {
+	return Place{side, at.File, at.Pointer}
 }

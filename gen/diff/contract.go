@@ -64,14 +64,14 @@ func (n *names) text() string {
 // what its own names need.
 func (c *comparison) contract() {
 	for _, side := range []struct{ t, other *tree }{{c.new, c.old}, {c.old, c.new}} {
-		for i, m := range side.t.wire.Methods {
+		for _, m := range side.t.wire.Methods {
 			if side.t.has(m.Versions) {
-				place := rowPlace(side.t.side, side.t.wire.Files.Methods, methodsList, i)
+				place := rowPlace(side.t.side, m.At)
 				c.offered(methodsList, m.Name, row{place: place, subject: "method " + m.Name, kind: KindOffer}, side.t == c.old)
 			}
 		}
-		for i, b := range side.t.wire.Capabilities {
-			place := rowPlace(side.t.side, side.t.wire.Files.Capabilities, capabilitiesList, i)
+		for _, b := range side.t.wire.Capabilities {
+			place := rowPlace(side.t.side, b.At)
 			r := row{place: place, subject: "capability " + b.Name, kind: KindCapability}
 			c.offered(capabilitiesList, b.Name, r, side.t == c.old)
 			if side.t == c.new {

@@ -54,28 +54,27 @@ func (t *tree) readError(name string, code int64, message string) string {
 
 // errors compares the error tables. Either side answers with errors.
 func (c *comparison) errors() {
-	row := func(side Side, i int, e *model.ErrorCode, reason string) row {
-		file := c.treeOf(side).wire.Files.Errors
-		return row{place: rowPlace(side, file, errorsList, i), subject: "error " + e.Name, kind: KindError, reason: reason}
+	row := func(side Side, e *model.ErrorCode, reason string) row {
+		return row{place: rowPlace(side, e.At), subject: "error " + e.Name, kind: KindError, reason: reason}
 	}
-	for i, b := range c.new.wire.Errors {
+	for _, b := range c.new.wire.Errors {
 		a := c.old.errorRow(b.Name)
 		switch {
 		case a == nil:
-			r := row(New, i, b, "the error is new")
+			r := row(New, b, "the error is new")
 			r.added = true
 			c.errorLoss(r, b.Name)
 		case a.Code != b.Code:
-			c.errorLoss(row(New, i, b, fmt.Sprintf("the code was %d, is %d", a.Code, b.Code)), b.Name)
+			c.errorLoss(row(New, b, fmt.Sprintf("the code was %d, is %d", a.Code, b.Code)), b.Name)
 		case a.Fixed != b.Fixed:
-			c.errorLoss(row(New, i, b, either(b.Fixed, "the text is fixed now", "the text is free now")), b.Name)
+			c.errorLoss(row(New, b, either(b.Fixed, "the text is fixed now", "the text is free now")), b.Name)
 		case a.Message != b.Message:
-			c.errorLoss(row(New, i, b, fmt.Sprintf("the text was %q, is %q", a.Message, b.Message)), b.Name)
+			c.errorLoss(row(New, b, fmt.Sprintf("the text was %q, is %q", a.Message, b.Message)), b.Name)
 		}
 	}
-	for i, a := range c.old.wire.Errors {
+	for _, a := range c.old.wire.Errors {
 		if c.new.errorRow(a.Name) == nil {
-			c.errorLoss(row(Old, i, a, "the error is gone"), a.Name)
+			c.errorLoss(row(Old, a, "the error is gone"), a.Name)
 		}
 	}
 }
@@ -107,7 +106,7 @@ func (c *comparison) errorLoss(r row, name string) {
 // violations compares which error a broken shape is reported as.
 func (c *comparison) violations() {
 	const note = "which error answers a broken shape is prose"
-	file := c.new.wire.Files.Errors
+	file := c.new.wire.Files.Errors.String()
 	report := func(pointer, what, before, after string) {
 		if before == after {
 			return

@@ -37,7 +37,7 @@ func (c *comparison) featureRow(a, b *model.Feature, kind, reason string) row {
 	if b == nil {
 		t, f = c.old, a
 	}
-	return row{place: rowPlace(t.side, t.wire.Files.Features, featuresList, slices.Index(t.wire.Features, f)), subject: "feature " + f.Name, kind: kind, reason: reason}
+	return row{place: rowPlace(t.side, f.At), subject: "feature " + f.Name, kind: kind, reason: reason}
 }
 
 // features compares what may be negotiated. A host offers what it requires and what else it has; an
@@ -56,6 +56,10 @@ func (c *comparison) features() {
 			reason := fmt.Sprintf("needed %s, needs %s", orNone(strings.Join(a.DependsOn, ", "), "nothing"), orNone(strings.Join(b.DependsOn, ", "), "nothing"))
 			c.featureNeeds(c.featureRow(a, b, KindDepends, reason), b.Name)
 		}
+		if !slices.Equal(a.Sets, b.Sets) || a.Origin != b.Origin {
+			reason := fmt.Sprintf("was of the %s, in %s; is of the %s, in %s", a.Origin, setsOf(a), b.Origin, setsOf(b))
+			c.all(c.featureRow(a, b, KindSets, reason), Unknown, "what a client relies on without naming it is prose")
+		}
 		if a.Offered != b.Offered {
 			c.all(c.featureRow(a, b, KindOffered, fmt.Sprintf("was offered %q, is offered %q", a.Offered, b.Offered)), Unknown, "when a feature is offered is prose")
 		}
@@ -66,6 +70,8 @@ func (c *comparison) features() {
 		}
 	}
 }
+
+func setsOf(f *model.Feature) string { return orNone(strings.Join(f.Sets, " and "), "no set") }
 
 func necessityOf(f *model.Feature) string { return either(f.Required, required, optional) }
 

@@ -13,22 +13,22 @@ import (
 // of the model belongs into one of the two, with a curated pair in the first case.
 var modelParts = map[reflect.Type]string{
 	reflect.TypeFor[model.Spec]():           "Wires | Areas Rules",
-	reflect.TypeFor[model.Wire]():           "Name Versions EnvelopeError MaxDepth Models Methods Errors Violations Limits Features Capabilities Hooks Tables Files | Module Title Doc",
-	reflect.TypeFor[model.Model]():          "Versions Kind Envelope Fields Closed Forbidden ExactlyOne AtMostOne Tag Variants Word Object Values Open Type Name File Pointer | Doc Source",
+	reflect.TypeFor[model.Wire]():           "Name Family Versions EnvelopeError MaxDepth Models Methods Errors Violations Limits Features Capabilities Hooks Tables Files | Module Title Doc",
+	reflect.TypeFor[model.Model]():          "Versions Kind Envelope Fields Closed Forbidden ExactlyOne AtMostOne Tag Variants Word Object Values Open Type Name File Pointer | Doc Source Inferred",
 	reflect.TypeFor[model.Variant]():        "TagValue Record Deferred |",
 	reflect.TypeFor[model.EnumValue]():      "Value | Doc",
-	reflect.TypeFor[model.Field]():          "Name Type Versions Required Nullable | Doc Secret",
+	reflect.TypeFor[model.Field]():          "Name Type Versions Required Nullable | Doc Secret Inferred",
 	reflect.TypeFor[model.Type]():           "Kind MinBytes MaxBytes Pattern NotBlank Controls Minimum Maximum MaximumLimit MaxEncodedBytes Elem MinItems MaxItems Unique UniqueBy KeyPattern Const Ref |",
 	reflect.TypeFor[model.Bound]():          "Value Limit |",
-	reflect.TypeFor[model.Method]():         "Name Versions Notification Direction Gate Offer Terminal Parent Status Shapes | Doc Source Service",
+	reflect.TypeFor[model.Method]():         "At Name Versions Notification Direction Gate GateMode Transports Durable Lane Offer Terminal Parent Status Shapes | Doc Source Service Inferred",
 	reflect.TypeFor[model.MethodShape]():    "Versions Params Result Nullable |",
-	reflect.TypeFor[model.ErrorCode]():      "Name Code Message Fixed | Doc Source",
+	reflect.TypeFor[model.ErrorCode]():      "At Name Code Message Fixed | Doc Source",
 	reflect.TypeFor[model.ViolationError](): "Violation Error |",
-	reflect.TypeFor[model.Limit]():          "Name Value Unit Negotiable | Doc Source",
-	reflect.TypeFor[model.Feature]():        "Name Versions Required DependsOn Offered | Doc Source",
-	reflect.TypeFor[model.Capability]():     "Name Offer Status Needs | Doc Source",
-	reflect.TypeFor[model.Hook]():           "Name Versions Feature Payload Result Deadline Aggregate Order Merge Failure Deny | Doc Source",
-	reflect.TypeFor[model.Table]():          "Name Columns Rows | Doc Source",
+	reflect.TypeFor[model.Limit]():          "At Name Value Unit Negotiable | Doc Source",
+	reflect.TypeFor[model.Feature]():        "At Name Versions Required DependsOn Offered Sets Origin | Doc Source",
+	reflect.TypeFor[model.Capability]():     "At Name Offer Status Needs | Doc Source",
+	reflect.TypeFor[model.Hook]():           "At Name Versions Feature Payload Result Deadline Aggregate Order Merge Failure Deny | Doc Source",
+	reflect.TypeFor[model.Table]():          "At Name Columns Rows | Doc Source",
 }
 
 func TestCompare_knowsEveryPartOfTheModel(t *testing.T) {

@@ -46,10 +46,14 @@ func (t *tree) frame(c *call) (string, state) {
 // frameAround returns a frame of a method with given params.
 func (t *tree) frameAround(c *call, params string) (string, state) {
 	members := given{methodMember: quote(c.method.Name), paramsMember: params}
+	envelope := t.envelope(c.method.Notification)
 	if !c.method.Notification {
 		members[idMember] = "1"
+		if envelope != nil && t.field(envelope, idMember).Type.Kind == model.String {
+			members[idMember] = quote("1")
+		}
 	}
-	if envelope := t.envelope(c.method.Notification); envelope != nil {
+	if envelope != nil {
 		return newMaker().record(t.spotOf(envelope), spot{}, members)
 	}
 	return object(members), found
@@ -73,8 +77,8 @@ func (t *tree) selection(gate string) []string {
 			}
 		}
 	}
-	if gate != noGate {
-		add(gate)
+	for _, name := range gatesOf(gate) {
+		add(name)
 	}
 	for _, f := range t.featureRows() {
 		if f.Required {
@@ -89,8 +93,20 @@ func (t *tree) selection(gate string) []string {
 	return list
 }
 
-// negotiates reports whether peers of this tree can agree on a name.
-func (t *tree) negotiates(name string) bool {
+// gatesOf returns the names that open a gate together.
+func gatesOf(gate string) []string { return (&model.Method{Gate: gate}).Gates() }
+
+func holdsAll(list, names []string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !slices.Contains(list, name) })
+}
+
+// negotiates reports whether peers of this tree can agree on what opens a gate.
+func (t *tree) negotiates(gate string) bool {
+	names := gatesOf(gate)
+	return len(names) > 0 && !slices.ContainsFunc(names, func(name string) bool { return !t.negotiatesName(name) })
+}
+
+func (t *tree) negotiatesName(name string) bool {
 	return slices.ContainsFunc(t.featureRows(), func(f *model.Feature) bool { return f.Name == name }) ||
 		slices.ContainsFunc(t.wire.Capabilities, func(c *model.Capability) bool { return c.Name == name && class(c) != "" })
 }
@@ -119,10 +135,10 @@ func (t *tree) refuseFrame(text string, p party, negotiated []string) string {
 	call := find(t.calls(dir), name)
 	switch {
 	case call == nil:
-		return "no method " + strconv.Quote(name) + " from " + string(p.writer)
+		return "no method " + strconv.Quote(name) + " from " + string(t.role(p.writer))
 	case call.method.Notification != notification:
 		return strconv.Quote(name) + " is a " + messageKind(call.method)
-	case call.method.Gate != noGate && !slices.Contains(negotiated, call.method.Gate):
+	case call.method.Gate != noGate && !holdsAll(negotiated, call.method.Gates()):
 		return strconv.Quote(name) + " needs " + strconv.Quote(call.method.Gate) + ", which is not negotiated"
 	case call.shape.Params == nil:
 		return ""

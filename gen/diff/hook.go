@@ -19,11 +19,11 @@ func (t *tree) hook(name string) *model.Hook {
 
 // hooks compares the points at which a host asks extensions. An extension declares the hooks it answers.
 func (c *comparison) hooks() {
-	for i, b := range c.new.wire.Hooks {
+	for _, b := range c.new.wire.Hooks {
 		if !c.new.has(b.Versions) {
 			continue
 		}
-		r := row{place: rowPlace(New, c.new.wire.Files.Hooks, "hooks", i), subject: "hook " + b.Name, kind: KindHook}
+		r := row{place: rowPlace(New, b.At), subject: "hook " + b.Name, kind: KindHook}
 		if a := c.old.hook(b.Name); a != nil {
 			c.hook(r, a, b)
 		} else {
@@ -31,9 +31,9 @@ func (c *comparison) hooks() {
 			c.declaration(r, b.Name)
 		}
 	}
-	for i, a := range c.old.wire.Hooks {
+	for _, a := range c.old.wire.Hooks {
 		if c.old.has(a.Versions) && c.new.hook(a.Name) == nil {
-			r := row{place: rowPlace(Old, c.old.wire.Files.Hooks, "hooks", i), subject: "hook " + a.Name, kind: KindHook, reason: "the hook is gone"}
+			r := row{place: rowPlace(Old, a.At), subject: "hook " + a.Name, kind: KindHook, reason: "the hook is gone"}
 			c.declaration(r, a.Name)
 		}
 	}

@@ -54,8 +54,8 @@ func (t *tree) bounds() map[string]bool {
 // limits compares the limit tables. What shapes make of a limit was judged with them.
 func (c *comparison) limits() {
 	before, after := c.old.bounds(), c.new.bounds()
-	for i, b := range c.new.wire.Limits {
-		r := row{place: rowPlace(New, c.new.wire.Files.Limits, limitsList, i), subject: "limit " + b.Name, kind: KindLimit}
+	for _, b := range c.new.wire.Limits {
+		r := row{place: rowPlace(New, b.At), subject: "limit " + b.Name, kind: KindLimit}
 		a := c.old.limit(b.Name)
 		if a == nil {
 			r.reason, r.added = fmt.Sprintf("the limit %d is new", b.Value), true
@@ -72,9 +72,9 @@ func (c *comparison) limits() {
 			c.limitValue(with(r, fmt.Sprintf("was %d, is %d", a.Value, b.Value)), a, b, before[b.Name] || after[b.Name])
 		}
 	}
-	for i, a := range c.old.wire.Limits {
+	for _, a := range c.old.wire.Limits {
 		if c.new.limit(a.Name) == nil {
-			r := row{place: rowPlace(Old, c.old.wire.Files.Limits, limitsList, i), subject: "limit " + a.Name, kind: KindLimit}
+			r := row{place: rowPlace(Old, a.At), subject: "limit " + a.Name, kind: KindLimit}
 			c.limitRow(with(r, fmt.Sprintf("the limit %d is gone", a.Value)), a, before[a.Name])
 		}
 	}
@@ -124,7 +124,7 @@ func (c *comparison) depth() {
 	a, b := c.old.wire.MaxDepth, c.new.wire.MaxDepth
 	place, subject := versionPlace(New, c.new.wire, c.new.version), "depth of "+c.new.wire.Name
 	if i := slices.IndexFunc(c.new.wire.Limits, func(l *model.Limit) bool { return l.Name == depthLimit }); i >= 0 {
-		place, subject = rowPlace(New, c.new.wire.Files.Limits, limitsList, i), "limit "+depthLimit
+		place, subject = rowPlace(New, c.new.wire.Limits[i].At), "limit "+depthLimit
 	}
 	r := row{place: place, subject: subject, kind: KindLimit, reason: fmt.Sprintf("values could nest %d levels deep, can %d", a, b)}
 	c.whole(r, func(d way) bool { from, to := c.sides(d); return from.wire.MaxDepth > to.wire.MaxDepth }, func(d way, build builder) string {

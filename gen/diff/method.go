@@ -32,12 +32,12 @@ const (
 // calls returns the methods that a direction may use, by name in table order.
 func (t *tree) calls(dir model.Direction) []call {
 	var list []call
-	for i, m := range t.wire.Methods {
+	for _, m := range t.wire.Methods {
 		usable := t.has(m.Versions) && m.Status != deferred && m.Offer != unavailable
-		if !usable || m.Direction != dir && m.Direction != model.Both {
+		if !usable || partOf(m.Direction) != dir && m.Direction != model.Both {
 			continue
 		}
-		c := call{method: m, place: rowPlace(t.side, t.wire.Files.Methods, methodsList, i)}
+		c := call{method: m, place: rowPlace(t.side, m.At)}
 		for j, shape := range m.Shapes {
 			if t.has(shape.Versions) && (t.version != "" || j == 0) {
 				c.shape, c.result = shape, c.place
@@ -50,6 +50,18 @@ func (t *tree) calls(dir model.Direction) []call {
 		list = append(list, c)
 	}
 	return list
+}
+
+// partOf returns a direction as that of a host and an extension, whose parts a client and a server take.
+func partOf(dir model.Direction) model.Direction {
+	switch dir {
+	case model.ClientToServer:
+		return model.HostToExtension
+	case model.ServerToClient:
+		return model.ExtensionToHost
+	default:
+		return dir
+	}
 }
 
 func find(list []call, name string) *call {
@@ -102,7 +114,7 @@ func (c *comparison) lonely(a, b *call, p party) {
 	if known.method.Offer != "" {
 		return
 	}
-	r := methodRow(known, KindMethod, fmt.Sprintf("the %s from %s %s", messageKind(known.method), p.writer, reason))
+	r := methodRow(known, KindMethod, fmt.Sprintf("the %s from %s %s", messageKind(known.method), c.new.role(p.writer), reason))
 	for _, d := range ways {
 		if (d == forward) != (a != nil) {
 			c.judge(r, p, d, Compatible, "", nil)
@@ -177,6 +189,7 @@ func (c *comparison) method(a, b *call, p party) {
 	if a.method.Parent != m.Parent && p == fromExtension {
 		c.parent(a, b, p)
 	}
+	c.delivery(a, b, p)
 	if a.method.Terminal != m.Terminal {
 		reason := fmt.Sprintf("it ended as %q, ends as %q", a.method.Terminal, m.Terminal)
 		c.each(methodRow(b, KindTerminal, reason), []party{p}, Unknown, "how a method ends is prose")
@@ -216,7 +229,7 @@ func (c *comparison) gate(r row, a, b *call, p party, d way) {
 	gate := writer.method.Gate
 	selected := from.selection(gate)
 	switch {
-	case reader.method.Gate == noGate || slices.Contains(selected, reader.method.Gate):
+	case reader.method.Gate == noGate || holdsAll(selected, reader.method.Gates()):
 		c.judge(r, p, d, Compatible, "", nil)
 	case gate != noGate && from.negotiates(gate) && !to.negotiates(gate):
 		c.judge(r, p, d, Compatible, fmt.Sprintf("%q is %s", gate, noteUnselect), nil)

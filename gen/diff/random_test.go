@@ -51,7 +51,7 @@ func (d *draw) spec() *model.Spec {
 	for range kinds[:2+d.n(len(kinds)-1)] {
 		d.pool = append(d.pool, &model.Model{Name: d.name("M"), File: "m.json"})
 	}
-	w := &model.Wire{Name: "w", MaxDepth: 64, Files: model.Files{Models: "m.json"}}
+	w := &model.Wire{Name: "w", MaxDepth: 64, Files: model.Files{Models: model.Part{"m.json"}}}
 	d.pool[0].Name = "Root"
 	models := slices.Clone(d.pool)
 	for i, m := range models {

@@ -14,9 +14,9 @@ func limitPlace(old, new *tree, a, b string) (place Place, ok bool) {
 	if a == "" || a != b {
 		return Place{}, false
 	}
-	for i, l := range new.wire.Limits {
+	for _, l := range new.wire.Limits {
 		if l.Name == b {
-			return Place{New, new.wire.Files.Limits, "/limits/" + strconv.Itoa(i)}, true
+			return rowPlace(New, l.At), true
 		}
 	}
 	return Place{}, false

@@ -21,8 +21,8 @@ func (t *tree) table(name string) *model.Table {
 
 // tables compares the fixed tables row by row.
 func (c *comparison) tables() {
-	for i, b := range c.new.wire.Tables {
-		r := row{place: rowPlace(New, c.new.wire.Files.Tables, "tables", i), subject: "table " + b.Name, kind: KindTable}
+	for _, b := range c.new.wire.Tables {
+		r := row{place: rowPlace(New, b.At), subject: "table " + b.Name, kind: KindTable}
 		a := c.old.table(b.Name)
 		if a == nil {
 			r.reason, r.added = "the table is new", true
@@ -31,9 +31,9 @@ func (c *comparison) tables() {
 		}
 		c.table(r, a, b)
 	}
-	for i, a := range c.old.wire.Tables {
+	for _, a := range c.old.wire.Tables {
 		if c.new.table(a.Name) == nil {
-			r := row{place: rowPlace(Old, c.old.wire.Files.Tables, "tables", i), subject: "table " + a.Name, kind: KindTable, reason: "the table is gone"}
+			r := row{place: rowPlace(Old, a.At), subject: "table " + a.Name, kind: KindTable, reason: "the table is gone"}
 			c.all(r, Unknown, noteTable)
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	supportPath  = module + "/" + root + "/" + supportName
 	supportFrom  = "gen/golang/support"
 	rulesPackage = "rules"
+	wiresFile    = "wires.json"
 )
 
 //go:embed support/*.go

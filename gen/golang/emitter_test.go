@@ -39,6 +39,8 @@ func TestGoName(t *testing.T) {
 	}
 }
 
+func at(file, pointer string) model.Place { return model.Place{File: file, Pointer: pointer} }
+
 // small returns a spec that a test may change.
 func small() *model.Spec {
 	text := &model.Type{Kind: model.String}
@@ -48,11 +50,11 @@ func small() *model.Spec {
 	}
 	return &model.Spec{Wires: []*model.Wire{{
 		Name: "w", Title: "W", Doc: "A wire.", MaxDepth: 4, Versions: []string{"0.1"}, Module: model.Module{Go: "wwire"},
-		Files:    model.Files{Models: "w/models.json", Errors: "w/errors.json", Limits: "w/limits.json", Tables: "w/tables.json"},
+		Files:    model.Files{Models: model.Part{"w/models.json"}, Errors: model.Part{"w/errors.json"}, Limits: model.Part{"w/limits.json"}, Tables: model.Part{"w/tables.json"}},
 		Models:   []*model.Model{record},
-		Errors:   []*model.ErrorCode{{Name: "bad", Code: -1, Message: "bad"}},
-		Limits:   []*model.Limit{{Name: "max_a", Value: 1, Unit: "bytes"}, {Name: "max_b", Value: 2, Unit: "bytes"}},
-		Tables:   []*model.Table{{Name: "t", Columns: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}},
+		Errors:   []*model.ErrorCode{{At: at("w/errors.json", "/errors/0"), Name: "bad", Code: -1, Message: "bad"}},
+		Limits:   []*model.Limit{{At: at("w/limits.json", "/limits/0"), Name: "max_a", Value: 1, Unit: "bytes"}, {At: at("w/limits.json", "/limits/1"), Name: "max_b", Value: 2, Unit: "bytes"}},
+		Tables:   []*model.Table{{At: at("w/tables.json", "/tables/0"), Name: "t", Columns: []string{"a", "b"}, Rows: [][]string{{"1", "2"}}}},
 		Features: nil,
 	}}}
 }

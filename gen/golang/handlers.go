@@ -24,7 +24,7 @@ func (s *services) eventsFile(t *source) []string {
 	t.p("}")
 	verbs := newScope(s.errs, "type Events")
 	for _, m := range s.events() {
-		at := place{s.wire.Files.Methods, "/methods/" + strconv.Itoa(m.index) + "/x-service/verb"}
+		at := m.At.Under("/x-service/verb")
 		name := verbs.declare(goName(m.Service.Verb), "event "+strconv.Quote(m.Service.Verb), at)
 		params := m.Shapes[0].Params.Name
 		note := "Method " + m.Name + "."
@@ -66,7 +66,7 @@ func (s *services) hooksFile(t *source) []string {
 	t.p("}")
 	hooks := newScope(s.errs, "type Hooks")
 	for i, h := range s.wire.Hooks {
-		at := place{s.wire.Files.Hooks, "/hooks/" + strconv.Itoa(i) + "/name"}
+		at := h.At.Under("/name")
 		name := hooks.declare(goName(h.Name), "hook "+strconv.Quote(h.Name), at)
 		t.p("")
 		t.doc("", name+": "+h.Doc, hookNote(h), (&pkg{wire: s.wire}).sourceNote(h.Source, h.Versions))

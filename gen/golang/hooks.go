@@ -10,8 +10,8 @@ import (
 func (p *pkg) hooksFile(s *source) []string {
 	s.p("// The hook names.")
 	s.p("const (")
-	for i, h := range p.wire.Hooks {
-		at := place{p.wire.Files.Hooks, "/hooks/" + strconv.Itoa(i) + "/name"}
+	for _, h := range p.wire.Hooks {
+		at := h.At.Under("/name")
 		name := p.names.declare("Hook"+goName(h.Name), "hook "+strconv.Quote(h.Name), at)
 		s.doc("\t", name+": "+h.Doc, hookNote(h), p.sourceNote(h.Source, h.Versions))
 		s.p("\t%s = %q", name, h.Name)

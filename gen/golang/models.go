@@ -93,7 +93,7 @@ func (p *pkg) modelsFile(s *source) []string {
 	s.p("}")
 	s.p("")
 	for _, m := range p.wire.Models {
-		at := place{m.File, m.Pointer}
+		at := model.Place{File: m.File, Pointer: m.Pointer}
 		p.names.declare(m.Name, "model "+m.Name, at)
 		p.names.declare("Decode"+m.Name, "the decode function of "+m.Name, at)
 		p.names.declare("Decode"+m.Name+"Value", "the decode function of "+m.Name, at)
@@ -160,7 +160,7 @@ func (p *pkg) record(s *source, m *model.Model) {
 		if shapeOf(f) == hidden {
 			continue
 		}
-		name := fields.declare(goName(f.Name), "member "+strconv.Quote(f.Name), place{m.File, m.Pointer + "/properties/" + f.Name})
+		name := fields.declare(goName(f.Name), "member "+strconv.Quote(f.Name), model.Place{File: m.File, Pointer: m.Pointer + "/properties/" + f.Name})
 		s.doc("\t", strings.Join(nonEmpty(f.Doc, sentence(presence(f)+f.Type.Constraint()), p.sourceNote("", f.Versions)), " "))
 		s.p("\t%s %s `json:%q`", name, p.fieldType(m, f), f.Name)
 	}
@@ -221,10 +221,10 @@ func (p *pkg) enum(s *source, m *model.Model) {
 	s.p("const (")
 	var names []string
 	for i, v := range m.Values {
-		at := place{m.File, m.Pointer + "/enum/" + strconv.Itoa(i)}
+		at := model.Place{File: m.File, Pointer: m.Pointer + "/enum/" + strconv.Itoa(i)}
 		suffix := goName(v.Value)
 		if suffix == "" {
-			p.errs.Addf(at.file, at.pointer, "value %q gives no Go name; use letters and digits", v.Value)
+			p.errs.Addf(at.File, at.Pointer, "value %q gives no Go name; use letters and digits", v.Value)
 		}
 		name := p.names.declare(m.Name+suffix, "value "+strconv.Quote(v.Value)+" of "+m.Name, at)
 		names = append(names, name)

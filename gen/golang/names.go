@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/octet-dev/octet/gen/located"
+	"github.com/octet-dev/octet/gen/model"
 )
 
 // initialisms are the words that Go writes in one case.
@@ -48,9 +49,6 @@ func words(name string) []string {
 	return list
 }
 
-// place is where a name comes from.
-type place struct{ file, pointer string }
-
 // scope holds the names declared in one Go scope and reports two spec names that become one.
 type scope struct {
 	errs  *located.List
@@ -70,12 +68,12 @@ func (s *scope) reserve(names ...string) {
 }
 
 // declare adds a name that stands for subject. The result is the name.
-func (s *scope) declare(name, subject string, at place) string {
+func (s *scope) declare(name, subject string, at model.Place) string {
 	switch other, taken := s.owner[name]; {
 	case name == "" || !unicode.IsUpper(rune(name[0])):
-		s.errs.Addf(at.file, at.pointer, "%s gives no Go name in %s; use letters and digits", subject, s.what)
+		s.errs.Addf(at.File, at.Pointer, "%s gives no Go name in %s; use letters and digits", subject, s.what)
 	case taken:
-		s.errs.Addf(at.file, at.pointer, "%s and %s are both %q in Go's %s; rename one", subject, other, name, s.what)
+		s.errs.Addf(at.File, at.Pointer, "%s and %s are both %q in Go's %s; rename one", subject, other, name, s.what)
 	default:
 		s.owner[name] = subject
 	}

@@ -35,23 +35,32 @@ func newPackage(wire *model.Wire, errs *located.List) *pkg {
 
 // reserve keeps the names that the parts of the wire bring with them.
 func (p *pkg) reserve(files model.Files) {
-	for _, part := range []struct {
-		file  string
+	for _, from := range []struct {
+		part  model.Part
 		names []string
 	}{
-		{"wires.json", []string{"Wire", "Versions", "MaxDepth"}},
+		{model.Part{wiresFile}, []string{"Wire", "Versions", "MaxDepth"}},
 		{files.Models, []string{"Models", "DecodeAny", "ValidateModel", "EachViolation"}},
-		{files.Methods, []string{"Methods", "LookupMethod"}},
+		{files.Methods, []string{"Methods", "LookupMethod", "LookupRequest", "LookupNotification"}},
 		{files.Errors, []string{"Errors", "ErrorByName", "ErrorByCode"}},
 		{files.Limits, []string{"Limits"}},
 		{files.Features, []string{"Features", "LookupFeature"}},
 		{files.Capabilities, []string{"Capabilities", "LookupCapability"}},
 		{files.Hooks, []string{"Hooks", "LookupHook"}},
 	} {
-		if part.file != "" {
-			p.names.reserve(part.names...)
+		if len(from.part) > 0 {
+			p.names.reserve(from.names...)
 		}
 	}
+}
+
+// specFiles names the files of a part relative to the repository, as a header cites them.
+func specFiles(part model.Part) string {
+	files := make([]string, len(part))
+	for i, name := range part {
+		files[i] = "spec/" + name
+	}
+	return strings.Join(files, ", ")
 }
 
 func (p *pkg) path(name string) string { return path.Join(root, p.wire.Module.Go, name) }
@@ -59,10 +68,11 @@ func (p *pkg) path(name string) string { return path.Join(root, p.wire.Module.Go
 func (p *pkg) files() ([]emit.File, error) {
 	files := p.wire.Files
 	parts := []struct {
-		name, from string
-		make       func(*source) []string // returns the imports
+		name string
+		from model.Part
+		make func(*source) []string // returns the imports
 	}{
-		{"doc.go", "wires.json", p.docFile},
+		{"doc.go", model.Part{wiresFile}, p.docFile},
 		{"models.go", files.Models, p.modelsFile},
 		{"codec.go", files.Models, p.codecFile},
 		{"schema.go", files.Models, p.schemaFile},
@@ -76,12 +86,12 @@ func (p *pkg) files() ([]emit.File, error) {
 	}
 	var made []emit.File
 	for _, part := range parts {
-		if part.from == "" {
+		if len(part.from) == 0 {
 			continue
 		}
 		s := new(source)
 		imports := part.make(s)
-		f, err := s.file(p.path(part.name), "spec/"+part.from, p.wire.Module.Go, imports...)
+		f, err := s.file(p.path(part.name), specFiles(part.from), p.wire.Module.Go, imports...)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +127,7 @@ func (p *pkg) docFile(s *source) []string {
 		s.p("// The API versions.")
 		s.p("const (")
 		for _, v := range p.wire.Versions {
-			name := p.names.declare("Version"+goName(v), "version "+strconv.Quote(v), place{"wires.json", ""})
+			name := p.names.declare("Version"+goName(v), "version "+strconv.Quote(v), model.Place{File: "wires.json"})
 			s.p("%s = %q", name, v)
 		}
 		s.p(")")

@@ -27,7 +27,7 @@ type Rule struct {
 	Wire     string // name of the wire whose rules it belongs to
 	Area     string // the subject, the middle part of the id
 	Level    Level
-	Role     string   // whom it binds: "extension", "host" or "manifest"
+	Role     string   // whom it binds: "extension", "host", "manifest", "server" or "client"
 	Versions []string // API versions it binds
 	Text     string
 	Source   string
@@ -67,7 +67,7 @@ func rules(spec *model.Spec, errs *located.List) (emit.File, error) {
 	s.p("// The rule ids.")
 	s.p("const (")
 	for _, r := range spec.Rules {
-		name := names.declare(ruleName(r.ID), "rule "+r.ID, place{r.File, ""})
+		name := names.declare(ruleName(r.ID), "rule "+r.ID, model.Place{File: r.File})
 		s.doc("\t", name+": "+r.Text)
 		s.p("\t%s = %q", name, r.ID)
 	}

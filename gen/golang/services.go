@@ -96,9 +96,10 @@ func member(m *model.Model, name string) *model.Field {
 func (s *services) files() ([]emit.File, error) {
 	var made []emit.File
 	for _, part := range []struct {
-		name, from string
-		rows       int
-		make       func(*source) []string
+		name string
+		from model.Part
+		rows int
+		make func(*source) []string
 	}{
 		{"services.go", s.wire.Files.Methods, len(s.sent()), s.servicesFile},
 		{"invoke.go", s.wire.Files.Methods, len(s.sent()), s.invokeFile},
@@ -110,7 +111,7 @@ func (s *services) files() ([]emit.File, error) {
 		}
 		text := new(source)
 		imports := part.make(text)
-		f, err := text.file(path.Join(root, s.pkgName(), part.name), "spec/"+part.from, s.pkgName(), imports...)
+		f, err := text.file(path.Join(root, s.pkgName(), part.name), specFiles(part.from), s.pkgName(), imports...)
 		if err != nil {
 			return nil, err
 		}
@@ -142,7 +143,7 @@ func (s *services) servicesFile(t *source) []string {
 	t.p("func New(link Link) Services { return Services{link} }")
 	for _, noun := range nouns {
 		list := s.of(noun)
-		at := place{s.wire.Files.Methods, "/methods/" + strconv.Itoa(list[0].index) + "/x-service/noun"}
+		at := list[0].At.Under("/x-service/noun")
 		name := s.names.declare(goName(noun), "noun "+strconv.Quote(noun), at)
 		t.p("")
 		t.p("// %s are the services of that noun.", name)
@@ -152,7 +153,7 @@ func (s *services) servicesFile(t *source) []string {
 		t.p("func (s Services) %[1]s() %[1]s { return %[1]s(s) }", name)
 		verbs := newScope(s.errs, "type "+name)
 		for _, m := range list {
-			at := place{s.wire.Files.Methods, "/methods/" + strconv.Itoa(m.index) + "/x-service/verb"}
+			at := m.At.Under("/x-service/verb")
 			s.method(t, name, verbs.declare(goName(m.Service.Verb), "verb "+strconv.Quote(m.Service.Verb), at), m)
 		}
 	}
@@ -338,7 +339,7 @@ func (s *services) ownsAlways(params *model.Model) bool {
 func (s *services) otherShape(t *source, m service, general *model.Model, shape model.MethodShape) {
 	wire := s.wire.Module.Go
 	if !sameResult(shape, m.Shapes[0]) {
-		s.errs.Addf(s.wire.Files.Methods, "/methods/"+strconv.Itoa(m.index), "the result of a service differs between versions; give it one model")
+		s.errs.Addf(m.At.File, m.At.Pointer, "the result of a service differs between versions; give it one model")
 	}
 	if shape.Params == nil || shape.Params == general {
 		return

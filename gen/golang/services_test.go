@@ -63,13 +63,13 @@ func TestServices_refuseWhatTheyCannotServe(t *testing.T) {
 	build := func() (*model.Spec, *model.Method, *model.Model, *model.Model) {
 		spec := small()
 		w := spec.Wires[0]
-		w.Versions, w.Files.Methods = []string{"0.1", "0.2"}, "w/openrpc.json"
+		w.Versions, w.Files.Methods = []string{"0.1", "0.2"}, model.Part{"w/openrpc.json"}
 		params := record("PushParams", &model.Field{Name: "a", Type: number, Required: true})
 		old := record("PushParamsV01", &model.Field{Name: "a", Type: number, Required: true})
 		w.Models = append(w.Models, params, old)
 		result := &model.Type{Kind: model.Ref, Ref: w.Models[0]}
 		m := &model.Method{
-			Name: "push", Direction: model.ExtensionToHost, Gate: "-", Parent: model.ParentRequired, Service: model.Service{Noun: "things", Verb: "push"},
+			At: at("w/openrpc.json", "/methods/0"), Name: "push", Direction: model.ExtensionToHost, Gate: "-", Parent: model.ParentRequired, Service: model.Service{Noun: "things", Verb: "push"},
 			Versions: w.Versions,
 			Shapes:   []model.MethodShape{{Versions: []string{"0.2"}, Params: params, Result: result}, {Versions: []string{"0.1"}, Params: old, Result: result}},
 		}

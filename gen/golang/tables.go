@@ -13,8 +13,11 @@ func (p *pkg) methodsFile(s *source) []string {
 	s.p("const (")
 	var names []string
 	for i, m := range p.wire.Methods {
-		at := place{p.wire.Files.Methods, "/methods/" + strconv.Itoa(i) + "/name"}
-		name := p.names.declare("Method"+goName(m.Name), "method "+strconv.Quote(m.Name), at)
+		if twin := firstOf(p.wire.Methods, m.Name); twin < i {
+			names = append(names, names[twin])
+			continue
+		}
+		name := p.names.declare("Method"+goName(m.Name), "method "+strconv.Quote(m.Name), m.At.Under("/name"))
 		names = append(names, name)
 		s.doc("\t", name+": "+m.Doc, p.sourceNote(m.Source, m.Versions))
 		s.p("\t%s = %q", name, m.Name)
@@ -28,21 +31,41 @@ func (p *pkg) methodsFile(s *source) []string {
 	}
 	s.p("}")
 	s.p("")
-	s.p("// LookupMethod returns the row of a method, or nil.")
-	s.p("func LookupMethod(name string) *wirejson.Method {")
+	if p.wire.Family == model.ServerFamily {
+		p.lookup(s, names, "LookupRequest", "a request", func(m *model.Method) bool { return !m.Notification })
+		s.p("")
+		p.lookup(s, names, "LookupNotification", "a notification", func(m *model.Method) bool { return m.Notification })
+	} else {
+		p.lookup(s, names, "LookupMethod", "a method", func(*model.Method) bool { return true })
+	}
+	return []string{supportPath}
+}
+
+// firstOf returns the index of the first method of a name.
+func firstOf(methods []*model.Method, name string) int {
+	return slices.IndexFunc(methods, func(m *model.Method) bool { return m.Name == name })
+}
+
+// lookup writes the function that finds some of the methods by name.
+func (p *pkg) lookup(s *source, names []string, function, what string, in func(*model.Method) bool) {
+	s.p("// %s returns the row of %s, or nil.", function, what)
+	s.p("func %s(name string) *wirejson.Method {", function)
 	s.p("switch name {")
 	for i, name := range names {
-		s.p("case %s: return &Methods[%d]", name, i)
+		if in(p.wire.Methods[i]) {
+			s.p("case %s: return &Methods[%d]", name, i)
+		}
 	}
 	s.p("}")
 	s.p("return nil")
 	s.p("}")
-	return []string{supportPath}
 }
 
 var directions = map[model.Direction]string{
 	model.HostToExtension: "wirejson.HostToExtension",
 	model.ExtensionToHost: "wirejson.ExtensionToHost",
+	model.ClientToServer:  "wirejson.ClientToServer",
+	model.ServerToClient:  "wirejson.ServerToClient",
 	model.Both:            "wirejson.BothDirections",
 }
 
@@ -55,6 +78,18 @@ func (p *pkg) methodRow(s *source, m *model.Method, name string) {
 	}
 	s.p("Direction: %s,", directions[m.Direction])
 	s.p("Gate: %q,", m.Gate)
+	if m.GateMode == model.StrictGate {
+		s.p("GateStrict: true,")
+	}
+	if len(m.Transports) > 0 {
+		s.p("Transports: %s,", quoted(m.Transports))
+	}
+	if m.Durable != "" {
+		s.p("Durable: %q,", m.Durable)
+	}
+	if m.Lane != "" {
+		s.p("Lane: %q,", m.Lane)
+	}
 	if m.Offer != "" {
 		s.p("Offer: %q,", m.Offer)
 	}
@@ -93,8 +128,8 @@ func (p *pkg) methodRow(s *source, m *model.Method, name string) {
 func (p *pkg) errorsFile(s *source) []string {
 	s.p("// The error codes.")
 	s.p("const (")
-	for i, e := range p.wire.Errors {
-		at := place{p.wire.Files.Errors, "/errors/" + strconv.Itoa(i) + "/name"}
+	for _, e := range p.wire.Errors {
+		at := e.At.Under("/name")
 		name := p.names.declare("Code"+goName(e.Name), "error "+strconv.Quote(e.Name), at)
 		p.names.declare("Err"+goName(e.Name), "error "+strconv.Quote(e.Name), at)
 		s.doc("\t", name+": "+e.Doc, p.sourceNote(e.Source, nil))
@@ -146,8 +181,8 @@ func (p *pkg) errorsFile(s *source) []string {
 func (p *pkg) limitsFile(s *source) []string {
 	s.p("// The limits.")
 	s.p("const (")
-	for i, l := range p.wire.Limits {
-		at := place{p.wire.Files.Limits, "/limits/" + strconv.Itoa(i) + "/name"}
+	for _, l := range p.wire.Limits {
+		at := l.At.Under("/name")
 		name := p.names.declare(goName(l.Name), "limit "+strconv.Quote(l.Name), at)
 		s.doc("\t", name+": "+l.Doc+" Unit: "+l.Unit+".", p.sourceNote(l.Source, nil))
 		s.p("\t%s = %d", name, l.Value)
@@ -166,8 +201,8 @@ func (p *pkg) limitsFile(s *source) []string {
 func (p *pkg) featuresFile(s *source) []string {
 	s.p("// The feature names.")
 	s.p("const (")
-	for i, f := range p.wire.Features {
-		at := place{p.wire.Files.Features, "/features/" + strconv.Itoa(i) + "/name"}
+	for _, f := range p.wire.Features {
+		at := f.At.Under("/name")
 		name := p.names.declare("Feature"+goName(f.Name), "feature "+strconv.Quote(f.Name), at)
 		s.doc("\t", name+": "+f.Doc, p.sourceNote(f.Source, f.Versions))
 		s.p("\t%s = %q", name, f.Name)
@@ -187,6 +222,12 @@ func (p *pkg) featuresFile(s *source) []string {
 			s.p("DependsOn: []string{%s},", prefixed("Feature", f.DependsOn))
 		}
 		s.p("Offered: %q,", f.Offered)
+		if len(f.Sets) > 0 {
+			s.p("Sets: %s,", quoted(f.Sets))
+		}
+		if f.Origin != "" {
+			s.p("Origin: %q,", f.Origin)
+		}
 		s.p("},")
 	}
 	s.p("}")
@@ -215,8 +256,8 @@ func prefixed(prefix string, names []string) string {
 func (p *pkg) capabilitiesFile(s *source) []string {
 	s.p("// The capability names.")
 	s.p("const (")
-	for i, c := range p.wire.Capabilities {
-		at := place{p.wire.Files.Capabilities, "/capabilities/" + strconv.Itoa(i) + "/name"}
+	for _, c := range p.wire.Capabilities {
+		at := c.At.Under("/name")
 		name := p.names.declare("Capability"+goName(c.Name), "capability "+strconv.Quote(c.Name), at)
 		s.doc("\t", name+": "+c.Doc, p.sourceNote(c.Source, nil))
 		s.p("\t%s = %q", name, c.Name)
@@ -251,8 +292,8 @@ func (p *pkg) capabilitiesFile(s *source) []string {
 
 // tablesFile writes a table of one column as a list of strings, any other as a list of rows.
 func (p *pkg) tablesFile(s *source) []string {
-	for i, t := range p.wire.Tables {
-		at := place{p.wire.Files.Tables, "/tables/" + strconv.Itoa(i) + "/name"}
+	for _, t := range p.wire.Tables {
+		at := t.At.Under("/name")
 		name := p.names.declare("Table"+goName(t.Name), "table "+strconv.Quote(t.Name), at)
 		s.p("")
 		if len(t.Columns) == 1 {

@@ -85,7 +85,7 @@ func TestLoad_refusesNamesThatCannotBeGenerated(t *testing.T) {
 		{"wires.json", `"models": "parcel/models.json"`, `"models": ` + evil, `spec/wires.json: /wires/0/files/models: ` + refuses(`'^[a-z0-9-]+(/[a-z0-9-]+)*\\.json$'`) + "; see spec/meta/wires.schema.json for the form"},
 		{"parcel/errors.json", `"message": "bad parcel"`, `"message": ` + evil, `spec/parcel/errors.json: /errors/0/message: ` + refuses("'^[ -~]+$'") + "; see spec/meta/errors.schema.json for the form"},
 	})
-	const method = `'^(\\$/)?[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z][A-Za-z0-9_-]*)*$'`
+	const method = `'^(\\$/)?[A-Za-z][A-Za-z0-9_-]*(/[A-Za-z][A-Za-z0-9_-]*)*(\\.[a-z_]+)?$'`
 	check(t, "contract", []fault{
 		{methods, `"name": "ship/list"`, `"name": ` + evil, `spec/dock/openrpc.json: /methods/1/name: ` + refuses(method) + methodForm},
 		{methods, `"x-gate": "landing.v1"`, `"x-gate": ` + evil, `spec/dock/openrpc.json: /methods/0/x-gate: ` + refuses("'^[!-~≥]+( [!-~≥]+)*$'") + methodForm},
@@ -211,7 +211,7 @@ func TestLoad_refusesBrokenRules(t *testing.T) {
 		{rulesDoc, `"wire": "dock-wire"`, `"wire": "duck-wire"`, `spec/rules/dock.json: /wire: "duck-wire" is no wire; use a name of wires.json`},
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-LAND-001`, "spec/rules/dock.json: /rules/1/id: the rule id EXT04-LAND-001 comes twice; ids are never reused\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
 		{rulesDoc, `EXT04-HORN-001`, `EXT04-BELL-001`, "spec/rules/dock.json: /rules/1/id: the area \"BELL\" of rule EXT04-BELL-001 is not described; add it to areas\nspec/rules/dock.json: /areas/HORN: no rule belongs to area \"HORN\"; remove it"},
-		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN)-[A-Z]+-[0-9]{3}$'; see spec/meta/rules.schema.json for the form"},
+		{rulesDoc, `EXT04-HORN-001`, `HORN-1`, "spec/rules/dock.json: /rules/1/id: 'HORN-1' does not match pattern '^(EXT01|EXT03|EXT04|MAN|OUP)-[A-Z]+-[0-9]{3}$'; see spec/meta/rules.schema.json for the form"},
 		{rulesDoc, `"wires": ["0.2", "0.4"]`, `"wires": ["0.2", "0.3"]`, `spec/rules/dock.json: /rules/0/wires/1: the wire dock-wire has no version "0.3"; correct it`},
 		{rulesDoc, `"no_peer": "binds the host"`, `"unproven": "no dock yet", "no_peer": "binds the host"`, `spec/rules/dock.json: /rules/1/unproven: the rule EXT04-HORN-001 is proven elsewhere already; remove unproven or proven_by`},
 		{rulesDoc, `"source": "test 6"}`, `"source": "test 6", "unproven": "no dock yet"}`, `spec/rules/dock.json: /rules/0/unproven: the rule EXT04-LAND-001 binds the extension; prove it with a scenario and a faulty peer`},

@@ -6,9 +6,10 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-func (w *wireLoader) loadHooks(root node) {
-	for _, n := range root.get("hooks").items() {
+func (w *wireLoader) loadHooks(roots []node) {
+	for _, n := range rows(roots, "hooks") {
 		h := &model.Hook{
+			At:        placeOf(n),
 			Name:      n.text("name"),
 			Versions:  w.versions(n, "versions"),
 			Feature:   n.text("feature"),

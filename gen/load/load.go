@@ -7,6 +7,7 @@
 package load
 
 import (
+	"cmp"
 	"io/fs"
 	"slices"
 	"strconv"
@@ -27,8 +28,7 @@ const (
 	vectorsFolder  = "vectors/"
 
 	requirementsFolder = "requirements/"
-	modelRefPrefix     = "#/$defs/"
-	methodRefPrefix    = "models.json#/$defs/"
+	definitions        = "#/$defs/"
 )
 
 // idLimits are the limits that bound ids without a bound of their own; a wire has one of them.
@@ -58,8 +58,10 @@ func Load(fsys fs.FS) (*model.Spec, error) {
 		return nil, err
 	}
 	for _, wire := range src.read(wiresFile).get("wires").items() {
-		for _, file := range wire.get("files").members() {
-			src.read(file.value.Text())
+		for _, part := range wire.get("files").members() {
+			for _, file := range partOf(part.node) {
+				src.read(file)
+			}
 		}
 	}
 	if err := errs.Err(); err != nil {
@@ -123,6 +125,7 @@ func (w *wireLoader) load(n node) *model.Wire {
 	modules := n.get("modules")
 	w.wire = &model.Wire{
 		Name:     n.text("name"),
+		Family:   model.Family(cmp.Or(n.text("family"), string(model.ExtensionFamily))),
 		Title:    n.text("title"),
 		Doc:      n.text("doc"),
 		Versions: n.texts("versions"),
@@ -132,14 +135,14 @@ func (w *wireLoader) load(n node) *model.Wire {
 			TypeScript: modules.text("typescript"),
 		},
 		Files: model.Files{
-			Models:       files.text("models"),
-			Methods:      files.text("methods"),
-			Errors:       files.text("errors"),
-			Limits:       files.text("limits"),
-			Features:     files.text("features"),
-			Capabilities: files.text("capabilities"),
-			Hooks:        files.text("hooks"),
-			Tables:       files.text("tables"),
+			Models:       partOf(files.get("models")),
+			Methods:      partOf(files.get("methods")),
+			Errors:       partOf(files.get("errors")),
+			Limits:       partOf(files.get("limits")),
+			Features:     partOf(files.get("features")),
+			Capabilities: partOf(files.get("capabilities")),
+			Hooks:        partOf(files.get("hooks")),
+			Tables:       partOf(files.get("tables")),
 		},
 		MaxDepth: defaultDepth,
 	}
@@ -160,14 +163,41 @@ func (w *wireLoader) load(n node) *model.Wire {
 	return w.wire
 }
 
-// part returns the root of one of the wire's files; an absent node for a part the wire does not have.
-func (w *wireLoader) part(name string) node {
-	if name == "" {
-		return node{}
+// partOf returns the files of one part: one name, or a list of them.
+func partOf(n node) model.Part {
+	switch {
+	case !n.exists():
+		return nil
+	case n.isText():
+		return model.Part{n.value.Text()}
 	}
-	w.used[name] = true
-	return w.source.read(name)
+	var files model.Part
+	for _, file := range n.items() {
+		files = append(files, file.value.Text())
+	}
+	return files
 }
+
+// part returns the roots of the files of one part of the wire; none for a part the wire does not have.
+func (w *wireLoader) part(files model.Part) []node {
+	var roots []node
+	for _, file := range files {
+		w.used[file] = true
+		roots = append(roots, w.source.read(file))
+	}
+	return roots
+}
+
+// rows returns the rows that the files of one part list under a name.
+func rows(roots []node, name string) []node {
+	var list []node
+	for _, root := range roots {
+		list = append(list, root.get(name).items()...)
+	}
+	return list
+}
+
+func placeOf(n node) model.Place { return model.Place{File: n.file, Pointer: n.pointer} }
 
 // versions returns the versions a row names, or all of the wire's, and reports foreign ones.
 func (w *wireLoader) versions(n node, name string) []string {

@@ -10,30 +10,61 @@ import (
 
 const deferredStatus = "deferred"
 
-func (w *wireLoader) loadMethods(root node) {
-	known := map[string]bool{}
-	for _, n := range root.get("methods").items() {
+func (w *wireLoader) loadMethods(roots []node) {
+	for _, n := range rows(roots, "methods") {
 		m := &model.Method{
+			At:           placeOf(n),
 			Name:         n.text("name"),
-			Doc:          prose(n.text("summary"), n.text("description")),
+			Doc:          prose(n.text("summary"), n.text("description"), n.flag("x-inferred")),
 			Source:       n.text("x-source"),
 			Versions:     w.versions(n, "x-versions"),
 			Notification: n.flag("x-notification"),
 			Direction:    model.Direction(n.text("x-direction")),
 			Gate:         n.text("x-gate"),
+			GateMode:     model.GateMode(n.text("x-gate-mode")),
+			Transports:   n.texts("x-transports"),
+			Durable:      n.text("x-durable"),
+			Lane:         n.text("x-lane"),
+			Inferred:     n.flag("x-inferred"),
 			Offer:        n.text("x-offer"),
 			Terminal:     n.text("x-terminal"),
 			Status:       n.text("x-status"),
 			Parent:       model.Parent(n.text("x-parent")),
 			Service:      model.Service{Noun: n.get("x-service").text("noun"), Verb: n.get("x-service").text("verb")},
 		}
-		if known[m.Name] {
-			w.addf(n.get("name"), "the method %q comes twice; keep one", m.Name)
-		}
-		known[m.Name] = true
+		w.checkMethod(n, m)
 		w.checkService(n, m)
 		w.loadShapes(n, m)
 		w.wire.Methods = append(w.wire.Methods, m)
+	}
+}
+
+// checkMethod holds a method against its wire and against the methods before it. Between a client and a
+// server a request and a notification the other way may share a name: the direction tells them apart.
+func (w *wireLoader) checkMethod(n node, m *model.Method) {
+	for _, other := range w.wire.Methods {
+		paired := other.Notification != m.Notification && other.Direction != m.Direction && w.wire.Family == model.ServerFamily
+		if other.Name == m.Name && !paired {
+			w.addf(n.get("name"), "the method %q comes twice; keep one", m.Name)
+		}
+	}
+	if !n.has("x-versions") && len(w.wire.Versions) > 1 {
+		w.addf(n, "the method %q says not which versions know it; add x-versions", m.Name)
+	}
+	ways := []model.Direction{model.HostToExtension, model.ExtensionToHost, model.Both}
+	if w.wire.Family == model.ServerFamily {
+		ways = []model.Direction{model.ClientToServer, model.ServerToClient}
+	}
+	if !slices.Contains(ways, m.Direction) {
+		w.addf(n.get("x-direction"), "%q is no direction of this wire; use one of %q", m.Direction, ways)
+	}
+	for _, keyword := range []string{"x-transports", "x-durable"} {
+		if n.has(keyword) != (w.wire.Family == model.ServerFamily) {
+			w.addf(n, "%s belongs to every method between a client and a server and to no other; add or remove it at %q", keyword, m.Name)
+		}
+	}
+	if (m.GateMode != "") != (w.wire.Family == model.ServerFamily && m.Gate != "-") {
+		w.addf(n, "x-gate-mode belongs to every gate between a client and a server and to nothing else; add or remove it at %q", m.Name)
 	}
 }
 
@@ -55,17 +86,21 @@ func (w *wireLoader) checkService(n node, m *model.Method) {
 	}
 }
 
-func prose(summary, description string) string {
-	if description == "" {
-		return summary
+func prose(summary, description string, inferred bool) string {
+	text := summary
+	if description != "" {
+		text += "\n\n" + description
 	}
-	return summary + "\n\n" + description
+	if inferred {
+		text += inferredMark
+	}
+	return text
 }
 
 func (w *wireLoader) loadShapes(n node, m *model.Method) {
 	general := model.MethodShape{Versions: slices.Clone(m.Versions)}
 	for _, p := range n.get("params").items() {
-		general.Params = w.resolve(p.get("schema").get("$ref"), methodRefPrefix)
+		general.Params = w.resolve(p.get("schema").get("$ref"))
 	}
 	if r := n.get("result"); r.exists() {
 		w.loadResult(r.get("schema"), &general)
@@ -82,7 +117,7 @@ func (w *wireLoader) loadShapes(n node, m *model.Method) {
 			general.Versions = slices.Delete(general.Versions, i, i+1)
 		}
 		if p := s.get("params"); p.exists() {
-			shape.Params = w.resolve(p.get("$ref"), methodRefPrefix)
+			shape.Params = w.resolve(p.get("$ref"))
 		}
 		if r := s.get("result"); r.exists() {
 			w.loadResult(r, &shape)
@@ -100,12 +135,12 @@ func (w *wireLoader) loadShapes(n node, m *model.Method) {
 func (w *wireLoader) loadResult(n node, shape *model.MethodShape) {
 	shape.Nullable = n.flag("x-nullable")
 	if n.text("type") == "array" {
-		if elem := w.resolve(n.get("items").get("$ref"), methodRefPrefix); elem != nil {
+		if elem := w.resolve(n.get("items").get("$ref")); elem != nil {
 			shape.Result = &model.Type{Kind: model.Array, Elem: &model.Type{Kind: model.Ref, Ref: elem}}
 		}
 		return
 	}
-	if ref := w.resolve(n.get("$ref"), methodRefPrefix); ref != nil {
+	if ref := w.resolve(n.get("$ref")); ref != nil {
 		shape.Result = &model.Type{Kind: model.Ref, Ref: ref}
 	}
 }
@@ -143,8 +178,14 @@ var declared = regexp.MustCompile(`^(-|base|contributes\.[a-z_]+|declared(/regis
 // checkGates holds the gates of a contract wire against its capabilities, and those of a wire with features
 // against these: the first word of such a gate is a feature, or says that a declaration opens it.
 func (w *wireLoader) checkGates() {
-	for i, n := range w.part(w.wire.Files.Methods).get("methods").items() {
+	for i, n := range rows(w.part(w.wire.Files.Methods), "methods") {
 		m := w.wire.Methods[i]
+		if w.wire.Family == model.ServerFamily {
+			for _, name := range m.Gates() {
+				w.checkFeatureGate(n.get("x-gate"), m, name)
+			}
+			continue
+		}
 		if len(w.wire.Capabilities) > 0 {
 			known := slices.ContainsFunc(w.wire.Capabilities, func(c *model.Capability) bool { return c.Name == m.Gate })
 			if m.Gate != "-" && !known {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -8,17 +9,24 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-func (w *wireLoader) loadModels(root node) {
-	defs := root.get("$defs").members()
+func (w *wireLoader) loadModels(roots []node) {
+	var defs []member
+	for _, root := range roots {
+		defs = append(defs, root.get("$defs").members()...)
+	}
 	for _, def := range defs {
 		m := &model.Model{
 			Name:     def.name,
-			Doc:      def.text("description"),
+			Doc:      described(def.node),
 			Source:   def.text("x-source"),
 			File:     def.file,
 			Pointer:  def.pointer,
 			Versions: w.versions(def.node, "x-versions"),
 			Envelope: def.flag("x-envelope"),
+			Inferred: def.flag("x-inferred"),
+		}
+		if twin := w.models[m.Name]; twin != nil {
+			w.addf(def.node, "%s holds a model %s too; keep one", twin.File, m.Name)
 		}
 		w.models[m.Name] = m
 		w.wire.Models = append(w.wire.Models, m)
@@ -70,11 +78,12 @@ func (w *wireLoader) loadRecord(def member, m *model.Model) {
 	for _, property := range def.get("properties").members() {
 		f := &model.Field{
 			Name:     property.name,
-			Doc:      property.text("description"),
+			Doc:      described(property.node),
 			Type:     w.loadType(property.node),
 			Required: slices.Contains(required, property.name),
 			Nullable: property.flag("x-nullable"),
 			Secret:   property.flag("x-secret"),
+			Inferred: property.flag("x-inferred"),
 		}
 		if property.has("x-versions") {
 			f.Versions = w.versions(property.node, "x-versions")
@@ -119,7 +128,7 @@ func (w *wireLoader) loadUnion(def member) {
 	m.Tag = def.text("x-tag")
 	for _, arm := range def.get("oneOf").items() {
 		ref := arm.get("$ref")
-		record := w.resolve(ref, modelRefPrefix)
+		record := w.resolve(ref)
 		if record == nil {
 			continue
 		}
@@ -142,7 +151,7 @@ func (w *wireLoader) loadUnion(def member) {
 		m.Variants = append(m.Variants, &model.Variant{
 			TagValue: value,
 			Record:   record,
-			Deferred: w.source.read(def.file).get("$defs").get(record.Name).text("x-status") == deferredStatus,
+			Deferred: w.source.read(record.File).get("$defs").get(record.Name).text("x-status") == deferredStatus,
 		})
 	}
 }
@@ -152,7 +161,7 @@ func (w *wireLoader) loadChoice(def member, m *model.Model) {
 	m.Kind = model.Choice
 	for _, arm := range def.get("oneOf").items() {
 		ref := arm.get("$ref")
-		switch target := w.resolve(ref, modelRefPrefix); {
+		switch target := w.resolve(ref); {
 		case target == nil:
 		case target.Kind == model.Enum && m.Word == nil:
 			m.Word = target
@@ -167,11 +176,28 @@ func (w *wireLoader) loadChoice(def member, m *model.Model) {
 	}
 }
 
-// resolve returns the model that a reference names, or nil after reporting that there is none.
-func (w *wireLoader) resolve(ref node, prefix string) *model.Model {
+// inferredMark is what documents say behind a description that no source backs.
+const inferredMark = " (Inferred.)"
+
+// described returns the description of a shape, marked where it is a reading of the sources.
+func described(n node) string {
+	if n.flag("x-inferred") {
+		return n.text("description") + inferredMark
+	}
+	return n.text("description")
+}
+
+// resolve returns the model that a reference names, or nil after reporting that there is none. A reference
+// into another file names it as seen from its own.
+func (w *wireLoader) resolve(ref node) *model.Model {
 	target := ref.value.Text()
-	name, ok := strings.CutPrefix(target, prefix)
-	if m := w.models[name]; ok && m != nil {
+	file, name, _ := strings.Cut(target, definitions)
+	if file == "" {
+		file = ref.file
+	} else {
+		file = path.Join(path.Dir(ref.file), file)
+	}
+	if m := w.models[name]; m != nil && m.File == file {
 		return m
 	}
 	w.addf(ref, "refers to %q, which does not exist; add the model or correct the name", target)
@@ -183,7 +209,7 @@ func (w *wireLoader) resolve(ref node, prefix string) *model.Model {
 func (w *wireLoader) loadType(n node) *model.Type {
 	switch {
 	case n.has("$ref"):
-		if m := w.resolve(n.get("$ref"), modelRefPrefix); m != nil {
+		if m := w.resolve(n.get("$ref")); m != nil {
 			w.only(n, "a reference")
 			return &model.Type{Kind: model.Ref, Ref: m}
 		}
@@ -219,7 +245,7 @@ func (w *wireLoader) loadType(n node) *model.Type {
 }
 
 // general holds the keywords that every type may carry.
-var general = []string{"description", "x-source", "x-versions", "x-nullable", "$ref"}
+var general = []string{"description", "x-source", "x-versions", "x-nullable", "x-inferred", "$ref"}
 
 // only reports keywords that say nothing about this kind of type.
 func (w *wireLoader) only(n node, what string, legal ...string) {

@@ -6,9 +6,10 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-func (w *wireLoader) loadLimits(root node) {
-	for _, n := range root.get("limits").items() {
+func (w *wireLoader) loadLimits(roots []node) {
+	for _, n := range rows(roots, "limits") {
 		l := &model.Limit{
+			At:         placeOf(n),
 			Name:       n.text("name"),
 			Value:      n.get("value").value.Int(),
 			Unit:       n.text("unit"),
@@ -24,13 +25,18 @@ func (w *wireLoader) loadLimits(root node) {
 	}
 }
 
-func (w *wireLoader) loadErrors(root node) {
-	if !root.exists() {
+func (w *wireLoader) loadErrors(roots []node) {
+	if len(roots) == 0 {
 		return
 	}
+	if len(roots) > 1 {
+		w.addf(roots[1], "the errors of %s stand in one file; move the rows to %s", w.wire.Name, roots[0].file)
+	}
+	root := roots[0]
 	known := map[string]bool{}
 	for _, n := range root.get("errors").items() {
 		e := &model.ErrorCode{
+			At:      placeOf(n),
 			Name:    n.text("name"),
 			Code:    n.get("code").value.Int(),
 			Message: n.text("message"),
@@ -67,16 +73,19 @@ func (w *wireLoader) loadErrors(root node) {
 	w.wire.EnvelopeError = root.text("envelope_violation")
 }
 
-func (w *wireLoader) loadFeatures(root node) {
+func (w *wireLoader) loadFeatures(roots []node) {
 	known := map[string]*model.Feature{}
-	rows := root.get("features").items()
-	for _, n := range rows {
+	list := rows(roots, "features")
+	for _, n := range list {
 		f := &model.Feature{
+			At:        placeOf(n),
 			Name:      n.text("name"),
 			Versions:  w.versions(n, "versions"),
 			Required:  n.flag("required"),
 			DependsOn: n.texts("depends_on"),
 			Offered:   n.text("offered"),
+			Sets:      n.texts("sets"),
+			Origin:    n.text("origin"),
 			Doc:       n.text("description"),
 			Source:    n.text("x-source"),
 		}
@@ -86,7 +95,7 @@ func (w *wireLoader) loadFeatures(root node) {
 		known[f.Name] = f
 		w.wire.Features = append(w.wire.Features, f)
 	}
-	for _, n := range rows {
+	for _, n := range list {
 		f := known[n.text("name")]
 		for _, d := range n.get("depends_on").items() {
 			other := known[d.value.Text()]
@@ -104,10 +113,11 @@ func (w *wireLoader) loadFeatures(root node) {
 	}
 }
 
-func (w *wireLoader) loadCapabilities(root node) {
+func (w *wireLoader) loadCapabilities(roots []node) {
 	known := map[string]bool{}
-	for _, n := range root.get("capabilities").items() {
+	for _, n := range rows(roots, "capabilities") {
 		c := &model.Capability{
+			At:     placeOf(n),
 			Name:   n.text("name"),
 			Offer:  n.text("offer"),
 			Status: n.text("status"),
@@ -129,10 +139,11 @@ func (w *wireLoader) loadCapabilities(root node) {
 	}
 }
 
-func (w *wireLoader) loadTables(root node) {
+func (w *wireLoader) loadTables(roots []node) {
 	known := map[string]bool{}
-	for _, n := range root.get("tables").items() {
+	for _, n := range rows(roots, "tables") {
 		t := &model.Table{
+			At:      placeOf(n),
 			Name:    n.text("name"),
 			Doc:     n.text("description"),
 			Source:  n.text("x-source"),

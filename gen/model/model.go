@@ -5,6 +5,8 @@
 // output.
 package model
 
+import "strings"
+
 // Spec is the whole truth: every wire, and every rule in the order of the rule files, which are taken in
 // the order of their names.
 type Spec struct {
@@ -15,7 +17,8 @@ type Spec struct {
 
 // Wire is one protocol family: its versions, shapes, methods and tables.
 type Wire struct {
-	Name     string   // "extension-feature", "extension-canonical", "manifest"
+	Name     string   // "extension-feature", "extension-canonical", "manifest", "oup"
+	Family   Family   // who talks to whom, and where its bindings go
 	Module   Module   // what its bindings are called per language
 	Title    string   // one line for documents
 	Doc      string   // a paragraph for documents
@@ -39,11 +42,35 @@ type Wire struct {
 	Tables       []*Table // fixed lists of strings or rows, for example environment names
 }
 
-// Files names the spec files of a wire relative to spec/; an absent part has an empty name. Generated
-// headers cite them.
+// Family is a kind of conversation.
+type Family string
+
+// The families.
+const (
+	ExtensionFamily Family = "extension" // a host and an extension
+	ServerFamily    Family = "server"    // a client and a server
+)
+
+// Files names the spec files of a wire. Generated headers cite them.
 type Files struct {
-	Models, Methods, Errors, Limits, Features, Capabilities, Hooks, Tables string
+	Models, Methods, Errors, Limits, Features, Capabilities, Hooks, Tables Part
 }
+
+// Part names the files of one part of a wire relative to spec/, in the order in which they are read as one.
+// A part that a wire does not have is empty.
+type Part []string
+
+// String joins the names as a generated header cites them.
+func (p Part) String() string { return strings.Join(p, ", ") }
+
+// Place is where a row is written.
+type Place struct {
+	File    string // relative to spec/
+	Pointer string // JSON Pointer inside File
+}
+
+// Under returns the place of a member of the row.
+func (p Place) Under(pointer string) Place { return Place{p.File, p.Pointer + pointer} }
 
 // Module holds the names under which a wire's bindings are emitted.
 type Module struct {
@@ -74,6 +101,7 @@ type Model struct {
 	Versions []string // the wire's versions that know it
 	Kind     ModelKind
 	Envelope bool // violations are reported as the wire's EnvelopeError when this model is the root
+	Inferred bool // no source states the shape; it is a reading of them
 
 	Fields    []*Field
 	Closed    bool     // unlisted members are refused; otherwise they are kept and written back
@@ -116,6 +144,7 @@ type Field struct {
 	Required bool     // must be present
 	Nullable bool     // null is legal
 	Secret   bool     // to be kept out of what is printed
+	Inferred bool     // no source states the member or its type; it is a reading of them
 }
 
 // TypeKind says which of Type's fields carry meaning.
@@ -187,24 +216,50 @@ type Direction string
 const (
 	HostToExtension Direction = "host_to_extension"
 	ExtensionToHost Direction = "extension_to_host"
+	ClientToServer  Direction = "client_to_server"
+	ServerToClient  Direction = "server_to_client"
 	Both            Direction = "both"
 )
 
-// Method is one row of the method table.
+// Method is one row of the method table. A wire of clients and servers may use one name for a request and for
+// a notification the other way.
 type Method struct {
+	At           Place
 	Name         string
 	Doc          string
 	Source       string
 	Versions     []string
 	Notification bool
 	Direction    Direction
-	Gate         string        // feature, capability or manifest declaration that opens it; "-" for none
+	Gate         string        // feature, capability or manifest declaration that opens it; "-" for none; features joined by + open it together
+	GateMode     GateMode      // server wires: what becomes of the gate where a connection named no feature
+	Transports   []string      // server wires: "stdio", "websocket"; empty for what no server sends
+	Durable      string        // server wires: "yes", "no", or "-" for what only reads
+	Lane         string        // server wires: "legacy" for what is sent to older clients alone
+	Inferred     bool          // no source states what it carries; it is a reading of them
 	Offer        string        // contract wires: "required", "optional" or "unavailable"
 	Terminal     string        // contract wires: terminal tag
 	Parent       Parent        // how a message of an extension is tied to a request of the host
 	Service      Service       // what an SDK calls it; zero for what the SDK does by itself
-	Status       string        // "active", "foundation" or "deferred"
+	Status       string        // "active", "foundation", "deferred" or "retired"
 	Shapes       []MethodShape // the first holds for every version that no other one names
+}
+
+// GateMode says what becomes of a gate where a connection named no feature.
+type GateMode string
+
+// The modes.
+const (
+	OpenGate   GateMode = "open"   // it is open then
+	StrictGate GateMode = "strict" // it is closed then too
+)
+
+// Gates returns the features that open the method together; none for a method without a gate.
+func (m *Method) Gates() []string {
+	if m.Gate == "-" || m.Gate == "" {
+		return nil
+	}
+	return strings.Split(m.Gate, "+")
 }
 
 // Parent says how a message of an extension is tied to a request of the host.
@@ -236,6 +291,7 @@ type MethodShape struct {
 
 // ErrorCode is one row of the error table.
 type ErrorCode struct {
+	At      Place
 	Name    string // "request_cancelled"
 	Code    int64
 	Message string // exact text on the wire where Fixed, else the customary one
@@ -279,6 +335,7 @@ var Violations = []Violation{
 
 // Limit is one row of the limit table.
 type Limit struct {
+	At         Place
 	Name       string
 	Value      int64
 	Unit       string // "bytes", "items", "ms", "count", "levels", "value"
@@ -289,17 +346,21 @@ type Limit struct {
 
 // Feature is one negotiable feature of a feature wire.
 type Feature struct {
+	At        Place
 	Name      string
 	Versions  []string
 	Required  bool     // the host requires it
 	DependsOn []string // features that must be selected with it
 	Offered   string   // when a host offers it
+	Sets      []string // server wires: default sets that hold it: "no_tokens", "stdio"
+	Origin    string   // server wires: "registry", "server" or "retired"
 	Doc       string
 	Source    string
 }
 
 // Capability is one capability of a contract wire.
 type Capability struct {
+	At     Place
 	Name   string
 	Offer  string   // "required", "optional" or "unavailable"
 	Status string   // "foundation" or "deferred"
@@ -310,6 +371,7 @@ type Capability struct {
 
 // Hook is one point at which a host asks extensions.
 type Hook struct {
+	At        Place
 	Name      string
 	Versions  []string
 	Feature   string // feature or capability that opens it; "-" for none
@@ -327,6 +389,7 @@ type Hook struct {
 
 // Table is a named list of rows. Columns[0] is the key.
 type Table struct {
+	At      Place
 	Name    string
 	Doc     string
 	Source  string
@@ -358,7 +421,7 @@ type Rule struct {
 	Area   string // the middle part of the id
 	File   string // spec file, relative to spec/
 	Level  Level
-	Role   string   // "extension", "host" or "manifest"
+	Role   string   // "extension", "host", "manifest", "server" or "client"
 	Wires  []string // API versions it binds
 	Text   string
 	Source string // sheet section, seed or settled reading ("S07", "feature 14.3", "canonical op 12")

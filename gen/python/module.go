@@ -52,8 +52,9 @@ func header(w *writer, wire *model.Wire, exported []string) {
 	w.line("from collections.abc import Mapping, Sequence")
 	w.line("from typing import ClassVar, Final, Literal, TypeAlias")
 	w.blank(1)
-	w.line("from octet_extension._generated import _models, _rows, _shapes")
-	w.line("from octet_extension._generated._shapes import ABSENT, Absent")
+	module := homeOf(wire).module
+	w.line("from %s import _models, _rows, _shapes", module)
+	w.line("from %s._shapes import ABSENT, Absent", module)
 	w.blank(1)
 	slices.Sort(exported)
 	w.line("__all__ = [")
@@ -68,7 +69,7 @@ func header(w *writer, wire *model.Wire, exported []string) {
 
 // sourceFolder is the folder below spec/ that holds the files of a wire.
 func sourceFolder(wire *model.Wire) string {
-	folder, _, _ := strings.Cut(wire.Files.Models, "/")
+	folder, _, _ := strings.Cut(wire.Files.Models[0], "/")
 	return folder
 }
 

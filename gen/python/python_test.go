@@ -67,7 +67,7 @@ func everyKind() *model.Spec {
 	return &model.Spec{Wires: []*model.Wire{
 		{
 			Name: "every-kind", Title: "Every kind", Doc: "A wire for this test.", Versions: versions,
-			Module: model.Module{Python: "every_kind"}, Files: model.Files{Models: "every-kind/models.json"},
+			Module: model.Module{Python: "every_kind"}, Files: model.Files{Models: model.Part{"every-kind/models.json"}},
 			EnvelopeError: "bad_frame", MaxDepth: 7,
 			Models:     []*model.Model{tree, call, color, mood, name, part, leaf, twig, pace, order, nothing},
 			Hooks:      []*model.Hook{{Name: "before_fall", Versions: versions[1:], Feature: "growth", Payload: tree, Result: leaf, Order: "as planted", Merge: "the first.", Failure: "it falls", Deny: "honoured", Doc: "Before a tree falls."}},

@@ -2,6 +2,7 @@ package python
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/gen/model"
@@ -29,19 +30,26 @@ func methods(w *writer, wire *model.Wire) ([]string, error) {
 		return nil, nil
 	}
 	w.blank(1)
-	names := []string{"METHODS"}
-	var entries []string
+	var names, entries, requests, notifications []string
 	for _, m := range wire.Methods {
 		name := "METHOD_" + constant(m.Name)
-		w.line("%s: Final = %s", name, quoted(m.Name))
-		w.doc("", m.Doc)
-		names = append(names, name)
+		if wire.Family != model.ServerFamily || !slices.Contains(names, name) {
+			w.line("%s: Final = %s", name, quoted(m.Name))
+			w.doc("", m.Doc)
+			names = append(names, name)
+		}
 		c := &call{name: "_rows.Method"}
 		c.add("name=%s", name)
 		c.add("versions=%s", tuple(m.Versions))
 		c.add("notification=%s", boolean(m.Notification))
 		c.add("direction=%s", quoted(string(m.Direction)))
 		c.add("gate=%s", quoted(m.Gate))
+		if wire.Family == model.ServerFamily {
+			c.add("gate_strict=%s", boolean(m.GateMode == model.StrictGate))
+			c.add("transports=%s", tuple(m.Transports))
+			c.add("durable=%s", quoted(m.Durable))
+			c.add("lane=%s", quoted(m.Lane))
+		}
 		c.add("offer=%s", quoted(m.Offer))
 		c.add("terminal=%s", quoted(m.Terminal))
 		c.add("status=%s", quoted(m.Status))
@@ -60,10 +68,20 @@ func methods(w *writer, wire *model.Wire) ([]string, error) {
 			list[i] = fmt.Sprintf("_rows.MethodShape(%s, %s, %s, %s)", tuple(s.Versions), quoted(params), quoted(result), boolean(s.Nullable))
 		}
 		c.add("shapes=%s", sequence(list))
+		if m.Notification {
+			notifications = append(notifications, c.String())
+		} else {
+			requests = append(requests, c.String())
+		}
 		entries = append(entries, c.String())
 	}
+	if wire.Family == model.ServerFamily {
+		rows(w, "REQUESTS", "Method", "The requests of the method table.", requests)
+		rows(w, "NOTIFICATIONS", "Method", "The notifications of the method table.", notifications)
+		return append(names, "REQUESTS", "NOTIFICATIONS"), nil
+	}
 	rows(w, "METHODS", "Method", "The method table.", entries)
-	return names, nil
+	return append(names, "METHODS"), nil
 }
 
 // sequence returns a tuple of expressions.
@@ -114,7 +132,12 @@ func features(w *writer, wire *model.Wire) ([]string, error) {
 		w.line("%s: Final = %s", name, quoted(f.Name))
 		w.doc("", f.Doc)
 		names = append(names, name)
-		entries = append(entries, fmt.Sprintf("_rows.Feature(%s, %s, %s, %s)", name, tuple(f.Versions), boolean(f.Required), tuple(f.DependsOn)))
+		c := &call{name: "_rows.Feature"}
+		c.add("%s, %s, %s, %s", name, tuple(f.Versions), boolean(f.Required), tuple(f.DependsOn))
+		if wire.Family == model.ServerFamily {
+			c.add("%s, %s", tuple(f.Sets), quoted(f.Origin))
+		}
+		entries = append(entries, c.String())
 	}
 	rows(w, "FEATURES", "Feature", "The feature table.", entries)
 	return names, nil
@@ -147,7 +170,7 @@ func serviceName(s model.Service) string {
 }
 
 func hooks(w *writer, wire *model.Wire) ([]string, error) {
-	if len(wire.Methods) == 0 {
+	if len(wire.Methods) == 0 || wire.Family == model.ServerFamily {
 		return nil, nil
 	}
 	w.blank(1)

@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,8 +32,9 @@ func service(m *model.Method) string {
 func (p *wirePage) opens(feature string) string {
 	var list []string
 	for _, m := range p.wire.Methods {
-		if first, _, _ := strings.Cut(m.Gate, " "); first == feature {
-			list = append(list, link(code(m.Name), "#"+anchor("method", m.Name)))
+		first, _, _ := strings.Cut(m.Gate, " ")
+		if first == feature || p.wire.Family == model.ServerFamily && slices.Contains(m.Gates(), feature) {
+			list = append(list, p.methodLink(m))
 		}
 	}
 	for _, h := range p.wire.Hooks {

@@ -25,8 +25,8 @@ func (p *wirePage) make() emit.File {
 		{"Name in the spec", code(w.Name)},
 		{"Versions", codes(w.Versions)},
 		{"Go package", code("generated/" + w.Module.Go)},
-		{"Python module", code("octet_extension._generated." + w.Module.Python)},
-		{"TypeScript file", code("sdk-ts/src/_generated/" + w.Module.TypeScript + ".ts")},
+		{"Python module", code(pythonPackage(w) + "._generated." + w.Module.Python)},
+		{"TypeScript file", code(typescriptFolder(w) + "/_generated/" + w.Module.TypeScript + ".ts")},
 		{"Deepest level of a value", itoa(w.MaxDepth)},
 	})
 	p.contents()
@@ -39,6 +39,20 @@ func (p *wirePage) make() emit.File {
 	p.limits()
 	p.tables()
 	return p.file(wireFile(w))
+}
+
+func pythonPackage(w *model.Wire) string {
+	if w.Family == model.ServerFamily {
+		return "octet_oup"
+	}
+	return "octet_extension"
+}
+
+func typescriptFolder(w *model.Wire) string {
+	if w.Family == model.ServerFamily {
+		return "sdk-ts/oup/src"
+	}
+	return "sdk-ts/src"
 }
 
 // contents links the parts the wire has.
@@ -80,20 +94,56 @@ func (p *wirePage) methods() {
 		return
 	}
 	p.heading(2, "methods", "Methods")
-	var rows [][]string
-	for _, m := range p.wire.Methods {
-		rows = append(rows, []string{
-			link(code(m.Name), "#"+anchor("method", m.Name)), kind(m), direction(m.Direction), strings.Join(m.Versions, ", "), p.gate(m), m.Status,
-		})
+	if p.wire.Family == model.ServerFamily {
+		p.serverMethods()
+	} else {
+		p.extensionMethods()
 	}
-	p.table([]string{"Method", "Kind", "Direction", "Versions", "Gate", "Status"}, rows)
 	for _, m := range p.wire.Methods {
 		p.method(m)
 	}
 }
 
-// gate links the feature or capability that opens a method; a declaration of the manifest is plain text.
+func (p *wirePage) extensionMethods() {
+	var rows [][]string
+	for _, m := range p.wire.Methods {
+		rows = append(rows, []string{
+			p.methodLink(m), kind(m), direction(m.Direction), strings.Join(m.Versions, ", "), p.gate(m), m.Status,
+		})
+	}
+	p.table([]string{"Method", "Kind", "Direction", "Versions", "Gate", "Status"}, rows)
+}
+
+// serverMethods lists the methods between a client and a server, which has more to say of each.
+func (p *wirePage) serverMethods() {
+	var rows [][]string
+	for _, m := range p.wire.Methods {
+		rows = append(rows, []string{
+			p.methodLink(m), kind(m), direction(m.Direction), p.gate(m), string(m.GateMode), strings.Join(m.Transports, ", "), m.Durable, m.Status,
+		})
+	}
+	p.table([]string{"Method", "Kind", "Direction", "Gate", "Without features", "Transports", "Durable", "Status"}, rows)
+}
+
+func (p *wirePage) methodLink(m *model.Method) string { return link(code(m.Name), "#"+methodAnchor(m)) }
+
+// methodAnchor tells a notification from the request of the same name.
+func methodAnchor(m *model.Method) string {
+	if m.Notification && m.Direction == model.ServerToClient {
+		return anchor("notification", m.Name)
+	}
+	return anchor("method", m.Name)
+}
+
+// gate links the features or the capability that open a method; a declaration of the manifest is plain text.
 func (p *wirePage) gate(m *model.Method) string {
+	if p.wire.Family == model.ServerFamily {
+		var links []string
+		for _, name := range m.Gates() {
+			links = append(links, link(code(name), "#"+anchor("feature", name)))
+		}
+		return strings.Join(links, " and ")
+	}
 	for _, f := range p.wire.Features {
 		if f.Name == m.Gate {
 			return link(code(m.Gate), "#"+anchor("feature", m.Gate))
@@ -120,13 +170,17 @@ func direction(d model.Direction) string {
 		return "host to extension"
 	case model.ExtensionToHost:
 		return "extension to host"
+	case model.ClientToServer:
+		return "client to server"
+	case model.ServerToClient:
+		return "server to client"
 	default:
 		return "both"
 	}
 }
 
 func (p *wirePage) method(m *model.Method) {
-	p.heading(3, anchor("method", m.Name), code(m.Name))
+	p.heading(3, methodAnchor(m), code(m.Name))
 	p.paragraphs(text(m.Doc))
 	var facts [][]string
 	add := func(name, value string) {
@@ -139,6 +193,9 @@ func (p *wirePage) method(m *model.Method) {
 	add("Versions", codes(m.Versions))
 	if m.Gate != "-" {
 		add("Opened by", p.gate(m))
+	}
+	if p.wire.Family == model.ServerFamily {
+		p.delivery(m, add)
 	}
 	add("Tied to", parents[m.Parent])
 	add("In an SDK", service(m))
@@ -159,6 +216,25 @@ func (p *wirePage) method(m *model.Method) {
 	})
 	add("Source", text(m.Source))
 	p.table([]string{"Fact", "Value"}, facts)
+}
+
+// delivery adds what is said of methods between a client and a server alone.
+func (p *wirePage) delivery(m *model.Method, add func(name, value string)) {
+	switch m.GateMode {
+	case model.OpenGate:
+		add("Without features", "open: the gate is closed only where the connection named other features")
+	case model.StrictGate:
+		add("Without features", "closed")
+	}
+	transports := strings.Join(m.Transports, ", ")
+	if transports == "" {
+		transports = "none: no server sends it today"
+	}
+	add("Transports", transports)
+	if m.Durable != "-" {
+		add("Durable", m.Durable)
+	}
+	add("Lane", m.Lane)
 }
 
 // shapes adds one fact about the shapes of a method, once where they agree and per version where not.
@@ -353,7 +429,26 @@ func (p *wirePage) features() {
 			strings.Join(needs, ", "), text(f.Offered), p.opens(f.Name), text(f.Doc), text(f.Source),
 		})
 	}
+	if p.wire.Family == model.ServerFamily {
+		p.serverFeatures()
+		return
+	}
 	p.table([]string{"Feature", "Versions", "", "Needs", "Offered", "Opens", "Meaning", "Source"}, rows)
+}
+
+// serverFeatures lists the features between a client and a server with the sets that hold them.
+func (p *wirePage) serverFeatures() {
+	var rows [][]string
+	for _, f := range p.wire.Features {
+		var needs []string
+		for _, name := range f.DependsOn {
+			needs = append(needs, link(code(name), "#"+anchor("feature", name)))
+		}
+		rows = append(rows, []string{
+			anchored("feature", f.Name), f.Origin, codes(f.Sets), strings.Join(needs, ", "), text(f.Offered), p.opens(f.Name), text(f.Doc), text(f.Source),
+		})
+	}
+	p.table([]string{"Feature", "Origin", "Default sets", "Needs", "Offered", "Opens", "Meaning", "Source"}, rows)
 }
 
 func (p *wirePage) capabilities() {

@@ -60,7 +60,7 @@ func (m *module) use(name, from string) { m.types[name] = from }
 
 func (m *module) head() string {
 	var b strings.Builder
-	source := path.Join("spec", path.Dir(m.wire.Files.Models))
+	source := path.Join("spec", path.Dir(m.wire.Files.Models[0]))
 	fmt.Fprintf(&b, "// %s\n\n", emit.Marker(source))
 	b.WriteString(comment("", m.wire.Title+"\n\n"+m.wire.Doc) + "\n")
 	for _, from := range []struct{ key, file string }{{"json", "./json.js"}, {"type", "./wire.js"}} {

@@ -114,10 +114,13 @@ func nouns(spec *model.Spec, take func(*model.Method) bool) (order []string, ver
 }
 
 // sources lists the spec files of one kind, relative to the repository root.
-func sources(spec *model.Spec, file func(model.Files) string) []string {
+func sources(spec *model.Spec, part func(model.Files) model.Part) []string {
 	var paths []string
 	for _, wire := range spec.Wires {
-		if name := file(wire.Files); name != "" {
+		if wire.Family == model.ServerFamily {
+			continue
+		}
+		for _, name := range part(wire.Files) {
 			paths = append(paths, path.Join("spec", name))
 		}
 	}
@@ -127,9 +130,9 @@ func sources(spec *model.Spec, file func(model.Files) string) []string {
 	return paths
 }
 
-func methodFile(files model.Files) string { return files.Methods }
+func methodFile(files model.Files) model.Part { return files.Methods }
 
-func hookFile(files model.Files) string { return files.Hooks }
+func hookFile(files model.Files) model.Part { return files.Hooks }
 
 // servicesFile writes the services of the host: one class a noun, one method a verb.
 func servicesFile(spec *model.Spec) (emit.File, error) {

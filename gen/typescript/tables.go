@@ -2,6 +2,7 @@ package typescript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/gen/model"
@@ -28,9 +29,11 @@ func (m *module) methods() {
 	rows := make([]string, len(m.wire.Methods))
 	for i, method := range m.wire.Methods {
 		name := "METHOD_" + constant(method.Name)
-		m.claim(name, "method "+method.Name)
-		m.doc("", method.Doc, method.Source, method.Versions)
-		m.printf("export const %s = %s;\n\n", name, quote(method.Name))
+		if slices.IndexFunc(m.wire.Methods, func(o *model.Method) bool { return o.Name == method.Name }) == i {
+			m.claim(name, "method "+method.Name)
+			m.doc("", method.Doc, method.Source, method.Versions)
+			m.printf("export const %s = %s;\n\n", name, quote(method.Name))
+		}
 		rows[i] = m.methodRow(name, method)
 	}
 	m.list("METHODS", "Every method, in the order of the spec.", "Method", rows)
@@ -44,6 +47,15 @@ func (m *module) methodRow(name string, method *model.Method) string {
 		fmt.Sprintf("notification: %t", method.Notification),
 		"gate: " + quote(method.Gate),
 		"status: " + quote(method.Status),
+	}
+	if m.wire.Family == model.ServerFamily {
+		parts = append(parts,
+			fmt.Sprintf("gateStrict: %t", method.GateMode == model.StrictGate),
+			"transports: "+quoteAll(method.Transports),
+			"durable: "+quote(method.Durable))
+	}
+	if method.Lane != "" {
+		parts = append(parts, "lane: "+quote(method.Lane))
 	}
 	if method.Offer != "" {
 		parts = append(parts, "offer: "+quote(method.Offer))
@@ -113,8 +125,12 @@ func (m *module) features() {
 		m.claim(name, "feature "+feature.Name)
 		m.doc("", feature.Doc+" Offered: "+feature.Offered+".", feature.Source, feature.Versions)
 		m.printf("export const %s = %s;\n\n", name, quote(feature.Name))
-		rows[i] = fmt.Sprintf("{ name: %s, versions: %s, required: %t, dependsOn: %s }",
-			name, quoteAll(feature.Versions), feature.Required, quoteAll(feature.DependsOn))
+		defaults := ""
+		if m.wire.Family == model.ServerFamily {
+			defaults = fmt.Sprintf(", sets: %s, origin: %s", quoteAll(feature.Sets), quote(feature.Origin))
+		}
+		rows[i] = fmt.Sprintf("{ name: %s, versions: %s, required: %t, dependsOn: %s%s }",
+			name, quoteAll(feature.Versions), feature.Required, quoteAll(feature.DependsOn), defaults)
 	}
 	m.union("KnownFeature", "One of the features.", rows, "FEATURE_", func(i int) string { return m.wire.Features[i].Name })
 	m.list("FEATURES", "Every feature, in the order of the spec.", "Feature", rows)

@@ -54,7 +54,7 @@ func everyShape() *model.Wire {
 	open := &model.Model{Name: "OpenEmpty", Kind: model.Record}
 	return &model.Wire{
 		Name: "every-shape", Title: "Every shape", Doc: "One of each.", Versions: []string{"1", "2"},
-		Module: model.Module{TypeScript: "every-shape"}, Files: model.Files{Models: "every-shape/models.json", Methods: "every-shape/openrpc.json"},
+		Module: model.Module{TypeScript: "every-shape"}, Files: model.Files{Models: model.Part{"every-shape/models.json"}, Methods: model.Part{"every-shape/openrpc.json"}},
 		EnvelopeError: "invalid_request", MaxDepth: 32,
 		Models: []*model.Model{part, late, union, level, name, object, choice, record, empty, open},
 		Methods: []*model.Method{

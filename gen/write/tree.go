@@ -22,7 +22,9 @@ import (
 var Roots = []string{
 	"generated",
 	"sdk-py/octet_extension/_generated",
+	"sdk-py/oup/octet_oup/_generated",
 	"sdk-ts/src/_generated",
+	"sdk-ts/oup/src/_generated",
 	"spec/reference",
 }
 

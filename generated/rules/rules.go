@@ -19,7 +19,7 @@ type Rule struct {
 	Wire     string // name of the wire whose rules it belongs to
 	Area     string // the subject, the middle part of the id
 	Level    Level
-	Role     string   // whom it binds: "extension", "host" or "manifest"
+	Role     string   // whom it binds: "extension", "host", "manifest", "server" or "client"
 	Versions []string // API versions it binds
 	Text     string
 	Source   string

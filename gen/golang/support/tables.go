@@ -7,6 +7,8 @@ type Direction string
 const (
 	HostToExtension Direction = "host_to_extension"
 	ExtensionToHost Direction = "extension_to_host"
+	ClientToServer  Direction = "client_to_server"
+	ServerToClient  Direction = "server_to_client"
 	BothDirections  Direction = "both"
 )
 
@@ -31,12 +33,16 @@ type Method struct {
 	Versions     []string // API versions that know it
 	Notification bool     // never answered
 	Direction    Direction
-	Gate         string // feature, capability or declaration that opens it; "-" for none
-	Offer        string // contract wires: "required", "optional" or "unavailable"
-	Terminal     string // contract wires: how it ends
-	Status       string // "active", "foundation" or "deferred"
-	Parent       Parent // how a message of an extension is tied to a request of the host
-	Service      string // what an SDK calls it, noun and verb joined by a full stop; empty for none
+	Gate         string   // feature, capability or declaration that opens it; "-" for none; features joined by + open it together
+	GateStrict   bool     // server wires: the gate is closed too where a connection named no feature
+	Transports   []string // server wires: "stdio", "websocket"; none for what no server sends
+	Durable      string   // server wires: "yes", "no", or "-" for what only reads
+	Lane         string   // server wires: "legacy" for what is sent to older clients alone
+	Offer        string   // contract wires: "required", "optional" or "unavailable"
+	Terminal     string   // contract wires: how it ends
+	Status       string   // "active", "foundation", "deferred" or "retired"
+	Parent       Parent   // how a message of an extension is tied to a request of the host
+	Service      string   // what an SDK calls it, noun and verb joined by a full stop; empty for none
 	Shapes       []MethodShape
 }
 
@@ -85,6 +91,8 @@ type Feature struct {
 	Required  bool     // the host requires it
 	DependsOn []string // features that must be selected with it
 	Offered   string   // when a host offers it
+	Sets      []string // server wires: default sets that hold it, "no_tokens" and "stdio"
+	Origin    string   // server wires: "registry" for what clients ask for, "server" for what servers add, "retired"
 }
 
 // Hook is one point at which a host asks extensions.

@@ -27,6 +27,7 @@ class Method:
     notification: bool
     direction: str
     gate: str
+    """What opens it; "-" for none; features joined by + open it together."""
     offer: str
     terminal: str
     status: str
@@ -35,6 +36,14 @@ class Method:
     service: str
     """What the SDK calls it, noun and verb joined by a full stop; empty where it has no name there."""
     shapes: tuple[MethodShape, ...]
+    gate_strict: bool = False
+    """Between a client and a server: the gate is closed too where a connection named no feature."""
+    transports: tuple[str, ...] = ()
+    """Between a client and a server: where it is spoken; empty for what no server sends."""
+    durable: str = ""
+    """Between a client and a server: "yes", "no", or "-" for what only reads."""
+    lane: str = ""
+    """Between a client and a server: "legacy" for what is sent to older clients alone."""
 
     def shape(self, version: str) -> MethodShape:
         """Returns the models of an API version that has the method."""
@@ -57,6 +66,10 @@ class Feature(NamedTuple):
     versions: tuple[str, ...]
     required: bool
     depends_on: tuple[str, ...]
+    sets: tuple[str, ...] = ()
+    """Between a client and a server: the default sets that hold it."""
+    origin: str = ""
+    """Between a client and a server: "registry", "server" or "retired"."""
 
 
 class Capability(NamedTuple):

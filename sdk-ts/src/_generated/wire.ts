@@ -146,9 +146,18 @@ export interface Hook {
 export interface Method {
   readonly name: string;
   readonly versions: readonly string[];
-  readonly direction: "host_to_extension" | "extension_to_host" | "both";
+  readonly direction: "host_to_extension" | "extension_to_host" | "client_to_server" | "server_to_client" | "both";
   readonly notification: boolean;
+  /** What opens it; `-` for none; features joined by `+` open it together. */
   readonly gate: string;
+  /** Between a client and a server: the gate is closed too where a connection named no feature. */
+  readonly gateStrict?: boolean;
+  /** Between a client and a server: where it is spoken; empty for what no server sends. */
+  readonly transports?: readonly string[];
+  /** Between a client and a server: `yes`, `no`, or `-` for what only reads. */
+  readonly durable?: string;
+  /** Between a client and a server: `legacy` for what is sent to older clients alone. */
+  readonly lane?: string;
   readonly status: string;
   readonly offer?: string;
   readonly terminal?: string;
@@ -186,6 +195,10 @@ export interface Feature {
   readonly versions: readonly string[];
   readonly required: boolean;
   readonly dependsOn: readonly string[];
+  /** Between a client and a server: the default sets that hold it. */
+  readonly sets?: readonly string[];
+  /** Between a client and a server: `registry`, `server` or `retired`. */
+  readonly origin?: string;
 }
 
 /** One row of a capability table. */
