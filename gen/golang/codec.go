@@ -281,6 +281,7 @@ func (p *pkg) recordEncode(s *source, m *model.Model) {
 	s.p("")
 	s.p("func (x %s) encode(w *wirejson.Writer) {", m.Name)
 	s.p("outer := w.OpenObject(%s)", extra)
+	severalMaps := hasSeveralMaps(fields)
 	for _, f := range fields {
 		name := goName(f.Name)
 		switch shapeOf(f) {
@@ -289,7 +290,7 @@ func (p *pkg) recordEncode(s *source, m *model.Model) {
 			s.p("w.String(%q)", f.Type.Const)
 		case direct:
 			s.p("w.Key(%q)", f.Name)
-			p.encodeValue(s, f.Type, "x."+name, 0)
+			p.encodeScoped(s, f.Type, "x."+name, severalMaps)
 		case option:
 			value := "value"
 			if p.inline(m, f) {
@@ -310,6 +311,28 @@ func (p *pkg) recordEncode(s *source, m *model.Model) {
 	}
 	s.p("w.CloseObject(outer)")
 	s.p("}")
+}
+
+func hasSeveralMaps(fields []*model.Field) bool {
+	maps := 0
+	for _, f := range fields {
+		if f.Type.Kind == model.Map && shapeOf(f) == direct {
+			maps++
+		}
+	}
+	return maps > 1
+}
+
+// encodeScoped encodes a value, a map in a block of its own where its variable would meet that of another.
+func (p *pkg) encodeScoped(s *source, t *model.Type, value string, severalMaps bool) {
+	block := severalMaps && t.Kind == model.Map
+	if block {
+		s.p("{")
+	}
+	p.encodeValue(s, t, value, 0)
+	if block {
+		s.p("}")
+	}
 }
 
 func (p *pkg) encodeValue(s *source, t *model.Type, value string, depth int) {

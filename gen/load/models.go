@@ -220,7 +220,7 @@ func (w *wireLoader) loadType(n node) *model.Type {
 		w.only(n, "an id", "x-type", "x-max-bytes")
 		return w.idType(n)
 	case n.has("x-type"):
-		w.only(n, "opaque JSON", "x-type", "x-max-encoded-bytes")
+		w.only(n, "opaque JSON", "x-type", "x-max-encoded-bytes", "x-secret")
 		return &model.Type{Kind: model.JSON, MaxEncodedBytes: w.bound(n, "x-max-encoded-bytes")}
 	}
 	switch kind := n.text("type"); kind {
