@@ -4121,6 +4121,1017 @@ const (
 	MANNative013 = "MAN-NATIVE-013"
 	// MANNative014: --mode rpc is a protocol of its own: neither the native host nor an extension wire.
 	MANNative014 = "MAN-NATIVE-014"
+	// OUPTask001: task/list answers an unknown or idle session with an empty list, not with an error.
+	OUPTask001 = "OUP-TASK-001"
+	// OUPTask002: A non-blank topic in task/list selects the tasks of the base key with that topic; a blank
+	// one changes nothing.
+	OUPTask002 = "OUP-TASK-002"
+	// OUPTask003: task/list echoes the session_id and topic it was asked for.
+	OUPTask003 = "OUP-TASK-003"
+	// OUPTask004: The state of a task follows from its labels by the table task_state_labels, the lifecycle
+	// label first, then that of the runtime, then the status; running when none is known.
+	OUPTask004 = "OUP-TASK-004"
+	// OUPTask005: A task that has ended never changes its state again; later reports of its worker are
+	// ignored.
+	OUPTask005 = "OUP-TASK-005"
+	// OUPTask006: After a cancellation no result of the worker overwrites the state cancelled.
+	OUPTask006 = "OUP-TASK-006"
+	// OUPTask007: task/cancel without session_id is refused with invalid_params.
+	OUPTask007 = "OUP-TASK-007"
+	// OUPTask008: task/cancel and task/restart_from_node answer unknown_task_id, with kind unknown_task and
+	// the task_id, for a task that is unknown or that belongs to another session.
+	OUPTask008 = "OUP-TASK-008"
+	// OUPTask009: task/cancel of a task that has ended, cancelled ones included, is refused with
+	// invalid_params and kind task_already_terminal, and the state stays as it was.
+	OUPTask009 = "OUP-TASK-009"
+	// OUPTask010: A successful task/cancel answers with status cancelled.
+	OUPTask010 = "OUP-TASK-010"
+	// OUPTask011: task/restart_from_node without session_id is refused with invalid_params.
+	OUPTask011 = "OUP-TASK-011"
+	// OUPTask012: task/restart_from_node of a task that has not ended is refused with invalid_params and
+	// kind task_still_active.
+	OUPTask012 = "OUP-TASK-012"
+	// OUPTask013: Every successful task/restart_from_node makes a new task with an id of its own and leaves
+	// the old one as it was.
+	OUPTask013 = "OUP-TASK-013"
+	// OUPTask014: from_node is present exactly when a node was accepted, and names it.
+	OUPTask014 = "OUP-TASK-014"
+	// OUPTask015: Every task/updated of a relaunched task names its predecessor in relaunched_from.
+	OUPTask015 = "OUP-TASK-015"
+	// OUPTask016: task/output/read moves a cursor beyond the end to the end, and one inside a character
+	// forward to its end.
+	OUPTask016 = "OUP-TASK-016"
+	// OUPTask017: The end of a stretch in task/output/read backs off so that the text holds whole
+	// characters only.
+	OUPTask017 = "OUP-TASK-017"
+	// OUPTask018: task/output/read gives at most max_task_output_bytes, and task_output_default_bytes when
+	// the request names no number.
+	OUPTask018 = "OUP-TASK-018"
+	// OUPTask019: truncated is true exactly when next_cursor lies before total_bytes, and complete exactly
+	// when the stretch reaches the end.
+	OUPTask019 = "OUP-TASK-019"
+	// OUPTask020: task/output/read for an unknown session answers unknown_session, for an unknown task
+	// unknown_task_id.
+	OUPTask020 = "OUP-TASK-020"
+	// OUPTask021: bytes_read is the number of bytes of text, and next_cursor lies that far behind cursor.
+	OUPTask021 = "OUP-TASK-021"
+	// OUPTask022: A client does not branch on the codes in limitations.
+	OUPTask022 = "OUP-TASK-022"
+	// OUPTask023: While is_snapshot_projection is true, a client uses offsets only inside the snapshot that
+	// they came with.
+	OUPTask023 = "OUP-TASK-023"
+	// OUPTask024: task/artifact/read without artifact_id and path is refused with invalid_params and kind
+	// task_artifact_selector_invalid.
+	OUPTask024 = "OUP-TASK-024"
+	// OUPTask025: task/artifact/read of an artifact that does not exist answers resource_not_found with
+	// kind task_artifact_not_found and the artifact_id.
+	OUPTask025 = "OUP-TASK-025"
+	// OUPTask026: The artifacts of a task are those of the agent named in agent_id, else those of the agent
+	// of the session that carries the task, else its own output files as output-01, output-02 and so on
+	// with status ready.
+	OUPTask026 = "OUP-TASK-026"
+	// OUPTask027: limit_bytes 0 in task/artifact/read means the default.
+	OUPTask027 = "OUP-TASK-027"
+	// OUPTask028: content, cursor and next_cursor of an artifact are absent together when the file cannot
+	// be read as text.
+	OUPTask028 = "OUP-TASK-028"
+	// OUPTask029: Members of an artifact record that a server does not know are kept and written back.
+	OUPTask029 = "OUP-TASK-029"
+	// OUPTask030: Pieces of the output of one task arrive in the order of their offsets.
+	OUPTask030 = "OUP-TASK-030"
+	// OUPTask031: cursor in task/output/delta is the byte offset at which the piece begins.
+	OUPTask031 = "OUP-TASK-031"
+	// OUPTask032: A piece of task output that could not be delivered is announced by protocol/replay_lossy.
+	OUPTask032 = "OUP-TASK-032"
+	// OUPTask033: A client closes a gap in task output with task/output/read.
+	OUPTask033 = "OUP-TASK-033"
+	// OUPTask034: Tasks, their output and their artifacts survive a restart; a task that was at work then
+	// has a terminal state afterwards.
+	OUPTask034 = "OUP-TASK-034"
+	// OUPTask035: task/list without a supervisor answers runtime_not_ready with kind runtime_unavailable.
+	OUPTask035 = "OUP-TASK-035"
+	// OUPTask036: started_at in task/updated is the time of registration and the same on every frame of the
+	// task.
+	OUPTask036 = "OUP-TASK-036"
+	// OUPTask037: Output files are named by handles, never by paths of the host.
+	OUPTask037 = "OUP-TASK-037"
+	// OUPAgent001: An agent is reached from a session when the session keys are equal or share the base
+	// key, topics ignored, and the profile is the same; otherwise the call is refused with
+	// permission_denied and kind agent_control_forbidden.
+	OUPAgent001 = "OUP-AGENT-001"
+	// OUPAgent002: A call on an agent that does not exist answers resource_not_found with kind
+	// agent_not_found.
+	OUPAgent002 = "OUP-AGENT-002"
+	// OUPAgent003: A mirrored task has an agent_id of task- and the key of its child session with all but
+	// letters and digits as -, else task- and the task id, and its backend_kind is spawn_child_session, or
+	// task_supervisor: and the tool.
+	OUPAgent003 = "OUP-AGENT-003"
+	// OUPAgent004: Policy stamps, parents and backend kinds that a client sends are never taken as state of
+	// an agent.
+	OUPAgent004 = "OUP-AGENT-004"
+	// OUPAgent005: A task id is accepted as agent_id only together with session_id.
+	OUPAgent005 = "OUP-AGENT-005"
+	// OUPAgent006: agent/interrupt of an agent that has not ended makes it interrupted, and agent/close
+	// makes it closed.
+	OUPAgent006 = "OUP-AGENT-006"
+	// OUPAgent007: A control that repeats the status an agent has ended in succeeds with already_terminal
+	// true.
+	OUPAgent007 = "OUP-AGENT-007"
+	// OUPAgent008: A control that asks an ended agent for another status is refused with runtime_not_ready
+	// and kind agent_control_unavailable, and current_status and requested_status say why.
+	OUPAgent008 = "OUP-AGENT-008"
+	// OUPAgent009: interrupted is true exactly in answers of agent/interrupt, and closed exactly in those
+	// of agent/close.
+	OUPAgent009 = "OUP-AGENT-009"
+	// OUPAgent010: The new status is recorded before the worker is told to stop; controls that cross are
+	// put in a row, and every answer reports the status that won.
+	OUPAgent010 = "OUP-AGENT-010"
+	// OUPAgent011: Entering a terminal status queues one continuation of the master for that child, and one
+	// that joins when all its siblings have ended; the same terminal status again queues nothing.
+	OUPAgent011 = "OUP-AGENT-011"
+	// OUPAgent012: complete in agent/output/read is true exactly when the agent has ended.
+	OUPAgent012 = "OUP-AGENT-012"
+	// OUPAgent013: agent/output/read with a cursor that is no object with a number as offset is refused
+	// with invalid_params and kind agent_output_cursor_invalid.
+	OUPAgent013 = "OUP-AGENT-013"
+	// OUPAgent014: agent/artifact/read without artifact_id and path is refused with invalid_params and kind
+	// agent_artifact_selector_invalid.
+	OUPAgent014 = "OUP-AGENT-014"
+	// OUPAgent015: agent/artifact/read of something that is no artifact of that agent is refused with
+	// permission_denied and kind agent_artifact_denied.
+	OUPAgent015 = "OUP-AGENT-015"
+	// OUPAgent016: Text in agent/artifact/read that looks like a credential is cut to its first four
+	// characters and marked ...[credential-redacted].
+	OUPAgent016 = "OUP-AGENT-016"
+	// OUPAgent017: Artifacts in a list carry no content.
+	OUPAgent017 = "OUP-AGENT-017"
+	// OUPAgent018: Members of the policy stamp and of artifacts that a server does not know are kept and
+	// written back.
+	OUPAgent018 = "OUP-AGENT-018"
+	// OUPAgent019: updated_at_ms of one agent never goes back.
+	OUPAgent019 = "OUP-AGENT-019"
+	// OUPAgent020: A terminal agent/updated is never followed by an earlier state of the same agent.
+	OUPAgent020 = "OUP-AGENT-020"
+	// OUPAgent021: After a reconnect agent/list and agent/status/read show the final status of an agent,
+	// whether or not its agent/updated was stored.
+	OUPAgent021 = "OUP-AGENT-021"
+	// OUPAgent022: agent/output/delta is not stored and not replayed.
+	OUPAgent022 = "OUP-AGENT-022"
+	// OUPAgent023: Pieces of agent output may be merged.
+	OUPAgent023 = "OUP-AGENT-023"
+	// OUPAgent024: After a reconnect a client reconciles its agents with agent/list and agent/status/read.
+	OUPAgent024 = "OUP-AGENT-024"
+	// OUPAgent025: Errors of agents, goals, loops and monitors carry data with kind, policy_id
+	// coding-autonomy-v1, the resolved profile_id and recoverable, and the id of the session and of the
+	// thing when there is one.
+	OUPAgent025 = "OUP-AGENT-025"
+	// OUPAgent026: agent/list accepts params null and answers session_id null when no session was named.
+	OUPAgent026 = "OUP-AGENT-026"
+	// OUPAgent027: Agents, their artifacts and their pending continuations survive a restart.
+	OUPAgent027 = "OUP-AGENT-027"
+	// OUPAgent028: With coding.autonomy.v1 the stamp in session/status/read has the members of
+	// autonomy_stamp, with the numbers the server enforces.
+	OUPAgent028 = "OUP-AGENT-028"
+	// OUPGoal001: A session has at most one goal; session/goal/get answers null when there is none.
+	OUPGoal001 = "OUP-GOAL-001"
+	// OUPGoal002: session/goal/set trims the objective; one that is empty then, or longer than
+	// max_goal_objective_bytes, is refused with invalid_params and kind goal_invalid_state.
+	OUPGoal002 = "OUP-GOAL-002"
+	// OUPGoal003: session/goal/set with an unknown status or actor is refused with invalid_params and kind
+	// goal_invalid_state.
+	OUPGoal003 = "OUP-GOAL-003"
+	// OUPGoal004: A budget of zero is refused with invalid_params and kind goal_invalid_state.
+	OUPGoal004 = "OUP-GOAL-004"
+	// OUPGoal005: A budget above the highest one that the server grants is refused with rate_limited and
+	// kind autonomy_quota_exceeded.
+	OUPGoal005 = "OUP-GOAL-005"
+	// OUPGoal006: A change keeps the goal_id, and members that it does not name.
+	OUPGoal006 = "OUP-GOAL-006"
+	// OUPGoal007: A set of a complete goal with another status begins a new goal with a fresh goal_id and
+	// counters of zero.
+	OUPGoal007 = "OUP-GOAL-007"
+	// OUPGoal008: The model may not overwrite a goal that is not complete; that is refused with kind
+	// goal_invalid_state.
+	OUPGoal008 = "OUP-GOAL-008"
+	// OUPGoal009: A paused, blocked or limited goal becomes active only when its budget exceeds what it
+	// used; otherwise the set is refused with kind autonomy_quota_exceeded.
+	OUPGoal009 = "OUP-GOAL-009"
+	// OUPGoal010: Making a goal active again begins a new hour and a new count of failures.
+	OUPGoal010 = "OUP-GOAL-010"
+	// OUPGoal011: Interrupting a running turn pauses an active goal.
+	OUPGoal011 = "OUP-GOAL-011"
+	// OUPGoal012: A goal whose usage reaches its budget becomes budget_limited after the turn, and one last
+	// turn to wrap up is queued.
+	OUPGoal012 = "OUP-GOAL-012"
+	// OUPGoal013: Three failed turns in a row block an active goal.
+	OUPGoal013 = "OUP-GOAL-013"
+	// OUPGoal014: A goal becomes complete when the last line of a reply is a marker of
+	// goal_completion_markers, case ignored, or when the model says so with its goal tool.
+	OUPGoal014 = "OUP-GOAL-014"
+	// OUPGoal015: A goal that made no progress in goal_idle_streak turns in a row gets no further
+	// continuation until something else happens in its session.
+	OUPGoal015 = "OUP-GOAL-015"
+	// OUPGoal016: Only an operator archives a goal.
+	OUPGoal016 = "OUP-GOAL-016"
+	// OUPGoal017: session/goal/clear without a goal succeeds with cleared false.
+	OUPGoal017 = "OUP-GOAL-017"
+	// OUPGoal018: session/goal/operator_transition that names another goal than the current one is refused
+	// with kind goal_unavailable.
+	OUPGoal018 = "OUP-GOAL-018"
+	// OUPGoal019: archive is accepted in every status but archived, reopen only in blocked, paused and
+	// budget_limited; otherwise the call is refused with kind goal_invalid_state.
+	OUPGoal019 = "OUP-GOAL-019"
+	// OUPGoal020: Archiving withdraws a queued continuation of the goal.
+	OUPGoal020 = "OUP-GOAL-020"
+	// OUPGoal021: Every change of a goal is announced: session/goal/updated for one that is there,
+	// session/goal/cleared for one that is gone.
+	OUPGoal021 = "OUP-GOAL-021"
+	// OUPGoal022: generation grows with every change of the goals of a session, over both events.
+	OUPGoal022 = "OUP-GOAL-022"
+	// OUPGoal023: A client drops a goal event whose generation is not greater than the last it applied, and
+	// always applies one with generation 0 or none.
+	OUPGoal023 = "OUP-GOAL-023"
+	// OUPGoal024: A continuation of a goal runs only when the session is open and idle: no turn, no
+	// approval, no question pending.
+	OUPGoal024 = "OUP-GOAL-024"
+	// OUPGoal025: Queued work of an idle session goes in the order of continuation_priorities, and a
+	// continuation of a goal never races a loop.
+	OUPGoal025 = "OUP-GOAL-025"
+	// OUPGoal026: Continuations of one goal keep goal_continuation_delay_ms apart and number at most
+	// max_goal_continuations_per_hour in a fixed hour.
+	OUPGoal026 = "OUP-GOAL-026"
+	// OUPGoal027: Goals and their counters survive a restart.
+	OUPGoal027 = "OUP-GOAL-027"
+	// OUPGoal028: On a session of a peer with host tools, set, clear and operator_transition are accepted
+	// only from the connection of its host; others are refused with permission_denied and kind
+	// peer_host_connection_only.
+	OUPGoal028 = "OUP-GOAL-028"
+	// OUPGoal029: A goal that belongs to another profile is refused with resource_not_found and kind
+	// goal_unavailable.
+	OUPGoal029 = "OUP-GOAL-029"
+	// OUPLoop001: An interval below min_loop_interval_seconds or above max_loop_interval_seconds is refused
+	// with invalid_params and kind loop_invalid_interval.
+	OUPLoop001 = "OUP-LOOP-001"
+	// OUPLoop002: Two different intervals in interval_seconds and command, or a leading and a trailing one
+	// in command, are refused with kind loop_invalid_interval.
+	OUPLoop002 = "OUP-LOOP-002"
+	// OUPLoop003: Mode fixed_interval without an interval is refused with kind loop_invalid_interval.
+	OUPLoop003 = "OUP-LOOP-003"
+	// OUPLoop004: A loop without mode is fixed_interval when it has an interval, maintenance when its
+	// prompt is empty, and self_paced otherwise.
+	OUPLoop004 = "OUP-LOOP-004"
+	// OUPLoop005: An unknown mode is refused with permission_denied and kind loop_policy_denied.
+	OUPLoop005 = "OUP-LOOP-005"
+	// OUPLoop006: prompt wins over the text in command, and input is another name of command.
+	OUPLoop006 = "OUP-LOOP-006"
+	// OUPLoop007: In command the word /loop may be left out; a first word that is a duration is a leading
+	// interval, and two last words every and a duration are a trailing one.
+	OUPLoop007 = "OUP-LOOP-007"
+	// OUPLoop008: A self-paced loop without anything to ask for is refused with kind loop_prompt_empty.
+	OUPLoop008 = "OUP-LOOP-008"
+	// OUPLoop009: A prompt longer than max_loop_prompt_bytes, or a loop above max_loops_per_session, is
+	// refused with rate_limited and kind autonomy_quota_exceeded.
+	OUPLoop009 = "OUP-LOOP-009"
+	// OUPLoop010: loop/create queues no run: its fire says queued false and reason waiting_for_schedule.
+	OUPLoop010 = "OUP-LOOP-010"
+	// OUPLoop011: Every loop/create makes a new loop.
+	OUPLoop011 = "OUP-LOOP-011"
+	// OUPLoop012: A deleted loop is in no list and every call on it answers resource_not_found with kind
+	// loop_not_found.
+	OUPLoop012 = "OUP-LOOP-012"
+	// OUPLoop013: loop/pause of a paused loop and loop/resume of an active one succeed.
+	OUPLoop013 = "OUP-LOOP-013"
+	// OUPLoop014: loop/resume gives a loop without a next run one: now plus its interval, or at once
+	// without an interval; a next run that lies ahead is kept.
+	OUPLoop014 = "OUP-LOOP-014"
+	// OUPLoop015: loop/fire_now while a run of the loop is pending answers queued true and duplicate true
+	// with the same continuation_id and dedupe_key, without reason and priority, and uses up no run.
+	OUPLoop015 = "OUP-LOOP-015"
+	// OUPLoop016: loop/fire_now keeps to pause, to idle sessions and to the policy for slash commands.
+	OUPLoop016 = "OUP-LOOP-016"
+	// OUPLoop017: Slash commands in the prompt of a loop are authorised again at each run.
+	OUPLoop017 = "OUP-LOOP-017"
+	// OUPLoop018: The text of a maintenance loop is looked up at each run in the places of
+	// loop_maintenance_texts.
+	OUPLoop018 = "OUP-LOOP-018"
+	// OUPLoop019: A turn of a self-paced loop may name the next delay as <<loop-next-in: N>> with N a
+	// number and s, m or h behind it; without it the delay is loop_self_paced_delay_ms.
+	OUPLoop019 = "OUP-LOOP-019"
+	// OUPLoop020: A loop expires loop_lifetime_ms after it was made, and runs at most max_loop_fires times,
+	// restarts included.
+	OUPLoop020 = "OUP-LOOP-020"
+	// OUPLoop021: The end of a run is announced by loop/updated with the new last_run_at_ms; loop/completed
+	// is not sent.
+	OUPLoop021 = "OUP-LOOP-021"
+	// OUPLoop022: A client decodes loop/completed when a server sends it.
+	OUPLoop022 = "OUP-LOOP-022"
+	// OUPLoop023: loop/updated and loop/fired of one loop arrive in the order of its changes.
+	OUPLoop023 = "OUP-LOOP-023"
+	// OUPLoop024: Loops survive a restart; runs that were missed are not made up for, though a due loop may
+	// run once when its session is open and idle.
+	OUPLoop024 = "OUP-LOOP-024"
+	// OUPLoop025: A loop runs only when its session is open and idle.
+	OUPLoop025 = "OUP-LOOP-025"
+	// OUPLoop026: A loop of another profile, or of a session that does not control it, is refused with
+	// permission_denied and kind loop_policy_denied.
+	OUPLoop026 = "OUP-LOOP-026"
+	// OUPLoop027: Members of fire that a reader does not know are kept and written back.
+	OUPLoop027 = "OUP-LOOP-027"
+	// OUPLoop028: A client takes the reason of a fire as free text.
+	OUPLoop028 = "OUP-LOOP-028"
+	// OUPMonitor001: A monitor whose name is blank, whose argv is empty or begins with a blank word, whose
+	// filter does not compile, or whose numbers are out of bounds is refused with invalid_params and kind
+	// monitor_invalid_spec.
+	OUPMonitor001 = "OUP-MONITOR-001"
+	// OUPMonitor002: A polling monitor without interval_seconds is refused with kind monitor_invalid_spec.
+	OUPMonitor002 = "OUP-MONITOR-002"
+	// OUPMonitor003: A monitor above max_monitors_per_session is refused with rate_limited and kind
+	// autonomy_quota_exceeded.
+	OUPMonitor003 = "OUP-MONITOR-003"
+	// OUPMonitor004: mode is poll, persistent is false, batch_ms and max_events_per_hour have their
+	// defaults when the request leaves them out.
+	OUPMonitor004 = "OUP-MONITOR-004"
+	// OUPMonitor005: expires_at_ms is absent exactly for a persistent monitor.
+	OUPMonitor005 = "OUP-MONITOR-005"
+	// OUPMonitor006: monitor/list is sorted by monitor_id and leaves deleted monitors out.
+	OUPMonitor006 = "OUP-MONITOR-006"
+	// OUPMonitor007: monitor/pause sets pause_reason user; monitor/resume clears it and begins a new hour.
+	OUPMonitor007 = "OUP-MONITOR-007"
+	// OUPMonitor008: A pause of a paused monitor and a resume of an active one succeed; a second delete
+	// answers resource_not_found with kind monitor_not_found.
+	OUPMonitor008 = "OUP-MONITOR-008"
+	// OUPMonitor009: The first look of a polling monitor is kept as the baseline and wakes nobody; an equal
+	// look does nothing.
+	OUPMonitor009 = "OUP-MONITOR-009"
+	// OUPMonitor010: A changed look or a batch of lines queues one wake of the master, counts in
+	// fires_used, sets last_fired_at_ms and sends monitor/fired.
+	OUPMonitor010 = "OUP-MONITOR-010"
+	// OUPMonitor011: More lines in an hour than max_events_per_hour, left-out ones included, pause the
+	// monitor with pause_reason flooded, queue no wake for that batch and send monitor/updated.
+	OUPMonitor011 = "OUP-MONITOR-011"
+	// OUPMonitor012: A wake that cannot be stored advances nothing: the same observation fires again later.
+	OUPMonitor012 = "OUP-MONITOR-012"
+	// OUPMonitor013: A wake is stored before the baseline, and the baseline before the counters, so that a
+	// crash neither loses nor doubles an observation.
+	OUPMonitor013 = "OUP-MONITOR-013"
+	// OUPMonitor014: Two equal observations inside the window of duplicates become one wake.
+	OUPMonitor014 = "OUP-MONITOR-014"
+	// OUPMonitor015: A monitor whose time is over, or whose stream ended, becomes expired and sends
+	// monitor/expired.
+	OUPMonitor015 = "OUP-MONITOR-015"
+	// OUPMonitor016: The hour of a monitor is a fixed window, not a sliding one.
+	OUPMonitor016 = "OUP-MONITOR-016"
+	// OUPMonitor017: Monitors survive a restart and look again; their processes do not.
+	OUPMonitor017 = "OUP-MONITOR-017"
+	// OUPMonitor018: A batch holds at most max_monitor_batch_lines lines of max_monitor_line_bytes bytes,
+	// and one more line that says how many were left out.
+	OUPMonitor018 = "OUP-MONITOR-018"
+	// OUPMonitor019: On a session of a peer with host tools, monitor/create and monitor/resume are accepted
+	// only from the connection of its host.
+	OUPMonitor019 = "OUP-MONITOR-019"
+	// OUPMonitor020: A monitor of another profile, or of a session that does not control it, is refused
+	// with permission_denied and kind monitor_policy_denied.
+	OUPMonitor020 = "OUP-MONITOR-020"
+	// OUPMonitor021: The text that a monitor matched reaches people only through background/activity.
+	OUPMonitor021 = "OUP-MONITOR-021"
+	// OUPReview001: The answer of review/start comes before turn/started of its turn.
+	OUPReview001 = "OUP-REVIEW-001"
+	// OUPReview002: review/start in a session that runs a turn is refused with invalid_request and kind
+	// turn_in_progress.
+	OUPReview002 = "OUP-REVIEW-002"
+	// OUPReview003: After turn/started a task/updated with state running, source supervisor and role
+	// reviewer announces the review.
+	OUPReview003 = "OUP-REVIEW-003"
+	// OUPReview004: Each specialist shows through agent/updated, agent/output/delta and
+	// agent/artifact/updated, and the turn ends with one joined answer and one terminal.
+	OUPReview004 = "OUP-REVIEW-004"
+	// OUPReview005: turn/interrupt with the turn_id of the answer ends the review as interrupted, and
+	// specialists still at work become interrupted.
+	OUPReview005 = "OUP-REVIEW-005"
+	// OUPReview006: A review without turn_id gets one from the server, without a target it looks at
+	// uncommitted changes, and prompt wins over instructions.
+	OUPReview006 = "OUP-REVIEW-006"
+	// OUPReview007: agent_count is the number of specialists that the review really starts, at most
+	// max_review_specialists configured ones and one each for CLI and MCP.
+	OUPReview007 = "OUP-REVIEW-007"
+	// OUPPeer001: peer/prepare stages files only; no session is opened and no turn started by it.
+	OUPPeer001 = "OUP-PEER-001"
+	// OUPPeer002: The topic of a peer is peer- followed by its slug.
+	OUPPeer002 = "OUP-PEER-002"
+	// OUPPeer003: names holds exactly n entries, each of 1 to max_peer_name_chars characters after
+	// trimming, unlike each other and unlike existing peers with case ignored; otherwise the call is
+	// refused with invalid_params and nothing is staged.
+	OUPPeer003 = "OUP-PEER-003"
+	// OUPPeer004: When one peer of a fleet cannot be staged, those already staged are rolled back.
+	OUPPeer004 = "OUP-PEER-004"
+	// OUPPeer005: With worktree each peer gets a Git worktree on branch peer/ and its slug, and cwd is the
+	// checkout.
+	OUPPeer005 = "OUP-PEER-005"
+	// OUPPeer006: A cwd must be an existing directory that passes the check of workspaces; without it the
+	// root of the calling session is used.
+	OUPPeer006 = "OUP-PEER-006"
+	// OUPPeer007: memory_namespace needs session_id and exactly one name and refuses worktree.
+	OUPPeer007 = "OUP-PEER-007"
+	// OUPPeer008: resume with a matching host_token returns the existing peer of the same originator,
+	// namespace and workspace with resumed true.
+	OUPPeer008 = "OUP-PEER-008"
+	// OUPPeer009: host_token is returned once, when the peer is made; the server keeps only its SHA-256.
+	OUPPeer009 = "OUP-PEER-009"
+	// OUPPeer010: A new binding whose namespace or workspace equals that of another peer an app owns,
+	// closed ones included, lies in it or holds it is refused with kind peer_binding_conflict.
+	OUPPeer010 = "OUP-PEER-010"
+	// OUPPeer011: Without cwd a peer that an app owns gets the workspace app-workspaces/ and its namespace
+	// in the data directory.
+	OUPPeer011 = "OUP-PEER-011"
+	// OUPPeer012: The binding of a peer is written before its brief.
+	OUPPeer012 = "OUP-PEER-012"
+	// OUPPeer013: An unknown lane in peer/prepare leaves the peer on the primary model and is told in
+	// model_note.
+	OUPPeer013 = "OUP-PEER-013"
+	// OUPPeer014: model in an answer names lane, provider and model and never a credential; lane is primary
+	// without a lane.
+	OUPPeer014 = "OUP-PEER-014"
+	// OUPPeer015: token_budget is charged after each turn of the peer; a turn that begins with the budget
+	// used up ends with peer_token_budget_exceeded.
+	OUPPeer015 = "OUP-PEER-015"
+	// OUPPeer016: peer/staged is sent to the originating session and stored.
+	OUPPeer016 = "OUP-PEER-016"
+	// OUPPeer017: A client drops a peer/staged whose topic it knows.
+	OUPPeer017 = "OUP-PEER-017"
+	// OUPPeer018: peer/gather reads the peers of a profile without starting a runtime; result is null
+	// before the first turn of the peer ended.
+	OUPPeer018 = "OUP-PEER-018"
+	// OUPPeer019: The result of a peer is written again at every end of one of its turns, with its outcome,
+	// and older ones are kept.
+	OUPPeer019 = "OUP-PEER-019"
+	// OUPPeer020: The result file of a peer begins with the members of peer_result_members, its outcome is
+	// one of peer_result_outcomes, and its body is at most max_peer_result_bytes.
+	OUPPeer020 = "OUP-PEER-020"
+	// OUPPeer021: Texts in a row of peer/gather that were cut say so in the member beside them.
+	OUPPeer021 = "OUP-PEER-021"
+	// OUPPeer022: A client ignores members of a row that it does not know.
+	OUPPeer022 = "OUP-PEER-022"
+	// OUPPeer023: peer/model/set takes effect with the next turn; an unknown lane is refused with kind
+	// peer_model_unknown and the lanes there are, and nothing changes.
+	OUPPeer023 = "OUP-PEER-023"
+	// OUPPeer024: peer/context/open of an open context with the same settings answers created false; with
+	// other settings it is refused.
+	OUPPeer024 = "OUP-PEER-024"
+	// OUPPeer025: The session of a context is the base key of the originator with topic peerctx-, the slug,
+	// a dot and the context_id; its namespace is that of the peer with /ctx- and the context_id.
+	OUPPeer025 = "OUP-PEER-025"
+	// OUPPeer026: cwd of a context is contexts/ and one name below the directory of the peer and used by no
+	// other context; otherwise the call is refused with kind peer_context_workspace_escape.
+	OUPPeer026 = "OUP-PEER-026"
+	// OUPPeer027: share_history and read_parent are accepted only from the connection of the host.
+	OUPPeer027 = "OUP-PEER-027"
+	// OUPPeer028: A closed context is never opened again, and opening its session or starting a turn in it
+	// is refused with kind session_binding_closed; its data stays.
+	OUPPeer028 = "OUP-PEER-028"
+	// OUPPeer029: peer/context/close writes the marker first and interrupts the running turn then; a repeat
+	// answers was_open false.
+	OUPPeer029 = "OUP-PEER-029"
+	// OUPPeer030: A closed peer takes no input and no turns; its results stay readable.
+	OUPPeer030 = "OUP-PEER-030"
+	// OUPPeer031: peer/purge closes the peer, fails its host tool calls, stops its turns, erases, and
+	// leaves a tombstone, in that order.
+	OUPPeer031 = "OUP-PEER-031"
+	// OUPPeer032: A purge of which a step failed ends with kind peer_purge_incomplete, leaves the peer
+	// closed and staged, and a repeat does the whole erasing again.
+	OUPPeer032 = "OUP-PEER-032"
+	// OUPPeer033: A purge after a finished one answers purged false and already_purged true.
+	OUPPeer033 = "OUP-PEER-033"
+	// OUPPeer034: Name and slug of a purged peer may be used by a new one, which gets a new secret.
+	OUPPeer034 = "OUP-PEER-034"
+	// OUPPeer035: Every peer/ method is refused with invalid_request on session ingress, and with kind
+	// external_method_denied for external clients of a server that a host manages.
+	OUPPeer035 = "OUP-PEER-035"
+	// OUPPeer036: A server that lists peer/context/open offers model, memory_namespace, resume and
+	// host_token of peer/prepare, peer/model/set, contexts and peer/purge; one that lists
+	// peer/tools/register offers all host tool methods.
+	OUPPeer036 = "OUP-PEER-036"
+	// OUPPeer037: A host that asks for memory_namespace checks that the answer names it; an older server
+	// leaves it out.
+	OUPPeer037 = "OUP-PEER-037"
+	// OUPPeer038: Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes,
+	// calls in flight and approvals do not.
+	OUPPeer038 = "OUP-PEER-038"
+	// OUPPeer039: session_id and host_token that do not fit the peer are refused with permission_denied and
+	// kind peer_originator_mismatch or peer_host_token_mismatch.
+	OUPPeer039 = "OUP-PEER-039"
+	// OUPPeer040: A brief that is blank or longer than max_peer_brief_bytes is refused with invalid_params.
+	OUPPeer040 = "OUP-PEER-040"
+	// OUPPeertool001: peer/tools/register replaces the whole set; its version begins at 1 and grows by one
+	// with each registration.
+	OUPPeertool001 = "OUP-PEERTOOL-001"
+	// OUPPeertool002: A registration takes effect with the next turn.
+	OUPPeertool002 = "OUP-PEERTOOL-002"
+	// OUPPeertool003: if_version that is not the current version is refused with kind
+	// peer_tools_version_conflict and current_version, and nothing changes.
+	OUPPeertool003 = "OUP-PEERTOOL-003"
+	// OUPPeertool004: The connection that registers becomes the host of the tools; while another connection
+	// owns a live route the call is refused with kind peer_route_not_owner.
+	OUPPeertool004 = "OUP-PEERTOOL-004"
+	// OUPPeertool005: call_timeout_ms, approval_ttl_secs and max_result_bytes above their bounds are
+	// lowered, and the answer names the effective numbers.
+	OUPPeertool005 = "OUP-PEERTOOL-005"
+	// OUPPeertool006: A declaration that breaks a bound, or has a member outside the declared ones, is
+	// refused with kind peer_tools_invalid.
+	OUPPeertool006 = "OUP-PEERTOOL-006"
+	// OUPPeertool007: generic_tools, when given, is the exact list of kernel tools that stay.
+	OUPPeertool007 = "OUP-PEERTOOL-007"
+	// OUPPeertool008: Tool sets of peers survive a restart; those of the session of a host live as long as
+	// its connection.
+	OUPPeertool008 = "OUP-PEERTOOL-008"
+	// OUPPeertool009: Without peer the tools belong to the session of the host, and sessions of peers and
+	// contexts are refused there.
+	OUPPeertool009 = "OUP-PEERTOOL-009"
+	// OUPPeertool010: peer/tools/unregister drops the route and ends calls in flight with host_gone; a
+	// repeat succeeds; another connection is refused.
+	OUPPeertool010 = "OUP-PEERTOOL-010"
+	// OUPPeertool011: A host registers its tools, an empty set too, after each prepare or reconnect and
+	// before the first turn.
+	OUPPeertool011 = "OUP-PEERTOOL-011"
+	// OUPPeertool012: peer/tool/call goes only to the connection that registered the tool and is never
+	// replayed.
+	OUPPeertool012 = "OUP-PEERTOOL-012"
+	// OUPPeertool013: Arguments of a host tool call hold every required member and are at most
+	// max_peer_tool_args_bytes when encoded.
+	OUPPeertool013 = "OUP-PEERTOOL-013"
+	// OUPPeertool014: At most max_peer_tool_calls calls of one peer are in flight.
+	OUPPeertool014 = "OUP-PEERTOOL-014"
+	// OUPPeertool015: A tool that is destructive or outward is gated: with confirm host one approval of
+	// kind host_tool comes first, with confirm app the host is called at once with confirm_required true.
+	OUPPeertool015 = "OUP-PEERTOOL-015"
+	// OUPPeertool016: awaiting_confirmation on a gated call lets it wait as long as an approval; on another
+	// call it is refused with kind peer_tool_ack_not_gated.
+	OUPPeertool016 = "OUP-PEERTOOL-016"
+	// OUPPeertool017: An answer is accepted only from the connection that the call went to; others are
+	// refused with kind peer_tool_result_wrong_connection.
+	OUPPeertool017 = "OUP-PEERTOOL-017"
+	// OUPPeertool018: Of an answer and the end of the time of a call exactly one wins; a second answer is
+	// refused with kind peer_tool_call_not_found.
+	OUPPeertool018 = "OUP-PEERTOOL-018"
+	// OUPPeertool019: A settled call is remembered for peer_tool_call_memory_ms, at most
+	// max_peer_tool_calls_remembered of them, and a late answer is audited.
+	OUPPeertool019 = "OUP-PEERTOOL-019"
+	// OUPPeertool020: An error kind of [a-z0-9_] with at most 32 characters reaches the model as host: and
+	// the kind, any other as host:error.
+	OUPPeertool020 = "OUP-PEERTOOL-020"
+	// OUPPeertool021: A result over max_result_bytes is accepted, marked result_too_large in the answer,
+	// and kept from the model.
+	OUPPeertool021 = "OUP-PEERTOOL-021"
+	// OUPPeertool022: peer/tool/cancel says why a call ended without its answer: timeout, cancelled or
+	// purged.
+	OUPPeertool022 = "OUP-PEERTOOL-022"
+	// OUPPeertool023: A host runs a tool at most once for one session_id, turn_id, tool_call_id and
+	// args_digest.
+	OUPPeertool023 = "OUP-PEERTOOL-023"
+	// OUPPeertool024: A host does not run a tool after peer/tool/cancel, nor after timeout_ms without
+	// having acknowledged it.
+	OUPPeertool024 = "OUP-PEERTOOL-024"
+	// OUPPeertool025: args_digest is the SHA-256 of the arguments with sorted keys.
+	OUPPeertool025 = "OUP-PEERTOOL-025"
+	// OUPPeertool026: peer/input goes only to the connection of the host of the peer and is not stored.
+	OUPPeertool026 = "OUP-PEERTOOL-026"
+	// OUPPeertool027: A host that takes an input starts a turn on its session with exactly its turn_id and
+	// text on the same connection.
+	OUPPeertool027 = "OUP-PEERTOOL-027"
+	// OUPPeertool028: A host that gets turn_in_progress for an input queues it.
+	OUPPeertool028 = "OUP-PEERTOOL-028"
+	// OUPPeertool029: message is required with reason other, forbidden with the rest, and one line without
+	// control characters; otherwise the call is refused with kind peer_input_reject_invalid.
+	OUPPeertool029 = "OUP-PEERTOOL-029"
+	// OUPPeertool030: An input is rejected at most once, only by the connection that got it, and only
+	// before its turn started; each other try has a kind of its own.
+	OUPPeertool030 = "OUP-PEERTOOL-030"
+	// OUPPeertool031: A turn/start with the turn id of a rejected input is refused with kind
+	// peer_input_rejected.
+	OUPPeertool031 = "OUP-PEERTOOL-031"
+	// OUPPeertool032: The server waits peer_input_wait_ms for a host to take or reject an input, and
+	// remembers inputs for peer_input_memory_ms, at most max_peer_inputs_remembered of them.
+	OUPPeertool032 = "OUP-PEERTOOL-032"
+	// OUPPeertool033: In a call from the session of a host peer is null, and caller says which session and
+	// turn call.
+	OUPPeertool033 = "OUP-PEERTOOL-033"
+	// OUPPeertool034: host_token stands in no event, no error and no log.
+	OUPPeertool034 = "OUP-PEERTOOL-034"
+	// OUPToollist001: The list narrows every turn of the session and never widens it.
+	OUPToollist001 = "OUP-TOOLLIST-001"
+	// OUPToollist002: A list that cannot be read keeps no tool, and its status is unreadable.
+	OUPToollist002 = "OUP-TOOLLIST-002"
+	// OUPToollist003: generic_tools null clears the list; status is cleared then, and none where no list
+	// ever was.
+	OUPToollist003 = "OUP-TOOLLIST-003"
+	// OUPToollist004: if_version that is not the current version is refused with kind
+	// session_tool_list_version_conflict, and nothing changes.
+	OUPToollist004 = "OUP-TOOLLIST-004"
+	// OUPToollist005: The list survives a restart and takes effect with the next turn.
+	OUPToollist005 = "OUP-TOOLLIST-005"
+	// OUPTeam001: A team is the authenticated profile and the canonical workspace; a successful
+	// session/open joins it.
+	OUPTeam001 = "OUP-TEAM-001"
+	// OUPTeam002: peer/team/list subscribes its connection to peer/team/updated, which nobody else gets.
+	OUPTeam002 = "OUP-TEAM-002"
+	// OUPTeam003: peer/team/updated is not stored, and several changes inside team_updated_interval_ms
+	// become one.
+	OUPTeam003 = "OUP-TEAM-003"
+	// OUPTeam004: After a reconnect a client lists its team again.
+	OUPTeam004 = "OUP-TEAM-004"
+	// OUPTeam005: peer/team/leader/set with another revision than the current one is refused with
+	// invalid_request and changes nothing.
+	OUPTeam005 = "OUP-TEAM-005"
+	// OUPTeam006: peer/team/message needs either agent_id or broadcast true; a broadcast leaves the sender
+	// out.
+	OUPTeam006 = "OUP-TEAM-006"
+	// OUPTeam007: A message with a known occurrence_id is not queued again; its receipt says
+	// already_queued.
+	OUPTeam007 = "OUP-TEAM-007"
+	// OUPTeam008: Membership and lead survive a restart; presence does not.
+	OUPTeam008 = "OUP-TEAM-008"
+	// OUPTeam009: server/instance.get is offered only on a shared local server to an authenticated
+	// connection, and its answer holds no credential.
+	OUPTeam009 = "OUP-TEAM-009"
+	// OUPBackground001: background/activity goes only to connections that negotiated
+	// event.background_activity.v1.
+	OUPBackground001 = "OUP-BACKGROUND-001"
+	// OUPBackground002: An activity without an owning session is never sent.
+	OUPBackground002 = "OUP-BACKGROUND-002"
+	// OUPBackground003: text longer than max_background_text_bytes is cut and ends with a mark.
+	OUPBackground003 = "OUP-BACKGROUND-003"
+	// OUPBackground004: After max_background_rows activities of one session, kind and origin in
+	// background_window_ms, one row with suppressed true follows and the rest of the window is silent; the
+	// first row of the next window tells their number in dropped_count.
+	OUPBackground004 = "OUP-BACKGROUND-004"
+	// OUPBackground005: An activity is never given to the model, and whether the model wakes does not
+	// depend on it.
+	OUPBackground005 = "OUP-BACKGROUND-005"
+	// OUPBackground006: Activities are stored and replayed.
+	OUPBackground006 = "OUP-BACKGROUND-006"
+	// OUPMemory001: memory/ methods need an identity; on stdio they are refused with permission_denied and
+	// kind auth_unavailable and stand in unsupported.
+	OUPMemory001 = "OUP-MEMORY-001"
+	// OUPMemory002: Text that was cut ends with a whole character and carries no mark; the members beside
+	// it tell that it was cut and how long it is.
+	OUPMemory002 = "OUP-MEMORY-002"
+	// OUPMemory003: Budgets for text in answers count bytes as JSON escapes them.
+	OUPMemory003 = "OUP-MEMORY-003"
+	// OUPMemory004: recent holds the last max_memory_recent_days days, the newest first; entities are
+	// sorted by name.
+	OUPMemory004 = "OUP-MEMORY-004"
+	// OUPMemory005: staging_notes is exact unless staging_truncated is true.
+	OUPMemory005 = "OUP-MEMORY-005"
+	// OUPMemory006: memory/search with a blank query, an unknown kind, or times that are wrong or the wrong
+	// way round is refused with invalid_params.
+	OUPMemory006 = "OUP-MEMORY-006"
+	// OUPMemory007: A day in since means its start in UTC, in until its end, that day included.
+	OUPMemory007 = "OUP-MEMORY-007"
+	// OUPMemory008: limit in memory/search is raised to 1 or lowered to max_memory_search.
+	OUPMemory008 = "OUP-MEMORY-008"
+	// OUPMemory009: Hits are sorted by score, the best first.
+	OUPMemory009 = "OUP-MEMORY-009"
+	// OUPMemory010: memory/load counts a visit, and gives a page only for an id that begins with bank:.
+	OUPMemory010 = "OUP-MEMORY-010"
+	// OUPMemory011: memory/ingest takes 1 to max_memory_ingest_records records; more are refused with
+	// invalid_params and data with max_records and requested_records.
+	OUPMemory011 = "OUP-MEMORY-011"
+	// OUPMemory012: memory/ingest refuses ids that begin with bank:, and marks every record untrusted
+	// whatever the request says.
+	OUPMemory012 = "OUP-MEMORY-012"
+	// OUPMemory013: vectors has as many entries as records.
+	OUPMemory013 = "OUP-MEMORY-013"
+	// OUPMemory014: A repeated batch without changes stores and embeds nothing.
+	OUPMemory014 = "OUP-MEMORY-014"
+	// OUPMemory015: A failed embedding fails the whole call.
+	OUPMemory015 = "OUP-MEMORY-015"
+	// OUPMemory016: A missing memory, entity or record answers resource_not_found with resource_type
+	// memory, memory_entity or memory_record.
+	OUPMemory016 = "OUP-MEMORY-016"
+	// OUPCron001: cron/ methods need an identity; on stdio they are refused with permission_denied and kind
+	// auth_unavailable and stand in unsupported.
+	OUPCron001 = "OUP-CRON-001"
+	// OUPCron002: count is the number of all jobs, also when truncated is true.
+	OUPCron002 = "OUP-CRON-002"
+	// OUPCron003: cron/toggle is stored at once and may be repeated.
+	OUPCron003 = "OUP-CRON-003"
+	// OUPCron004: cron/toggle while a gateway owns the jobs is refused with invalid_params, detail
+	// gateway_running and rest_status 409.
+	OUPCron004 = "OUP-CRON-004"
+	// OUPCron005: cron/toggle of an unknown job answers resource_not_found with resource_type cron_job and
+	// detail job_not_found.
+	OUPCron005 = "OUP-CRON-005"
+	// OUPSkill001: An empty surfaces fits every surface, and all tags of the request must be there.
+	OUPSkill001 = "OUP-SKILL-001"
+	// OUPSkill002: Actions whose tool is missing in the session are left out, and background actions unless
+	// skill.action_jobs.v1 is negotiated.
+	OUPSkill002 = "OUP-SKILL-002"
+	// OUPSkill003: The directory of a skill is never sent.
+	OUPSkill003 = "OUP-SKILL-003"
+	// OUPSkill004: count is the number of rows in the answer.
+	OUPSkill004 = "OUP-SKILL-004"
+	// OUPSkill005: Calls inside the request run in order and stop at the first that fails.
+	OUPSkill005 = "OUP-SKILL-005"
+	// OUPSkill006: A caller that fills the file argument, which the host owns, is refused with
+	// invalid_params.
+	OUPSkill006 = "OUP-SKILL-006"
+	// OUPSkill007: file_each runs one call for each of 1 to max_skill_action_files entries of
+	// arguments.paths; none or more are refused with invalid_params.
+	OUPSkill007 = "OUP-SKILL-007"
+	// OUPSkill008: A background action without skill.action_jobs.v1 is refused with method_not_supported.
+	OUPSkill008 = "OUP-SKILL-008"
+	// OUPSkill009: When max_skill_batches batches are at work the call is refused with invalid_request.
+	OUPSkill009 = "OUP-SKILL-009"
+	// OUPSkill010: Arguments that break the input schema of the action are refused with invalid_params, and
+	// the tool does not run.
+	OUPSkill010 = "OUP-SKILL-010"
+	// OUPSkill011: An action may ask for an approval while it runs.
+	OUPSkill011 = "OUP-SKILL-011"
+	// OUPSkill012: Jobs of one batch run one after another.
+	OUPSkill012 = "OUP-SKILL-012"
+	// OUPSkill013: The job_id of a job is the id of its supervised task.
+	OUPSkill013 = "OUP-SKILL-013"
+	// OUPSkill014: skill/action/job/read of a job of another profile or session is refused like one that is
+	// not there, with invalid_params and kind skill_action_job_not_found.
+	OUPSkill014 = "OUP-SKILL-014"
+	// OUPSkill015: Each change of the task of a job sends one skill/action/job/updated, which is stored.
+	OUPSkill015 = "OUP-SKILL-015"
+	// OUPSkill016: A job that waited or ran when the server restarted is abandoned and not resumed.
+	OUPSkill016 = "OUP-SKILL-016"
+	// OUPSkill017: Jobs are listed by the time of their last change and then by id.
+	OUPSkill017 = "OUP-SKILL-017"
+	// OUPSkill018: Handles of files begin with ws/, are opaque, and are opened only with the session that
+	// owns them.
+	OUPSkill018 = "OUP-SKILL-018"
+	// OUPSkill019: Files that are missing or lie outside the workspace are left out of artifacts.
+	OUPSkill019 = "OUP-SKILL-019"
+	// OUPSkill020: A client names an action and its arguments only, never the tool behind it.
+	OUPSkill020 = "OUP-SKILL-020"
+	// OUPProfile001: profile/local/create with the same user name, name and address again answers the same
+	// profile with created false.
+	OUPProfile001 = "OUP-PROFILE-001"
+	// OUPProfile002: It is offered only on a local server that was started for one person; elsewhere it is
+	// refused with permission_denied and kind profile_local_unsupported.
+	OUPProfile002 = "OUP-PROFILE-002"
+	// OUPProfile003: name falls back to requested_id; without both the call is refused with kind
+	// profile_local_invalid_name.
+	OUPProfile003 = "OUP-PROFILE-003"
+	// OUPProfile004: username is made lower case with runs of -, _ and . as one -, and must have 1 to
+	// max_username_chars characters then and be no name of a channel.
+	OUPProfile004 = "OUP-PROFILE-004"
+	// OUPProfile005: requested_id is made a slug, and gets -2, -3 and so on when it is taken.
+	OUPProfile005 = "OUP-PROFILE-005"
+	// OUPProfile006: requested_id is looked at only with profile.local_create.requested_id.v1, and
+	// make_default only with profile.local_create.default.v1.
+	OUPProfile006 = "OUP-PROFILE-006"
+	// OUPProfile007: A name, user name or address that breaks its rule is refused with kind
+	// profile_local_invalid_name, profile_local_invalid_username or profile_local_invalid_email, and
+	// nothing is made.
+	OUPProfile007 = "OUP-PROFILE-007"
+	// OUPProfile008: Making a local profile sends no login code.
+	OUPProfile008 = "OUP-PROFILE-008"
+	// OUPProfile009: A user name or address of another profile is refused with kind
+	// profile_local_collision.
+	OUPProfile009 = "OUP-PROFILE-009"
+	// OUPLlm001: A key goes only to the environment of the profile and is never sent back, logged or put
+	// into an error.
+	OUPLlm001 = "OUP-LLM-001"
+	// OUPLlm002: has_api_key tells whether a key is there, and nothing tells the key.
+	OUPLlm002 = "OUP-LLM-002"
+	// OUPLlm003: profile/llm/upsert stores the model as the one in use with set_primary, or when there is
+	// none yet; otherwise it is added to those behind it.
+	OUPLlm003 = "OUP-LLM-003"
+	// OUPLlm004: Among those behind it a model with the same family, model, route id and address is
+	// replaced.
+	OUPLlm004 = "OUP-LLM-004"
+	// OUPLlm005: A model in use that is replaced moves behind the new one.
+	OUPLlm005 = "OUP-LLM-005"
+	// OUPLlm006: profile/llm/test stores nothing; a failed try is an answer with applied false, not an
+	// error.
+	OUPLlm006 = "OUP-LLM-006"
+	// OUPLlm007: A try ends after llm_test_ms.
+	OUPLlm007 = "OUP-LLM-007"
+	// OUPLlm008: profile/llm/select takes effect with the next turn, except for a profile that takes it at
+	// its start: then restart_required is true.
+	OUPLlm008 = "OUP-LLM-008"
+	// OUPLlm009: An exact route decides profile/llm/select; when more than one model fits the call is
+	// refused with invalid_params.
+	OUPLlm009 = "OUP-LLM-009"
+	// OUPLlm010: profile/llm/select of a model that is not configured answers resource_not_found with
+	// resource_type configured model; of an unknown profile resource_type profile.
+	OUPLlm010 = "OUP-LLM-010"
+	// OUPLlm011: profile/llm/select of a model without its key is refused.
+	OUPLlm011 = "OUP-LLM-011"
+	// OUPLlm012: profile/llm/list with session_id answers session_id and models only.
+	OUPLlm012 = "OUP-LLM-012"
+	// OUPLlm013: profile/llm/fetch_models without a key or an answer of the provider succeeds with no
+	// models and a reason.
+	OUPLlm013 = "OUP-LLM-013"
+	// OUPLlm014: api_key may be a string or an object with value, secret or api_key; api_type is openai and
+	// api_key_env that of the family when absent.
+	OUPLlm014 = "OUP-LLM-014"
+	// OUPLlm015: Choices of models survive a restart.
+	OUPLlm015 = "OUP-LLM-015"
+	// OUPLane001: profile/sub_providers/upsert replaces the lane with the same key, or adds it.
+	OUPLane001 = "OUP-LANE-001"
+	// OUPLane002: applied means stored; a lane takes effect when the runtime is rebuilt.
+	OUPLane002 = "OUP-LANE-002"
+	// OUPLane003: A lane without api_key_env, base_url or api_type takes them from the chat model that
+	// fits; a lane with another address does not take a custom key.
+	OUPLane003 = "OUP-LANE-003"
+	// OUPLane004: What a lane does not say is sent as null.
+	OUPLane004 = "OUP-LANE-004"
+	// OUPProfskill001: profile/skills/ methods are offered only by a server with a profile store.
+	OUPProfskill001 = "OUP-PROFSKILL-001"
+	// OUPProfskill002: Installing skips what is there unless force is true.
+	OUPProfskill002 = "OUP-PROFSKILL-002"
+	// OUPProfskill003: Changes of one profile run one after another and rebuild its runtime.
+	OUPProfskill003 = "OUP-PROFSKILL-003"
+	// OUPProfskill004: A blank repo or name is refused with invalid_params.
+	OUPProfskill004 = "OUP-PROFSKILL-004"
+	// OUPStatus001: summary counts the servers of the answer by status.
+	OUPStatus001 = "OUP-STATUS-001"
+	// OUPStatus002: coding_tool_contract is there exactly when coding.tool_contract.v1 is negotiated.
+	OUPStatus002 = "OUP-STATUS-002"
+	// OUPStatus003: The contract is incomplete exactly when missing_required_tools is not empty.
+	OUPStatus003 = "OUP-STATUS-003"
+	// OUPRouter001: An unknown mode is refused with invalid_params without data, and nothing changes.
+	OUPRouter001 = "OUP-ROUTER-001"
+	// OUPRouter002: Without a router both requests are refused with runtime_not_ready and kind
+	// runtime_unavailable, and router/status is not sent.
+	OUPRouter002 = "OUP-ROUTER-002"
+	// OUPRouter003: The mode lasts as long as the process.
+	OUPRouter003 = "OUP-ROUTER-003"
+	// OUPRouter004: router/status is sent at the start and at the end of a turn only.
+	OUPRouter004 = "OUP-ROUTER-004"
+	// OUPRouter005: One router/failover for each attempt is sent before the next try, and stored.
+	OUPRouter005 = "OUP-ROUTER-005"
+	// OUPRouter006: Maps of lanes have keys of provider, slash and model, sorted.
+	OUPRouter006 = "OUP-ROUTER-006"
+	// OUPAuth001: auth/me and auth/logout are not offered on stdio; called there, or without an identity,
+	// they are refused with permission_denied and kind auth_unavailable.
+	OUPAuth001 = "OUP-AUTH-001"
+	// OUPAuth002: auth/status answers without an identity.
+	OUPAuth002 = "OUP-AUTH-002"
+	// OUPAuth003: A wrong code, an expired code and a missing identity are told apart by data.kind.
+	OUPAuth003 = "OUP-AUTH-003"
+	// OUPAuth004: A WebSocket without an identity that calls auth/me or auth/logout is closed with 1008 and
+	// the reason auth_expired.
+	OUPAuth004 = "OUP-AUTH-004"
+	// OUPOnboard001: onboarding/ methods are offered only on a local server for one person; elsewhere they
+	// are refused with permission_denied and kind profile_local_unsupported.
+	OUPOnboard001 = "OUP-ONBOARD-001"
+	// OUPOnboard002: onboarding/workspace_probe tells of a path that is not there instead of failing; a
+	// blank path is refused with kind workspace_probe_invalid_path and reason empty.
+	OUPOnboard002 = "OUP-ONBOARD-002"
+	// OUPOnboard003: A path that begins with ~/ is expanded.
+	OUPOnboard003 = "OUP-ONBOARD-003"
+	// OUPOnboard004: onboarding/workspace_list gives at most max_workspace_entries directories by name with
+	// case ignored, and only counts those that begin with a dot.
+	OUPOnboard004 = "OUP-ONBOARD-004"
+	// OUPOnboard005: parent_path is null at the root and below a banned directory.
+	OUPOnboard005 = "OUP-ONBOARD-005"
+	// OUPOnboard006: onboarding/workspace_create of a directory that is there answers created false.
+	OUPOnboard006 = "OUP-ONBOARD-006"
+	// OUPOnboard007: A path in a banned directory is told by root_escape and banned_root in a probe and
+	// refused in list and create.
+	OUPOnboard007 = "OUP-ONBOARD-007"
+	// OUPOnboard008: A name in onboarding/workspace_create that leaves its parent is refused with kind
+	// workspace_create_invalid_name.
+	OUPOnboard008 = "OUP-ONBOARD-008"
+	// OUPVoice001: voice/admit starts no turn, and input beside the audio cannot turn no_speech into
+	// speech.
+	OUPVoice001 = "OUP-VOICE-001"
+	// OUPVoice002: An admission lives voice_admission_ms, is used once, and is bound to its session, turn
+	// and audio.
+	OUPVoice002 = "OUP-VOICE-002"
+	// OUPVoice003: voice/commit_admission starts the turn without hearing the audio again, and may
+	// interrupt the turn in supersedes_turn_id.
+	OUPVoice003 = "OUP-VOICE-003"
+	// OUPVoice004: The same commit again gets the same answer; another session, turn or audio is refused
+	// with kind voice_admission_invalid.
+	OUPVoice004 = "OUP-VOICE-004"
+	// OUPVoice005: Pieces of one utterance are numbered from 0 and the last says so.
+	OUPVoice005 = "OUP-VOICE-005"
+	// OUPVoice006: voice/audio_chunk goes only to connections that negotiated event.voice_audio.v1; others
+	// get the whole file as file_attached.
+	OUPVoice006 = "OUP-VOICE-006"
+	// OUPVoice007: A client leaves the conversation by voice after voice/exit when the audio of its turn
+	// was played.
+	OUPVoice007 = "OUP-VOICE-007"
+	// OUPVisual001: Each visual/generating is followed by exactly one visual/succeeded or visual/failed.
+	OUPVisual001 = "OUP-VISUAL-001"
+	// OUPVisual002: The file of a drawing travels as file_attached, not in visual/succeeded.
+	OUPVisual002 = "OUP-VISUAL-002"
+	// OUPVisual003: visual/ notifications are stored and replayed.
+	OUPVisual003 = "OUP-VISUAL-003"
+	// OUPContent001: content/ methods need an identity; on stdio they are refused with permission_denied
+	// and kind auth_unavailable and stand in unsupported.
+	OUPContent001 = "OUP-CONTENT-001"
+	// OUPContent002: content/delete of an unknown id answers deleted false, or resource_not_found with
+	// resource_type content where the store tells it so.
+	OUPContent002 = "OUP-CONTENT-002"
+	// OUPContent003: content/bulk_delete with more than max_content_ids ids is refused with invalid_params,
+	// max_ids and requested_ids, and deletes nothing.
+	OUPContent003 = "OUP-CONTENT-003"
+	// OUPContent004: Filters that are absent, null or empty filter nothing; the newest entries come first
+	// unless sort says otherwise.
+	OUPContent004 = "OUP-CONTENT-004"
+	// OUPSystem001: model and provider are none when no model is configured.
+	OUPSystem001 = "OUP-SYSTEM-001"
+	// OUPSystem002: An error of a service behind REST carries rest_status, and detail when there is one,
+	// cut to max_rest_detail_bytes; the error follows the table rest_errors.
+	OUPSystem002 = "OUP-SYSTEM-002"
+	// OUPLaunch001: launch/resolve changes nothing.
+	OUPLaunch001 = "OUP-LAUNCH-001"
+	// OUPLaunch002: resolved_profile is there unless the decision is no_profile, and existing_profiles
+	// exactly with cross_profile and then not empty.
+	OUPLaunch002 = "OUP-LAUNCH-002"
+	// OUPLaunch003: Without profile_id the profile last used in the directory is taken, else the default of
+	// the machine.
+	OUPLaunch003 = "OUP-LAUNCH-003"
+	// OUPHome001: smart_home/ methods are not offered on stdio, and called there they are refused with
+	// permission_denied and kind auth_unavailable.
+	OUPHome001 = "OUP-HOME-001"
+	// OUPHome002: Address and token of the bridge never reach a client.
+	OUPHome002 = "OUP-HOME-002"
+	// OUPHome003: Without a bridge the calls on devices answer resource_not_found with resource_type
+	// smart_home_device, and smart_home/status.get answers configured false.
+	OUPHome003 = "OUP-HOME-003"
+	// OUPHome004: What the bridge says is passed on unchanged.
+	OUPHome004 = "OUP-HOME-004"
+	// OUPService001: The params, result and events of a service have the shapes of its models; a request
+	// whose params do not is refused with invalid_params, or with the kind that service_param_refusals
+	// names, and changes nothing.
+	OUPService001 = "OUP-SERVICE-001"
+	// OUPService002: Values of an open enumeration that a reader does not know, and members of an open
+	// record, are kept and written back.
+	OUPService002 = "OUP-SERVICE-002"
+	// OUPService003: A client sends a params member with every service request, an empty object where there
+	// is nothing to say.
+	OUPService003 = "OUP-SERVICE-003"
+	// OUPService004: A service event that is stored is written to the ledger of its session before it is
+	// sent, and replayed after session/open with an older cursor.
+	OUPService004 = "OUP-SERVICE-004"
+	// OUPService005: A stored event whose delivery failed is announced by protocol/replay_lossy.
+	OUPService005 = "OUP-SERVICE-005"
+	// OUPService006: Changes of one agent, goal, loop or monitor arrive in their order.
+	OUPService006 = "OUP-SERVICE-006"
+	// OUPService007: The answer to a service request may come before or after the events that it causes,
+	// except that of review/start.
+	OUPService007 = "OUP-SERVICE-007"
+	// OUPService008: A client takes an event that it sees twice around a replay as one, by the id of its
+	// thing.
+	OUPService008 = "OUP-SERVICE-008"
+	// OUPService009: A client keeps values of status and kind that it does not know.
+	OUPService009 = "OUP-SERVICE-009"
+	// OUPService010: A client takes null for an optional member as if it were absent.
+	OUPService010 = "OUP-SERVICE-010"
+	// OUPService011: A server leaves an optional member out instead of sending null, unless the model wants
+	// it there.
+	OUPService011 = "OUP-SERVICE-011"
+	// OUPService012: A profile method over stdio takes params.profile_id, else the profile in
+	// params.session_id, else the one the last successful session/open bound, else the default of the
+	// server.
+	OUPService012 = "OUP-SERVICE-012"
+	// OUPService013: A profile or peer method, or an agent method without a session, on a connection of
+	// another profile is refused with permission_denied and kind auth_scope_violation, with both profiles
+	// named.
+	OUPService013 = "OUP-SERVICE-013"
+	// OUPService014: A profile that is not stored is refused with invalid_params and kind
+	// profile_unresolved, and no other profile is taken instead.
+	OUPService014 = "OUP-SERVICE-014"
+	// OUPService015: An empty profile_id is refused with invalid_params.
+	OUPService015 = "OUP-SERVICE-015"
+	// OUPService016: In other methods a profile_id, or the profile in session_id, that is not that of an
+	// authenticated connection is refused with invalid_params and auth_scope_violation true, and a
+	// WebSocket is closed with 1008 and the reason auth_expired.
+	OUPService016 = "OUP-SERVICE-016"
+	// OUPService017: On a connection without identity a profile_id that differs from the profile in
+	// session_id is refused with invalid_params, both named.
+	OUPService017 = "OUP-SERVICE-017"
+	// OUPService018: A missing runtime or store is answered with runtime_not_ready and kind
+	// runtime_unavailable.
+	OUPService018 = "OUP-SERVICE-018"
+	// OUPService019: A client takes every error with kind runtime_unavailable as runtime_not_ready, also
+	// one with the code of internal_error or invalid_params.
+	OUPService019 = "OUP-SERVICE-019"
+	// OUPService020: A connection of session ingress reaches only methods that carry its session; global
+	// services and peer methods are refused with invalid_request.
+	OUPService020 = "OUP-SERVICE-020"
+	// OUPService021: A row that a server does not serve is refused with method_not_supported, names method
+	// and reason in data, and stands in unsupported.
+	OUPService021 = "OUP-SERVICE-021"
+	// OUPService022: A method that needs an identity, called over WebSocket without one, closes the socket
+	// with 1008 and the reason auth_expired; the close is queued before the error.
+	OUPService022 = "OUP-SERVICE-022"
+	// OUPService023: updated_at_ms of one thing never goes back.
+	OUPService023 = "OUP-SERVICE-023"
+	// OUPService024: State of a service survives a restart where service_state_durability says so.
+	OUPService024 = "OUP-SERVICE-024"
+	// OUPService025: A request that is sent again does what service_repeats says.
+	OUPService025 = "OUP-SERVICE-025"
+	// OUPService026: Listing a notification as supported is no promise that it is sent.
+	OUPService026 = "OUP-SERVICE-026"
 )
 
 // Areas lists the subjects, wire by wire.
@@ -4228,6 +5239,35 @@ var Areas = []Area{
 	{Wire: "manifest", Name: "SURFACE", Doc: "Commands and surfaces that show or change extensions."},
 	{Wire: "manifest", Name: "STORE", Doc: "What of an extension reaches stored sessions."},
 	{Wire: "manifest", Name: "NATIVE", Doc: "The native host, protocol 1."},
+	{Wire: "oup", Name: "TASK", Doc: "Supervised background work: its states, how it is listed, cancelled, restarted and read."},
+	{Wire: "oup", Name: "AGENT", Doc: "Agents: records of delegated work that clients inspect, interrupt and close."},
+	{Wire: "oup", Name: "GOAL", Doc: "Goals: one objective of a session, with budget, usage and life."},
+	{Wire: "oup", Name: "LOOP", Doc: "Loops: prompts that run again and again."},
+	{Wire: "oup", Name: "MONITOR", Doc: "Monitors: programs whose output wakes the agent."},
+	{Wire: "oup", Name: "REVIEW", Doc: "A review: specialists at work in one turn."},
+	{Wire: "oup", Name: "PEER", Doc: "Peers: independent sessions with a brief of their own; staging, contexts, gathering and erasing."},
+	{Wire: "oup", Name: "PEERTOOL", Doc: "Host tools: tools that run in the program of the host, and inputs that it starts for its peers."},
+	{Wire: "oup", Name: "TOOLLIST", Doc: "The list of kernel tools of a session."},
+	{Wire: "oup", Name: "TEAM", Doc: "Teams: sessions of one profile in one workspace."},
+	{Wire: "oup", Name: "BACKGROUND", Doc: "Background activity: what monitors and fleets show to people."},
+	{Wire: "oup", Name: "MEMORY", Doc: "The memory of a profile, over an authenticated WebSocket."},
+	{Wire: "oup", Name: "CRON", Doc: "Jobs of a profile that run by the clock."},
+	{Wire: "oup", Name: "SKILL", Doc: "Actions that skills declare, and their jobs."},
+	{Wire: "oup", Name: "PROFILE", Doc: "Local profiles."},
+	{Wire: "oup", Name: "LLM", Doc: "Models of a profile: catalog, storing, trying, choosing."},
+	{Wire: "oup", Name: "LANE", Doc: "Provider lanes of a profile."},
+	{Wire: "oup", Name: "PROFSKILL", Doc: "Skills of a profile."},
+	{Wire: "oup", Name: "STATUS", Doc: "What MCP servers and tools a session has."},
+	{Wire: "oup", Name: "ROUTER", Doc: "The router between providers."},
+	{Wire: "oup", Name: "AUTH", Doc: "Signing in."},
+	{Wire: "oup", Name: "ONBOARD", Doc: "Finding a first workspace, on a local server."},
+	{Wire: "oup", Name: "VOICE", Doc: "Speech: admission before a turn, spoken answers."},
+	{Wire: "oup", Name: "VISUAL", Doc: "Things that are drawn."},
+	{Wire: "oup", Name: "CONTENT", Doc: "What sessions left behind."},
+	{Wire: "oup", Name: "SYSTEM", Doc: "The state of the server, and services behind REST."},
+	{Wire: "oup", Name: "LAUNCH", Doc: "Where a start in a directory leads."},
+	{Wire: "oup", Name: "HOME", Doc: "Devices at home, behind a bridge."},
+	{Wire: "oup", Name: "SERVICE", Doc: "What holds for all services."},
 }
 
 // All lists the rules, wire by wire, in the order of the spec.
@@ -21027,5 +22067,4262 @@ var All = []Rule{
 		Source:   "manifest 10",
 		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "testscripts/host.txtar",
+	},
+	{
+		ID:       OUPTask001,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/list answers an unknown or idle session with an empty list, not with an error.",
+		Source:   "services 1.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask002,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A non-blank topic in task/list selects the tasks of the base key with that topic; a blank one changes nothing.",
+		Source:   "services 1.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask003,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/list echoes the session_id and topic it was asked for.",
+		Source:   "services 1.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask004,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The state of a task follows from its labels by the table task_state_labels, the lifecycle label first, then that of the runtime, then the status; running when none is known.",
+		Source:   "services 1.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask005,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A task that has ended never changes its state again; later reports of its worker are ignored.",
+		Source:   "services 1.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask006,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a cancellation no result of the worker overwrites the state cancelled.",
+		Source:   "services 1.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask007,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/cancel without session_id is refused with invalid_params.",
+		Source:   "services 1.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask008,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/cancel and task/restart_from_node answer unknown_task_id, with kind unknown_task and the task_id, for a task that is unknown or that belongs to another session.",
+		Source:   "services 1.4, 1.5, S61",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask009,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/cancel of a task that has ended, cancelled ones included, is refused with invalid_params and kind task_already_terminal, and the state stays as it was.",
+		Source:   "services 1.4, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask010,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A successful task/cancel answers with status cancelled.",
+		Source:   "services 1.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask011,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/restart_from_node without session_id is refused with invalid_params.",
+		Source:   "services 1.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask012,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/restart_from_node of a task that has not ended is refused with invalid_params and kind task_still_active.",
+		Source:   "services 1.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask013,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every successful task/restart_from_node makes a new task with an id of its own and leaves the old one as it was.",
+		Source:   "services 1.2, 1.5, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask014,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "from_node is present exactly when a node was accepted, and names it.",
+		Source:   "services 1.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask015,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every task/updated of a relaunched task names its predecessor in relaunched_from.",
+		Source:   "services 1.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask016,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/output/read moves a cursor beyond the end to the end, and one inside a character forward to its end.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask017,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The end of a stretch in task/output/read backs off so that the text holds whole characters only.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask018,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/output/read gives at most max_task_output_bytes, and task_output_default_bytes when the request names no number.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask019,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "truncated is true exactly when next_cursor lies before total_bytes, and complete exactly when the stretch reaches the end.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask020,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/output/read for an unknown session answers unknown_session, for an unknown task unknown_task_id.",
+		Source:   "services 1.6, 29.15, S61",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask021,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "bytes_read is the number of bytes of text, and next_cursor lies that far behind cursor.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask022,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client does not branch on the codes in limitations.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTask023,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "While is_snapshot_projection is true, a client uses offsets only inside the snapshot that they came with.",
+		Source:   "services 1.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTask024,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/artifact/read without artifact_id and path is refused with invalid_params and kind task_artifact_selector_invalid.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask025,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/artifact/read of an artifact that does not exist answers resource_not_found with kind task_artifact_not_found and the artifact_id.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask026,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The artifacts of a task are those of the agent named in agent_id, else those of the agent of the session that carries the task, else its own output files as output-01, output-02 and so on with status ready.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask027,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "limit_bytes 0 in task/artifact/read means the default.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask028,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "content, cursor and next_cursor of an artifact are absent together when the file cannot be read as text.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask029,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members of an artifact record that a server does not know are kept and written back.",
+		Source:   "services 1.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask030,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Pieces of the output of one task arrive in the order of their offsets.",
+		Source:   "services 1.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask031,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cursor in task/output/delta is the byte offset at which the piece begins.",
+		Source:   "services 1.9, 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask032,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A piece of task output that could not be delivered is announced by protocol/replay_lossy.",
+		Source:   "services 1.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask033,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client closes a gap in task output with task/output/read.",
+		Source:   "services 1.9, 25.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTask034,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Tasks, their output and their artifacts survive a restart; a task that was at work then has a terminal state afterwards.",
+		Source:   "services 1.10, 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask035,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "task/list without a supervisor answers runtime_not_ready with kind runtime_unavailable.",
+		Source:   "services 1.3, S60",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask036,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "started_at in task/updated is the time of registration and the same on every frame of the task.",
+		Source:   "services 1.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTask037,
+		Wire:     "oup",
+		Area:     "TASK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Output files are named by handles, never by paths of the host.",
+		Source:   "services 1.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent001,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An agent is reached from a session when the session keys are equal or share the base key, topics ignored, and the profile is the same; otherwise the call is refused with permission_denied and kind agent_control_forbidden.",
+		Source:   "services 0.6, 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent002,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A call on an agent that does not exist answers resource_not_found with kind agent_not_found.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent003,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A mirrored task has an agent_id of task- and the key of its child session with all but letters and digits as -, else task- and the task id, and its backend_kind is spawn_child_session, or task_supervisor: and the tool.",
+		Source:   "services 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent004,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Policy stamps, parents and backend kinds that a client sends are never taken as state of an agent.",
+		Source:   "services 2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent005,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A task id is accepted as agent_id only together with session_id.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent006,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/interrupt of an agent that has not ended makes it interrupted, and agent/close makes it closed.",
+		Source:   "services 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent007,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A control that repeats the status an agent has ended in succeeds with already_terminal true.",
+		Source:   "services 2.2, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent008,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A control that asks an ended agent for another status is refused with runtime_not_ready and kind agent_control_unavailable, and current_status and requested_status say why.",
+		Source:   "services 2.2, 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent009,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "interrupted is true exactly in answers of agent/interrupt, and closed exactly in those of agent/close.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent010,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The new status is recorded before the worker is told to stop; controls that cross are put in a row, and every answer reports the status that won.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent011,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Entering a terminal status queues one continuation of the master for that child, and one that joins when all its siblings have ended; the same terminal status again queues nothing.",
+		Source:   "services 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent012,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "complete in agent/output/read is true exactly when the agent has ended.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent013,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/output/read with a cursor that is no object with a number as offset is refused with invalid_params and kind agent_output_cursor_invalid.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent014,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/artifact/read without artifact_id and path is refused with invalid_params and kind agent_artifact_selector_invalid.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent015,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/artifact/read of something that is no artifact of that agent is refused with permission_denied and kind agent_artifact_denied.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent016,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Text in agent/artifact/read that looks like a credential is cut to its first four characters and marked ...[credential-redacted].",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent017,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Artifacts in a list carry no content.",
+		Source:   "services 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent018,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members of the policy stamp and of artifacts that a server does not know are kept and written back.",
+		Source:   "services 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent019,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "updated_at_ms of one agent never goes back.",
+		Source:   "services 2.1, 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent020,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A terminal agent/updated is never followed by an earlier state of the same agent.",
+		Source:   "services 2.4, 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent021,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a reconnect agent/list and agent/status/read show the final status of an agent, whether or not its agent/updated was stored.",
+		Source:   "services 2.4, 29.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent022,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/output/delta is not stored and not replayed.",
+		Source:   "services 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent023,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    May,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Pieces of agent output may be merged.",
+		Source:   "services 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent024,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a reconnect a client reconciles its agents with agent/list and agent/status/read.",
+		Source:   "services 2.4",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPAgent025,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Errors of agents, goals, loops and monitors carry data with kind, policy_id coding-autonomy-v1, the resolved profile_id and recoverable, and the id of the session and of the thing when there is one.",
+		Source:   "services 0.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent026,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent/list accepts params null and answers session_id null when no session was named.",
+		Source:   "services 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent027,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Agents, their artifacts and their pending continuations survive a restart.",
+		Source:   "services 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAgent028,
+		Wire:     "oup",
+		Area:     "AGENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "With coding.autonomy.v1 the stamp in session/status/read has the members of autonomy_stamp, with the numbers the server enforces.",
+		Source:   "services 2.5, 29.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal001,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session has at most one goal; session/goal/get answers null when there is none.",
+		Source:   "services 3, 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal002,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/goal/set trims the objective; one that is empty then, or longer than max_goal_objective_bytes, is refused with invalid_params and kind goal_invalid_state.",
+		Source:   "services 3.1, 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal003,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/goal/set with an unknown status or actor is refused with invalid_params and kind goal_invalid_state.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal004,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A budget of zero is refused with invalid_params and kind goal_invalid_state.",
+		Source:   "services 3.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal005,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A budget above the highest one that the server grants is refused with rate_limited and kind autonomy_quota_exceeded.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal006,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A change keeps the goal_id, and members that it does not name.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal007,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A set of a complete goal with another status begins a new goal with a fresh goal_id and counters of zero.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal008,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The model may not overwrite a goal that is not complete; that is refused with kind goal_invalid_state.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal009,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A paused, blocked or limited goal becomes active only when its budget exceeds what it used; otherwise the set is refused with kind autonomy_quota_exceeded.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal010,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Making a goal active again begins a new hour and a new count of failures.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal011,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Interrupting a running turn pauses an active goal.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal012,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A goal whose usage reaches its budget becomes budget_limited after the turn, and one last turn to wrap up is queued.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal013,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Three failed turns in a row block an active goal.",
+		Source:   "services 3.2, 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal014,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A goal becomes complete when the last line of a reply is a marker of goal_completion_markers, case ignored, or when the model says so with its goal tool.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal015,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A goal that made no progress in goal_idle_streak turns in a row gets no further continuation until something else happens in its session.",
+		Source:   "services 3.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal016,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Only an operator archives a goal.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal017,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/goal/clear without a goal succeeds with cleared false.",
+		Source:   "services 3.4, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal018,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/goal/operator_transition that names another goal than the current one is refused with kind goal_unavailable.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal019,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "archive is accepted in every status but archived, reopen only in blocked, paused and budget_limited; otherwise the call is refused with kind goal_invalid_state.",
+		Source:   "services 3.4, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal020,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Archiving withdraws a queued continuation of the goal.",
+		Source:   "services 3.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal021,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every change of a goal is announced: session/goal/updated for one that is there, session/goal/cleared for one that is gone.",
+		Source:   "services 3.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal022,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "generation grows with every change of the goals of a session, over both events.",
+		Source:   "services 3.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal023,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client drops a goal event whose generation is not greater than the last it applied, and always applies one with generation 0 or none.",
+		Source:   "services 3.5, 25.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPGoal024,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A continuation of a goal runs only when the session is open and idle: no turn, no approval, no question pending.",
+		Source:   "services 3.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal025,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Queued work of an idle session goes in the order of continuation_priorities, and a continuation of a goal never races a loop.",
+		Source:   "services 3.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal026,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Continuations of one goal keep goal_continuation_delay_ms apart and number at most max_goal_continuations_per_hour in a fixed hour.",
+		Source:   "services 3.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal027,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Goals and their counters survive a restart.",
+		Source:   "services 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal028,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "On a session of a peer with host tools, set, clear and operator_transition are accepted only from the connection of its host; others are refused with permission_denied and kind peer_host_connection_only.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPGoal029,
+		Wire:     "oup",
+		Area:     "GOAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A goal that belongs to another profile is refused with resource_not_found and kind goal_unavailable.",
+		Source:   "services 3.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop001,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An interval below min_loop_interval_seconds or above max_loop_interval_seconds is refused with invalid_params and kind loop_invalid_interval.",
+		Source:   "services 4.2, 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop002,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Two different intervals in interval_seconds and command, or a leading and a trailing one in command, are refused with kind loop_invalid_interval.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop003,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Mode fixed_interval without an interval is refused with kind loop_invalid_interval.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop004,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A loop without mode is fixed_interval when it has an interval, maintenance when its prompt is empty, and self_paced otherwise.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop005,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown mode is refused with permission_denied and kind loop_policy_denied.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop006,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "prompt wins over the text in command, and input is another name of command.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop007,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "In command the word /loop may be left out; a first word that is a duration is a leading interval, and two last words every and a duration are a trailing one.",
+		Source:   "services 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop008,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A self-paced loop without anything to ask for is refused with kind loop_prompt_empty.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop009,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A prompt longer than max_loop_prompt_bytes, or a loop above max_loops_per_session, is refused with rate_limited and kind autonomy_quota_exceeded.",
+		Source:   "services 4.2, 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop010,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/create queues no run: its fire says queued false and reason waiting_for_schedule.",
+		Source:   "services 4.4, 26, 29.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop011,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every loop/create makes a new loop.",
+		Source:   "services 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop012,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A deleted loop is in no list and every call on it answers resource_not_found with kind loop_not_found.",
+		Source:   "services 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop013,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/pause of a paused loop and loop/resume of an active one succeed.",
+		Source:   "services 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop014,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/resume gives a loop without a next run one: now plus its interval, or at once without an interval; a next run that lies ahead is kept.",
+		Source:   "services 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop015,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/fire_now while a run of the loop is pending answers queued true and duplicate true with the same continuation_id and dedupe_key, without reason and priority, and uses up no run.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop016,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/fire_now keeps to pause, to idle sessions and to the policy for slash commands.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop017,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Slash commands in the prompt of a loop are authorised again at each run.",
+		Source:   "services 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop018,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The text of a maintenance loop is looked up at each run in the places of loop_maintenance_texts.",
+		Source:   "services 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop019,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn of a self-paced loop may name the next delay as <<loop-next-in: N>> with N a number and s, m or h behind it; without it the delay is loop_self_paced_delay_ms.",
+		Source:   "services 4.2, 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop020,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A loop expires loop_lifetime_ms after it was made, and runs at most max_loop_fires times, restarts included.",
+		Source:   "services 4.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop021,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The end of a run is announced by loop/updated with the new last_run_at_ms; loop/completed is not sent.",
+		Source:   "services 26, 29.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop022,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client decodes loop/completed when a server sends it.",
+		Source:   "services 29.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPLoop023,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "loop/updated and loop/fired of one loop arrive in the order of its changes.",
+		Source:   "services 4.6, 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop024,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Loops survive a restart; runs that were missed are not made up for, though a due loop may run once when its session is open and idle.",
+		Source:   "services 4.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop025,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A loop runs only when its session is open and idle.",
+		Source:   "services 3.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop026,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A loop of another profile, or of a session that does not control it, is refused with permission_denied and kind loop_policy_denied.",
+		Source:   "services 0.6, 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop027,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members of fire that a reader does not know are kept and written back.",
+		Source:   "services 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLoop028,
+		Wire:     "oup",
+		Area:     "LOOP",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes the reason of a fire as free text.",
+		Source:   "services 29.18",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPMonitor001,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A monitor whose name is blank, whose argv is empty or begins with a blank word, whose filter does not compile, or whose numbers are out of bounds is refused with invalid_params and kind monitor_invalid_spec.",
+		Source:   "services 5.2, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor002,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A polling monitor without interval_seconds is refused with kind monitor_invalid_spec.",
+		Source:   "services 29.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor003,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A monitor above max_monitors_per_session is refused with rate_limited and kind autonomy_quota_exceeded.",
+		Source:   "services 5.2, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor004,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "mode is poll, persistent is false, batch_ms and max_events_per_hour have their defaults when the request leaves them out.",
+		Source:   "services 5.2, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor005,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "expires_at_ms is absent exactly for a persistent monitor.",
+		Source:   "services 5.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor006,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "monitor/list is sorted by monitor_id and leaves deleted monitors out.",
+		Source:   "services 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor007,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "monitor/pause sets pause_reason user; monitor/resume clears it and begins a new hour.",
+		Source:   "services 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor008,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A pause of a paused monitor and a resume of an active one succeed; a second delete answers resource_not_found with kind monitor_not_found.",
+		Source:   "services 5.3, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor009,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The first look of a polling monitor is kept as the baseline and wakes nobody; an equal look does nothing.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor010,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A changed look or a batch of lines queues one wake of the master, counts in fires_used, sets last_fired_at_ms and sends monitor/fired.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor011,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "More lines in an hour than max_events_per_hour, left-out ones included, pause the monitor with pause_reason flooded, queue no wake for that batch and send monitor/updated.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor012,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A wake that cannot be stored advances nothing: the same observation fires again later.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor013,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A wake is stored before the baseline, and the baseline before the counters, so that a crash neither loses nor doubles an observation.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor014,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Two equal observations inside the window of duplicates become one wake.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor015,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A monitor whose time is over, or whose stream ended, becomes expired and sends monitor/expired.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor016,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The hour of a monitor is a fixed window, not a sliding one.",
+		Source:   "services 5.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor017,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Monitors survive a restart and look again; their processes do not.",
+		Source:   "services 5.4, 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor018,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A batch holds at most max_monitor_batch_lines lines of max_monitor_line_bytes bytes, and one more line that says how many were left out.",
+		Source:   "services 5.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor019,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "On a session of a peer with host tools, monitor/create and monitor/resume are accepted only from the connection of its host.",
+		Source:   "services 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor020,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A monitor of another profile, or of a session that does not control it, is refused with permission_denied and kind monitor_policy_denied.",
+		Source:   "services 0.6, 5.3, 29.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMonitor021,
+		Wire:     "oup",
+		Area:     "MONITOR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The text that a monitor matched reaches people only through background/activity.",
+		Source:   "services 5.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview001,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer of review/start comes before turn/started of its turn.",
+		Source:   "services 6, 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview002,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "review/start in a session that runs a turn is refused with invalid_request and kind turn_in_progress.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview003,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After turn/started a task/updated with state running, source supervisor and role reviewer announces the review.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview004,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Each specialist shows through agent/updated, agent/output/delta and agent/artifact/updated, and the turn ends with one joined answer and one terminal.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview005,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/interrupt with the turn_id of the answer ends the review as interrupted, and specialists still at work become interrupted.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview006,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A review without turn_id gets one from the server, without a target it looks at uncommitted changes, and prompt wins over instructions.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReview007,
+		Wire:     "oup",
+		Area:     "REVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "agent_count is the number of specialists that the review really starts, at most max_review_specialists configured ones and one each for CLI and MCP.",
+		Source:   "services 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer001,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/prepare stages files only; no session is opened and no turn started by it.",
+		Source:   "services 7, seed",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer002,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The topic of a peer is peer- followed by its slug.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer003,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "names holds exactly n entries, each of 1 to max_peer_name_chars characters after trimming, unlike each other and unlike existing peers with case ignored; otherwise the call is refused with invalid_params and nothing is staged.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer004,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "When one peer of a fleet cannot be staged, those already staged are rolled back.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer005,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "With worktree each peer gets a Git worktree on branch peer/ and its slug, and cwd is the checkout.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer006,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A cwd must be an existing directory that passes the check of workspaces; without it the root of the calling session is used.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer007,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory_namespace needs session_id and exactly one name and refuses worktree.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer008,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "resume with a matching host_token returns the existing peer of the same originator, namespace and workspace with resumed true.",
+		Source:   "services 7.1, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer009,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "host_token is returned once, when the peer is made; the server keeps only its SHA-256.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer010,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A new binding whose namespace or workspace equals that of another peer an app owns, closed ones included, lies in it or holds it is refused with kind peer_binding_conflict.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer011,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without cwd a peer that an app owns gets the workspace app-workspaces/ and its namespace in the data directory.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer012,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The binding of a peer is written before its brief.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer013,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown lane in peer/prepare leaves the peer on the primary model and is told in model_note.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer014,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "model in an answer names lane, provider and model and never a credential; lane is primary without a lane.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer015,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "token_budget is charged after each turn of the peer; a turn that begins with the budget used up ends with peer_token_budget_exceeded.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer016,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/staged is sent to the originating session and stored.",
+		Source:   "services 7.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer017,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client drops a peer/staged whose topic it knows.",
+		Source:   "services 7.11",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeer018,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/gather reads the peers of a profile without starting a runtime; result is null before the first turn of the peer ended.",
+		Source:   "services 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer019,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The result of a peer is written again at every end of one of its turns, with its outcome, and older ones are kept.",
+		Source:   "services 7.2, seed",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer020,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The result file of a peer begins with the members of peer_result_members, its outcome is one of peer_result_outcomes, and its body is at most max_peer_result_bytes.",
+		Source:   "services 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer021,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Texts in a row of peer/gather that were cut say so in the member beside them.",
+		Source:   "services 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer022,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client ignores members of a row that it does not know.",
+		Source:   "services 7.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeer023,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/model/set takes effect with the next turn; an unknown lane is refused with kind peer_model_unknown and the lanes there are, and nothing changes.",
+		Source:   "services 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer024,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/context/open of an open context with the same settings answers created false; with other settings it is refused.",
+		Source:   "services 7.4, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer025,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The session of a context is the base key of the originator with topic peerctx-, the slug, a dot and the context_id; its namespace is that of the peer with /ctx- and the context_id.",
+		Source:   "services 7.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer026,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cwd of a context is contexts/ and one name below the directory of the peer and used by no other context; otherwise the call is refused with kind peer_context_workspace_escape.",
+		Source:   "services 7.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer027,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "share_history and read_parent are accepted only from the connection of the host.",
+		Source:   "services 7.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer028,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A closed context is never opened again, and opening its session or starting a turn in it is refused with kind session_binding_closed; its data stays.",
+		Source:   "services 7.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer029,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/context/close writes the marker first and interrupts the running turn then; a repeat answers was_open false.",
+		Source:   "services 7.4, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer030,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A closed peer takes no input and no turns; its results stay readable.",
+		Source:   "services 7.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer031,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/purge closes the peer, fails its host tool calls, stops its turns, erases, and leaves a tombstone, in that order.",
+		Source:   "services 7.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer032,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A purge of which a step failed ends with kind peer_purge_incomplete, leaves the peer closed and staged, and a repeat does the whole erasing again.",
+		Source:   "services 7.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer033,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A purge after a finished one answers purged false and already_purged true.",
+		Source:   "services 7.8, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer034,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Name and slug of a purged peer may be used by a new one, which gets a new secret.",
+		Source:   "services 7.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer035,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every peer/ method is refused with invalid_request on session ingress, and with kind external_method_denied for external clients of a server that a host manages.",
+		Source:   "services 7, 0.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer036,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A server that lists peer/context/open offers model, memory_namespace, resume and host_token of peer/prepare, peer/model/set, contexts and peer/purge; one that lists peer/tools/register offers all host tool methods.",
+		Source:   "services 7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer037,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host that asks for memory_namespace checks that the answer names it; an older server leaves it out.",
+		Source:   "services 7",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeer038,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes, calls in flight and approvals do not.",
+		Source:   "services 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer039,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session_id and host_token that do not fit the peer are refused with permission_denied and kind peer_originator_mismatch or peer_host_token_mismatch.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeer040,
+		Wire:     "oup",
+		Area:     "PEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A brief that is blank or longer than max_peer_brief_bytes is refused with invalid_params.",
+		Source:   "services 7.1, 29.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool001,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/tools/register replaces the whole set; its version begins at 1 and grows by one with each registration.",
+		Source:   "services 7.5, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool002,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A registration takes effect with the next turn.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool003,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "if_version that is not the current version is refused with kind peer_tools_version_conflict and current_version, and nothing changes.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool004,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The connection that registers becomes the host of the tools; while another connection owns a live route the call is refused with kind peer_route_not_owner.",
+		Source:   "services 7.5, 26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool005,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "call_timeout_ms, approval_ttl_secs and max_result_bytes above their bounds are lowered, and the answer names the effective numbers.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool006,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A declaration that breaks a bound, or has a member outside the declared ones, is refused with kind peer_tools_invalid.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool007,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "generic_tools, when given, is the exact list of kernel tools that stay.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool008,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Tool sets of peers survive a restart; those of the session of a host live as long as its connection.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool009,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without peer the tools belong to the session of the host, and sessions of peers and contexts are refused there.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool010,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/tools/unregister drops the route and ends calls in flight with host_gone; a repeat succeeds; another connection is refused.",
+		Source:   "services 7.5, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool011,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host registers its tools, an empty set too, after each prepare or reconnect and before the first turn.",
+		Source:   "services 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeertool012,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/tool/call goes only to the connection that registered the tool and is never replayed.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool013,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Arguments of a host tool call hold every required member and are at most max_peer_tool_args_bytes when encoded.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool014,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "At most max_peer_tool_calls calls of one peer are in flight.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool015,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A tool that is destructive or outward is gated: with confirm host one approval of kind host_tool comes first, with confirm app the host is called at once with confirm_required true.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool016,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "awaiting_confirmation on a gated call lets it wait as long as an approval; on another call it is refused with kind peer_tool_ack_not_gated.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool017,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer is accepted only from the connection that the call went to; others are refused with kind peer_tool_result_wrong_connection.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool018,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Of an answer and the end of the time of a call exactly one wins; a second answer is refused with kind peer_tool_call_not_found.",
+		Source:   "services 7.6, 25.3, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool019,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A settled call is remembered for peer_tool_call_memory_ms, at most max_peer_tool_calls_remembered of them, and a late answer is audited.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool020,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An error kind of [a-z0-9_] with at most 32 characters reaches the model as host: and the kind, any other as host:error.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool021,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A result over max_result_bytes is accepted, marked result_too_large in the answer, and kept from the model.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool022,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/tool/cancel says why a call ended without its answer: timeout, cancelled or purged.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool023,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host runs a tool at most once for one session_id, turn_id, tool_call_id and args_digest.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeertool024,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host does not run a tool after peer/tool/cancel, nor after timeout_ms without having acknowledged it.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeertool025,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "args_digest is the SHA-256 of the arguments with sorted keys.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool026,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/input goes only to the connection of the host of the peer and is not stored.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool027,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host that takes an input starts a turn on its session with exactly its turn_id and text on the same connection.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeertool028,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host that gets turn_in_progress for an input queues it.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPeertool029,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "message is required with reason other, forbidden with the rest, and one line without control characters; otherwise the call is refused with kind peer_input_reject_invalid.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool030,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An input is rejected at most once, only by the connection that got it, and only before its turn started; each other try has a kind of its own.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool031,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn/start with the turn id of a rejected input is refused with kind peer_input_rejected.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool032,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The server waits peer_input_wait_ms for a host to take or reject an input, and remembers inputs for peer_input_memory_ms, at most max_peer_inputs_remembered of them.",
+		Source:   "services 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool033,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "In a call from the session of a host peer is null, and caller says which session and turn call.",
+		Source:   "services 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPeertool034,
+		Wire:     "oup",
+		Area:     "PEERTOOL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "host_token stands in no event, no error and no log.",
+		Source:   "services 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPToollist001,
+		Wire:     "oup",
+		Area:     "TOOLLIST",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The list narrows every turn of the session and never widens it.",
+		Source:   "services 7.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPToollist002,
+		Wire:     "oup",
+		Area:     "TOOLLIST",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A list that cannot be read keeps no tool, and its status is unreadable.",
+		Source:   "services 7.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPToollist003,
+		Wire:     "oup",
+		Area:     "TOOLLIST",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "generic_tools null clears the list; status is cleared then, and none where no list ever was.",
+		Source:   "services 7.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPToollist004,
+		Wire:     "oup",
+		Area:     "TOOLLIST",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "if_version that is not the current version is refused with kind session_tool_list_version_conflict, and nothing changes.",
+		Source:   "services 7.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPToollist005,
+		Wire:     "oup",
+		Area:     "TOOLLIST",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The list survives a restart and takes effect with the next turn.",
+		Source:   "services 7.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam001,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A team is the authenticated profile and the canonical workspace; a successful session/open joins it.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam002,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/team/list subscribes its connection to peer/team/updated, which nobody else gets.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam003,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/team/updated is not stored, and several changes inside team_updated_interval_ms become one.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam004,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a reconnect a client lists its team again.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTeam005,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/team/leader/set with another revision than the current one is refused with invalid_request and changes nothing.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam006,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "peer/team/message needs either agent_id or broadcast true; a broadcast leaves the sender out.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam007,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A message with a known occurrence_id is not queued again; its receipt says already_queued.",
+		Source:   "services 7.10, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam008,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Membership and lead survive a restart; presence does not.",
+		Source:   "services 7.10, 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTeam009,
+		Wire:     "oup",
+		Area:     "TEAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "server/instance.get is offered only on a shared local server to an authenticated connection, and its answer holds no credential.",
+		Source:   "services 7.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground001,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "background/activity goes only to connections that negotiated event.background_activity.v1.",
+		Source:   "services 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground002,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An activity without an owning session is never sent.",
+		Source:   "services 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground003,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "text longer than max_background_text_bytes is cut and ends with a mark.",
+		Source:   "services 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground004,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After max_background_rows activities of one session, kind and origin in background_window_ms, one row with suppressed true follows and the rest of the window is silent; the first row of the next window tells their number in dropped_count.",
+		Source:   "services 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground005,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An activity is never given to the model, and whether the model wakes does not depend on it.",
+		Source:   "services 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPBackground006,
+		Wire:     "oup",
+		Area:     "BACKGROUND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Activities are stored and replayed.",
+		Source:   "services 8.2, 25.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory001,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
+		Source:   "services 0.5, 9, seed",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory002,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Text that was cut ends with a whole character and carries no mark; the members beside it tell that it was cut and how long it is.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory003,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Budgets for text in answers count bytes as JSON escapes them.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory004,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "recent holds the last max_memory_recent_days days, the newest first; entities are sorted by name.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory005,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "staging_notes is exact unless staging_truncated is true.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory006,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory/search with a blank query, an unknown kind, or times that are wrong or the wrong way round is refused with invalid_params.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory007,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A day in since means its start in UTC, in until its end, that day included.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory008,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "limit in memory/search is raised to 1 or lowered to max_memory_search.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory009,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Hits are sorted by score, the best first.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory010,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory/load counts a visit, and gives a page only for an id that begins with bank:.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory011,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory/ingest takes 1 to max_memory_ingest_records records; more are refused with invalid_params and data with max_records and requested_records.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory012,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "memory/ingest refuses ids that begin with bank:, and marks every record untrusted whatever the request says.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory013,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "vectors has as many entries as records.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory014,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A repeated batch without changes stores and embeds nothing.",
+		Source:   "services 9, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory015,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A failed embedding fails the whole call.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPMemory016,
+		Wire:     "oup",
+		Area:     "MEMORY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A missing memory, entity or record answers resource_not_found with resource_type memory, memory_entity or memory_record.",
+		Source:   "services 9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCron001,
+		Wire:     "oup",
+		Area:     "CRON",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cron/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
+		Source:   "services 0.5, 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCron002,
+		Wire:     "oup",
+		Area:     "CRON",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "count is the number of all jobs, also when truncated is true.",
+		Source:   "services 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCron003,
+		Wire:     "oup",
+		Area:     "CRON",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cron/toggle is stored at once and may be repeated.",
+		Source:   "services 10, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCron004,
+		Wire:     "oup",
+		Area:     "CRON",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cron/toggle while a gateway owns the jobs is refused with invalid_params, detail gateway_running and rest_status 409.",
+		Source:   "services 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCron005,
+		Wire:     "oup",
+		Area:     "CRON",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cron/toggle of an unknown job answers resource_not_found with resource_type cron_job and detail job_not_found.",
+		Source:   "services 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill001,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An empty surfaces fits every surface, and all tags of the request must be there.",
+		Source:   "services 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill002,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Actions whose tool is missing in the session are left out, and background actions unless skill.action_jobs.v1 is negotiated.",
+		Source:   "services 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill003,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The directory of a skill is never sent.",
+		Source:   "services 11.1, 26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill004,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "count is the number of rows in the answer.",
+		Source:   "services 11.1, 11.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill005,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Calls inside the request run in order and stop at the first that fails.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill006,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A caller that fills the file argument, which the host owns, is refused with invalid_params.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill007,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "file_each runs one call for each of 1 to max_skill_action_files entries of arguments.paths; none or more are refused with invalid_params.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill008,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A background action without skill.action_jobs.v1 is refused with method_not_supported.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill009,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "When max_skill_batches batches are at work the call is refused with invalid_request.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill010,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Arguments that break the input schema of the action are refused with invalid_params, and the tool does not run.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill011,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    May,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An action may ask for an approval while it runs.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill012,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Jobs of one batch run one after another.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill013,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The job_id of a job is the id of its supervised task.",
+		Source:   "services 11.2, 26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill014,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "skill/action/job/read of a job of another profile or session is refused like one that is not there, with invalid_params and kind skill_action_job_not_found.",
+		Source:   "services 11.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill015,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Each change of the task of a job sends one skill/action/job/updated, which is stored.",
+		Source:   "services 11.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill016,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A job that waited or ran when the server restarted is abandoned and not resumed.",
+		Source:   "services 11.3, 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill017,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Jobs are listed by the time of their last change and then by id.",
+		Source:   "services 11.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill018,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Handles of files begin with ws/, are opaque, and are opened only with the session that owns them.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill019,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Files that are missing or lie outside the workspace are left out of artifacts.",
+		Source:   "services 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSkill020,
+		Wire:     "oup",
+		Area:     "SKILL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client names an action and its arguments only, never the tool behind it.",
+		Source:   "services 11",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProfile001,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/local/create with the same user name, name and address again answers the same profile with created false.",
+		Source:   "services 12, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile002,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "It is offered only on a local server that was started for one person; elsewhere it is refused with permission_denied and kind profile_local_unsupported.",
+		Source:   "services 12, 26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile003,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "name falls back to requested_id; without both the call is refused with kind profile_local_invalid_name.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile004,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "username is made lower case with runs of -, _ and . as one -, and must have 1 to max_username_chars characters then and be no name of a channel.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile005,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "requested_id is made a slug, and gets -2, -3 and so on when it is taken.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile006,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "requested_id is looked at only with profile.local_create.requested_id.v1, and make_default only with profile.local_create.default.v1.",
+		Source:   "services 0.3, 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile007,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A name, user name or address that breaks its rule is refused with kind profile_local_invalid_name, profile_local_invalid_username or profile_local_invalid_email, and nothing is made.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile008,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Making a local profile sends no login code.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfile009,
+		Wire:     "oup",
+		Area:     "PROFILE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A user name or address of another profile is refused with kind profile_local_collision.",
+		Source:   "services 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm001,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A key goes only to the environment of the profile and is never sent back, logged or put into an error.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm002,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "has_api_key tells whether a key is there, and nothing tells the key.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm003,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/upsert stores the model as the one in use with set_primary, or when there is none yet; otherwise it is added to those behind it.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm004,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Among those behind it a model with the same family, model, route id and address is replaced.",
+		Source:   "services 13, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm005,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A model in use that is replaced moves behind the new one.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm006,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/test stores nothing; a failed try is an answer with applied false, not an error.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm007,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A try ends after llm_test_ms.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm008,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/select takes effect with the next turn, except for a profile that takes it at its start: then restart_required is true.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm009,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An exact route decides profile/llm/select; when more than one model fits the call is refused with invalid_params.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm010,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/select of a model that is not configured answers resource_not_found with resource_type configured model; of an unknown profile resource_type profile.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm011,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/select of a model without its key is refused.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm012,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/list with session_id answers session_id and models only.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm013,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/llm/fetch_models without a key or an answer of the provider succeeds with no models and a reason.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm014,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "api_key may be a string or an object with value, secret or api_key; api_type is openai and api_key_env that of the family when absent.",
+		Source:   "services 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLlm015,
+		Wire:     "oup",
+		Area:     "LLM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Choices of models survive a restart.",
+		Source:   "services 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLane001,
+		Wire:     "oup",
+		Area:     "LANE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/sub_providers/upsert replaces the lane with the same key, or adds it.",
+		Source:   "services 14, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLane002,
+		Wire:     "oup",
+		Area:     "LANE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "applied means stored; a lane takes effect when the runtime is rebuilt.",
+		Source:   "services 14, seed",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLane003,
+		Wire:     "oup",
+		Area:     "LANE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A lane without api_key_env, base_url or api_type takes them from the chat model that fits; a lane with another address does not take a custom key.",
+		Source:   "services 14",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLane004,
+		Wire:     "oup",
+		Area:     "LANE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What a lane does not say is sent as null.",
+		Source:   "services 14",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfskill001,
+		Wire:     "oup",
+		Area:     "PROFSKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "profile/skills/ methods are offered only by a server with a profile store.",
+		Source:   "services 0.4, 15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfskill002,
+		Wire:     "oup",
+		Area:     "PROFSKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Installing skips what is there unless force is true.",
+		Source:   "services 15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfskill003,
+		Wire:     "oup",
+		Area:     "PROFSKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Changes of one profile run one after another and rebuild its runtime.",
+		Source:   "services 15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProfskill004,
+		Wire:     "oup",
+		Area:     "PROFSKILL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A blank repo or name is refused with invalid_params.",
+		Source:   "services 15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStatus001,
+		Wire:     "oup",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "summary counts the servers of the answer by status.",
+		Source:   "services 16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStatus002,
+		Wire:     "oup",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "coding_tool_contract is there exactly when coding.tool_contract.v1 is negotiated.",
+		Source:   "services 0.3, 16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStatus003,
+		Wire:     "oup",
+		Area:     "STATUS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The contract is incomplete exactly when missing_required_tools is not empty.",
+		Source:   "services 16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter001,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown mode is refused with invalid_params without data, and nothing changes.",
+		Source:   "services 17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter002,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without a router both requests are refused with runtime_not_ready and kind runtime_unavailable, and router/status is not sent.",
+		Source:   "services 17, S60",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter003,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The mode lasts as long as the process.",
+		Source:   "services 17, 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter004,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "router/status is sent at the start and at the end of a turn only.",
+		Source:   "services 17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter005,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "One router/failover for each attempt is sent before the next try, and stored.",
+		Source:   "services 17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRouter006,
+		Wire:     "oup",
+		Area:     "ROUTER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Maps of lanes have keys of provider, slash and model, sorted.",
+		Source:   "services 17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAuth001,
+		Wire:     "oup",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "auth/me and auth/logout are not offered on stdio; called there, or without an identity, they are refused with permission_denied and kind auth_unavailable.",
+		Source:   "services 0.5, 18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAuth002,
+		Wire:     "oup",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "auth/status answers without an identity.",
+		Source:   "services 18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAuth003,
+		Wire:     "oup",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A wrong code, an expired code and a missing identity are told apart by data.kind.",
+		Source:   "services 18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAuth004,
+		Wire:     "oup",
+		Area:     "AUTH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A WebSocket without an identity that calls auth/me or auth/logout is closed with 1008 and the reason auth_expired.",
+		Source:   "services 0.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard001,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "onboarding/ methods are offered only on a local server for one person; elsewhere they are refused with permission_denied and kind profile_local_unsupported.",
+		Source:   "services 0.4, 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard002,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "onboarding/workspace_probe tells of a path that is not there instead of failing; a blank path is refused with kind workspace_probe_invalid_path and reason empty.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard003,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A path that begins with ~/ is expanded.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard004,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "onboarding/workspace_list gives at most max_workspace_entries directories by name with case ignored, and only counts those that begin with a dot.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard005,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "parent_path is null at the root and below a banned directory.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard006,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "onboarding/workspace_create of a directory that is there answers created false.",
+		Source:   "services 19, 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard007,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A path in a banned directory is told by root_escape and banned_root in a probe and refused in list and create.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOnboard008,
+		Wire:     "oup",
+		Area:     "ONBOARD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A name in onboarding/workspace_create that leaves its parent is refused with kind workspace_create_invalid_name.",
+		Source:   "services 19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice001,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "voice/admit starts no turn, and input beside the audio cannot turn no_speech into speech.",
+		Source:   "services 20.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice002,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An admission lives voice_admission_ms, is used once, and is bound to its session, turn and audio.",
+		Source:   "services 20.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice003,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "voice/commit_admission starts the turn without hearing the audio again, and may interrupt the turn in supersedes_turn_id.",
+		Source:   "services 20.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice004,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The same commit again gets the same answer; another session, turn or audio is refused with kind voice_admission_invalid.",
+		Source:   "services 20.1, 25.4, 29.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice005,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Pieces of one utterance are numbered from 0 and the last says so.",
+		Source:   "services 20.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice006,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "voice/audio_chunk goes only to connections that negotiated event.voice_audio.v1; others get the whole file as file_attached.",
+		Source:   "services 20.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVoice007,
+		Wire:     "oup",
+		Area:     "VOICE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client leaves the conversation by voice after voice/exit when the audio of its turn was played.",
+		Source:   "services 20.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPVisual001,
+		Wire:     "oup",
+		Area:     "VISUAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Each visual/generating is followed by exactly one visual/succeeded or visual/failed.",
+		Source:   "services 21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVisual002,
+		Wire:     "oup",
+		Area:     "VISUAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The file of a drawing travels as file_attached, not in visual/succeeded.",
+		Source:   "services 21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVisual003,
+		Wire:     "oup",
+		Area:     "VISUAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "visual/ notifications are stored and replayed.",
+		Source:   "services 21, 25.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPContent001,
+		Wire:     "oup",
+		Area:     "CONTENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "content/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
+		Source:   "services 0.5, 22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPContent002,
+		Wire:     "oup",
+		Area:     "CONTENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "content/delete of an unknown id answers deleted false, or resource_not_found with resource_type content where the store tells it so.",
+		Source:   "services 22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPContent003,
+		Wire:     "oup",
+		Area:     "CONTENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "content/bulk_delete with more than max_content_ids ids is refused with invalid_params, max_ids and requested_ids, and deletes nothing.",
+		Source:   "services 22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPContent004,
+		Wire:     "oup",
+		Area:     "CONTENT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Filters that are absent, null or empty filter nothing; the newest entries come first unless sort says otherwise.",
+		Source:   "services 22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSystem001,
+		Wire:     "oup",
+		Area:     "SYSTEM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "model and provider are none when no model is configured.",
+		Source:   "services 23",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSystem002,
+		Wire:     "oup",
+		Area:     "SYSTEM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An error of a service behind REST carries rest_status, and detail when there is one, cut to max_rest_detail_bytes; the error follows the table rest_errors.",
+		Source:   "services 0.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLaunch001,
+		Wire:     "oup",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "launch/resolve changes nothing.",
+		Source:   "services 23",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLaunch002,
+		Wire:     "oup",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "resolved_profile is there unless the decision is no_profile, and existing_profiles exactly with cross_profile and then not empty.",
+		Source:   "services 23",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLaunch003,
+		Wire:     "oup",
+		Area:     "LAUNCH",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without profile_id the profile last used in the directory is taken, else the default of the machine.",
+		Source:   "services 23",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHome001,
+		Wire:     "oup",
+		Area:     "HOME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "smart_home/ methods are not offered on stdio, and called there they are refused with permission_denied and kind auth_unavailable.",
+		Source:   "services 0.5, 24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHome002,
+		Wire:     "oup",
+		Area:     "HOME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Address and token of the bridge never reach a client.",
+		Source:   "services 24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHome003,
+		Wire:     "oup",
+		Area:     "HOME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without a bridge the calls on devices answer resource_not_found with resource_type smart_home_device, and smart_home/status.get answers configured false.",
+		Source:   "services 24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHome004,
+		Wire:     "oup",
+		Area:     "HOME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What the bridge says is passed on unchanged.",
+		Source:   "services 24, 29.19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService001,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The params, result and events of a service have the shapes of its models; a request whose params do not is refused with invalid_params, or with the kind that service_param_refusals names, and changes nothing.",
+		Source:   "services 0.2, 1 to 24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService002,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Values of an open enumeration that a reader does not know, and members of an open record, are kept and written back.",
+		Source:   "services 0.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService003,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client sends a params member with every service request, an empty object where there is nothing to say.",
+		Source:   "services 0.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPService004,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A service event that is stored is written to the ledger of its session before it is sent, and replayed after session/open with an older cursor.",
+		Source:   "services 25.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService005,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A stored event whose delivery failed is announced by protocol/replay_lossy.",
+		Source:   "services 25.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService006,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Changes of one agent, goal, loop or monitor arrive in their order.",
+		Source:   "services 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService007,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer to a service request may come before or after the events that it causes, except that of review/start.",
+		Source:   "services 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService008,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes an event that it sees twice around a replay as one, by the id of its thing.",
+		Source:   "services 25.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPService009,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client keeps values of status and kind that it does not know.",
+		Source:   "services 0.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPService010,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes null for an optional member as if it were absent.",
+		Source:   "services 0.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPService011,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Should,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A server leaves an optional member out instead of sending null, unless the model wants it there.",
+		Source:   "services 0.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService012,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A profile method over stdio takes params.profile_id, else the profile in params.session_id, else the one the last successful session/open bound, else the default of the server.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService013,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A profile or peer method, or an agent method without a session, on a connection of another profile is refused with permission_denied and kind auth_scope_violation, with both profiles named.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService014,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A profile that is not stored is refused with invalid_params and kind profile_unresolved, and no other profile is taken instead.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService015,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An empty profile_id is refused with invalid_params.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService016,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "In other methods a profile_id, or the profile in session_id, that is not that of an authenticated connection is refused with invalid_params and auth_scope_violation true, and a WebSocket is closed with 1008 and the reason auth_expired.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService017,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "On a connection without identity a profile_id that differs from the profile in session_id is refused with invalid_params, both named.",
+		Source:   "services 0.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService018,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A missing runtime or store is answered with runtime_not_ready and kind runtime_unavailable.",
+		Source:   "services 0.6, 29.14, S60",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService019,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes every error with kind runtime_unavailable as runtime_not_ready, also one with the code of internal_error or invalid_params.",
+		Source:   "services 0.6, 17, 29.14, S60",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPService020,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A connection of session ingress reaches only methods that carry its session; global services and peer methods are refused with invalid_request.",
+		Source:   "services 0.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService021,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A row that a server does not serve is refused with method_not_supported, names method and reason in data, and stands in unsupported.",
+		Source:   "services 0.4, S50, S58",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService022,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method that needs an identity, called over WebSocket without one, closes the socket with 1008 and the reason auth_expired; the close is queued before the error.",
+		Source:   "services 0.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService023,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "updated_at_ms of one thing never goes back.",
+		Source:   "services 25.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService024,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "State of a service survives a restart where service_state_durability says so.",
+		Source:   "services 25.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService025,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request that is sent again does what service_repeats says.",
+		Source:   "services 25.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPService026,
+		Wire:     "oup",
+		Area:     "SERVICE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Listing a notification as supported is no promise that it is sent.",
+		Source:   "services 0.4",
+		Unproven: "nothing in this repository serves OUP yet",
 	},
 }
