@@ -10363,7 +10363,7 @@ type SkillActionResult struct {
 	Output string `json:"output"`
 	// Handle of the file that it changed. Required, may be null.
 	FileModified wirejson.Opt[string] `json:"file_modified"`
-	// Files that it left; those outside the workspace or missing are left out. Required.
+	// Files that it left in the workspace. Required.
 	Artifacts []SkillArtifact `json:"artifacts"`
 	// What else it told. Required, may be null.
 	StructuredMetadata wirejson.Opt[json.RawMessage] `json:"structured_metadata"`

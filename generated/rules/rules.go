@@ -4192,8 +4192,8 @@ const (
 	OUPTask026 = "OUP-TASK-026"
 	// OUPTask027: limit_bytes 0 in task/artifact/read means the default.
 	OUPTask027 = "OUP-TASK-027"
-	// OUPTask028: content, cursor and next_cursor of an artifact are absent together when the file cannot
-	// be read as text.
+	// OUPTask028: An artifact whose file is no readable text comes without content, cursor and next_cursor;
+	// otherwise all three are there.
 	OUPTask028 = "OUP-TASK-028"
 	// OUPTask029: Members of an artifact record that a server does not know are kept and written back.
 	OUPTask029 = "OUP-TASK-029"
@@ -4348,11 +4348,11 @@ const (
 	OUPGoal021 = "OUP-GOAL-021"
 	// OUPGoal022: generation grows with every change of the goals of a session, over both events.
 	OUPGoal022 = "OUP-GOAL-022"
-	// OUPGoal023: A client drops a goal event whose generation is not greater than the last it applied, and
-	// always applies one with generation 0 or none.
+	// OUPGoal023: A client applies a goal event only when its generation lies above that of the last one
+	// applied; an event with generation 0 or none is always applied.
 	OUPGoal023 = "OUP-GOAL-023"
-	// OUPGoal024: A continuation of a goal runs only when the session is open and idle: no turn, no
-	// approval, no question pending.
+	// OUPGoal024: A goal is continued only in an open session where no turn runs and no approval or
+	// question waits.
 	OUPGoal024 = "OUP-GOAL-024"
 	// OUPGoal025: Queued work of an idle session goes in the order of continuation_priorities, and a
 	// continuation of a goal never races a loop.
@@ -4362,9 +4362,8 @@ const (
 	OUPGoal026 = "OUP-GOAL-026"
 	// OUPGoal027: Goals and their counters survive a restart.
 	OUPGoal027 = "OUP-GOAL-027"
-	// OUPGoal028: On a session of a peer with host tools, set, clear and operator_transition are accepted
-	// only from the connection of its host; others are refused with permission_denied and kind
-	// peer_host_connection_only.
+	// OUPGoal028: On a session of a peer with host tools, only the connection of its host may set, clear or
+	// transition the goal; others are refused with permission_denied and kind peer_host_connection_only.
 	OUPGoal028 = "OUP-GOAL-028"
 	// OUPGoal029: A goal that belongs to another profile is refused with resource_not_found and kind
 	// goal_unavailable.
@@ -4404,8 +4403,9 @@ const (
 	// OUPLoop014: loop/resume gives a loop without a next run one: now plus its interval, or at once
 	// without an interval; a next run that lies ahead is kept.
 	OUPLoop014 = "OUP-LOOP-014"
-	// OUPLoop015: loop/fire_now while a run of the loop is pending answers queued true and duplicate true
-	// with the same continuation_id and dedupe_key, without reason and priority, and uses up no run.
+	// OUPLoop015: loop/fire_now while a run of the loop is pending answers queued true and duplicate true,
+	// names the pending run by its continuation_id and dedupe_key, leaves reason and priority out, and uses
+	// up no run.
 	OUPLoop015 = "OUP-LOOP-015"
 	// OUPLoop016: loop/fire_now keeps to pause, to idle sessions and to the policy for slash commands.
 	OUPLoop016 = "OUP-LOOP-016"
@@ -4428,9 +4428,9 @@ const (
 	// OUPLoop023: loop/updated and loop/fired of one loop arrive in the order of its changes.
 	OUPLoop023 = "OUP-LOOP-023"
 	// OUPLoop024: Loops survive a restart; runs that were missed are not made up for, though a due loop may
-	// run once when its session is open and idle.
+	// run once as soon as its session allows.
 	OUPLoop024 = "OUP-LOOP-024"
-	// OUPLoop025: A loop runs only when its session is open and idle.
+	// OUPLoop025: A loop runs only in an open session where nothing else runs or waits.
 	OUPLoop025 = "OUP-LOOP-025"
 	// OUPLoop026: A loop of another profile, or of a session that does not control it, is refused with
 	// permission_denied and kind loop_policy_denied.
@@ -4471,8 +4471,8 @@ const (
 	OUPMonitor011 = "OUP-MONITOR-011"
 	// OUPMonitor012: A wake that cannot be stored advances nothing: the same observation fires again later.
 	OUPMonitor012 = "OUP-MONITOR-012"
-	// OUPMonitor013: A wake is stored before the baseline, and the baseline before the counters, so that a
-	// crash neither loses nor doubles an observation.
+	// OUPMonitor013: A wake is stored before the baseline, and the baseline before the counters, so that no
+	// observation is lost or told twice by a crash.
 	OUPMonitor013 = "OUP-MONITOR-013"
 	// OUPMonitor014: Two equal observations inside the window of duplicates become one wake.
 	OUPMonitor014 = "OUP-MONITOR-014"
@@ -4486,8 +4486,8 @@ const (
 	// OUPMonitor018: A batch holds at most max_monitor_batch_lines lines of max_monitor_line_bytes bytes,
 	// and one more line that says how many were left out.
 	OUPMonitor018 = "OUP-MONITOR-018"
-	// OUPMonitor019: On a session of a peer with host tools, monitor/create and monitor/resume are accepted
-	// only from the connection of its host.
+	// OUPMonitor019: On a session of a peer with host tools, only the connection of its host may create or
+	// resume monitors.
 	OUPMonitor019 = "OUP-MONITOR-019"
 	// OUPMonitor020: A monitor of another profile, or of a session that does not control it, is refused
 	// with permission_denied and kind monitor_policy_denied.
@@ -4614,7 +4614,7 @@ const (
 	// leaves it out.
 	OUPPeer037 = "OUP-PEER-037"
 	// OUPPeer038: Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes,
-	// calls in flight and approvals do not.
+	// running calls and approvals end with it.
 	OUPPeer038 = "OUP-PEER-038"
 	// OUPPeer039: session_id and host_token that do not fit the peer are refused with permission_denied and
 	// kind peer_originator_mismatch or peer_host_token_mismatch.
@@ -4646,11 +4646,11 @@ const (
 	// OUPPeertool009: Without peer the tools belong to the session of the host, and sessions of peers and
 	// contexts are refused there.
 	OUPPeertool009 = "OUP-PEERTOOL-009"
-	// OUPPeertool010: peer/tools/unregister drops the route and ends calls in flight with host_gone; a
-	// repeat succeeds; another connection is refused.
+	// OUPPeertool010: peer/tools/unregister withdraws the route, fails the calls that are running with
+	// host_gone, may be repeated, and is refused to other connections.
 	OUPPeertool010 = "OUP-PEERTOOL-010"
-	// OUPPeertool011: A host registers its tools, an empty set too, after each prepare or reconnect and
-	// before the first turn.
+	// OUPPeertool011: A host registers its tools, even none, before the first turn that follows a prepare
+	// or a reconnect.
 	OUPPeertool011 = "OUP-PEERTOOL-011"
 	// OUPPeertool012: peer/tool/call goes only to the connection that registered the tool and is never
 	// replayed.
@@ -4660,8 +4660,8 @@ const (
 	OUPPeertool013 = "OUP-PEERTOOL-013"
 	// OUPPeertool014: At most max_peer_tool_calls calls of one peer are in flight.
 	OUPPeertool014 = "OUP-PEERTOOL-014"
-	// OUPPeertool015: A tool that is destructive or outward is gated: with confirm host one approval of
-	// kind host_tool comes first, with confirm app the host is called at once with confirm_required true.
+	// OUPPeertool015: A tool that is destructive or outward is gated: confirm host puts one approval of
+	// kind host_tool before the call, confirm app calls the host at once with confirm_required true.
 	OUPPeertool015 = "OUP-PEERTOOL-015"
 	// OUPPeertool016: awaiting_confirmation on a gated call lets it wait as long as an approval; on another
 	// call it is refused with kind peer_tool_ack_not_gated.
@@ -4822,14 +4822,14 @@ const (
 	OUPCron005 = "OUP-CRON-005"
 	// OUPSkill001: An empty surfaces fits every surface, and all tags of the request must be there.
 	OUPSkill001 = "OUP-SKILL-001"
-	// OUPSkill002: Actions whose tool is missing in the session are left out, and background actions unless
-	// skill.action_jobs.v1 is negotiated.
+	// OUPSkill002: An action is listed only when the session has its tool, and a background action only
+	// with skill.action_jobs.v1.
 	OUPSkill002 = "OUP-SKILL-002"
 	// OUPSkill003: The directory of a skill is never sent.
 	OUPSkill003 = "OUP-SKILL-003"
 	// OUPSkill004: count is the number of rows in the answer.
 	OUPSkill004 = "OUP-SKILL-004"
-	// OUPSkill005: Calls inside the request run in order and stop at the first that fails.
+	// OUPSkill005: Calls inside the request follow each other until one fails.
 	OUPSkill005 = "OUP-SKILL-005"
 	// OUPSkill006: A caller that fills the file argument, which the host owns, is refused with
 	// invalid_params.
@@ -4846,7 +4846,7 @@ const (
 	OUPSkill010 = "OUP-SKILL-010"
 	// OUPSkill011: An action may ask for an approval while it runs.
 	OUPSkill011 = "OUP-SKILL-011"
-	// OUPSkill012: Jobs of one batch run one after another.
+	// OUPSkill012: At most one job of a batch is at work at a time.
 	OUPSkill012 = "OUP-SKILL-012"
 	// OUPSkill013: The job_id of a job is the id of its supervised task.
 	OUPSkill013 = "OUP-SKILL-013"
@@ -22372,7 +22372,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "content, cursor and next_cursor of an artifact are absent together when the file cannot be read as text.",
+		Text:     "An artifact whose file is no readable text comes without content, cursor and next_cursor; otherwise all three are there.",
 		Source:   "services 1.7",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23032,7 +23032,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "client",
 		Versions: []string{"v1alpha1"},
-		Text:     "A client drops a goal event whose generation is not greater than the last it applied, and always applies one with generation 0 or none.",
+		Text:     "A client applies a goal event only when its generation lies above that of the last one applied; an event with generation 0 or none is always applied.",
 		Source:   "services 3.5, 25.3",
 		Unproven: "nothing in this repository calls OUP yet",
 	},
@@ -23043,7 +23043,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "A continuation of a goal runs only when the session is open and idle: no turn, no approval, no question pending.",
+		Text:     "A goal is continued only in an open session where no turn runs and no approval or question waits.",
 		Source:   "services 3.6",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23087,7 +23087,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "On a session of a peer with host tools, set, clear and operator_transition are accepted only from the connection of its host; others are refused with permission_denied and kind peer_host_connection_only.",
+		Text:     "On a session of a peer with host tools, only the connection of its host may set, clear or transition the goal; others are refused with permission_denied and kind peer_host_connection_only.",
 		Source:   "services 3.4",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23263,7 +23263,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "loop/fire_now while a run of the loop is pending answers queued true and duplicate true with the same continuation_id and dedupe_key, without reason and priority, and uses up no run.",
+		Text:     "loop/fire_now while a run of the loop is pending answers queued true and duplicate true, names the pending run by its continuation_id and dedupe_key, leaves reason and priority out, and uses up no run.",
 		Source:   "services 4.4",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23362,7 +23362,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Loops survive a restart; runs that were missed are not made up for, though a due loop may run once when its session is open and idle.",
+		Text:     "Loops survive a restart; runs that were missed are not made up for, though a due loop may run once as soon as its session allows.",
 		Source:   "services 4.6",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23373,7 +23373,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "A loop runs only when its session is open and idle.",
+		Text:     "A loop runs only in an open session where nothing else runs or waits.",
 		Source:   "services 3.6",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23549,7 +23549,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "A wake is stored before the baseline, and the baseline before the counters, so that a crash neither loses nor doubles an observation.",
+		Text:     "A wake is stored before the baseline, and the baseline before the counters, so that no observation is lost or told twice by a crash.",
 		Source:   "services 5.4",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -23615,7 +23615,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "On a session of a peer with host tools, monitor/create and monitor/resume are accepted only from the connection of its host.",
+		Text:     "On a session of a peer with host tools, only the connection of its host may create or resume monitors.",
 		Source:   "services 5.3",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -24132,7 +24132,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes, calls in flight and approvals do not.",
+		Text:     "Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes, running calls and approvals end with it.",
 		Source:   "services 25.2",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -24264,7 +24264,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "peer/tools/unregister drops the route and ends calls in flight with host_gone; a repeat succeeds; another connection is refused.",
+		Text:     "peer/tools/unregister withdraws the route, fails the calls that are running with host_gone, may be repeated, and is refused to other connections.",
 		Source:   "services 7.5, 25.4",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -24275,7 +24275,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "client",
 		Versions: []string{"v1alpha1"},
-		Text:     "A host registers its tools, an empty set too, after each prepare or reconnect and before the first turn.",
+		Text:     "A host registers its tools, even none, before the first turn that follows a prepare or a reconnect.",
 		Source:   "services 7.5",
 		Unproven: "nothing in this repository calls OUP yet",
 	},
@@ -24319,7 +24319,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "A tool that is destructive or outward is gated: with confirm host one approval of kind host_tool comes first, with confirm app the host is called at once with confirm_required true.",
+		Text:     "A tool that is destructive or outward is gated: confirm host puts one approval of kind host_tool before the call, confirm app calls the host at once with confirm_required true.",
 		Source:   "services 7.6",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -25001,7 +25001,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Actions whose tool is missing in the session are left out, and background actions unless skill.action_jobs.v1 is negotiated.",
+		Text:     "An action is listed only when the session has its tool, and a background action only with skill.action_jobs.v1.",
 		Source:   "services 11.1",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -25034,7 +25034,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Calls inside the request run in order and stop at the first that fails.",
+		Text:     "Calls inside the request follow each other until one fails.",
 		Source:   "services 11.2",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
@@ -25111,7 +25111,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Jobs of one batch run one after another.",
+		Text:     "At most one job of a batch is at work at a time.",
 		Source:   "services 11.2",
 		Unproven: "nothing in this repository serves OUP yet",
 	},

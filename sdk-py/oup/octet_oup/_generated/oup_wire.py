@@ -17482,7 +17482,7 @@ class SkillActionResult(_Model):
     file_modified: str | None
     """Handle of the file that it changed."""
     artifacts: Sequence[SkillArtifact]
-    """Files that it left; those outside the workspace or missing are left out."""
+    """Files that it left in the workspace."""
     structured_metadata: object
     """What else it told."""
     unknown_members: Mapping[str, object]

@@ -5874,7 +5874,7 @@ export interface SkillActionResult {
   readonly output: string;
   /** Handle of the file that it changed. */
   readonly file_modified: string | null;
-  /** Files that it left; those outside the workspace or missing are left out. */
+  /** Files that it left in the workspace. */
   readonly artifacts: readonly SkillArtifact[];
   /** What else it told. */
   readonly structured_metadata: JsonValue;
