@@ -3,6 +3,7 @@
 package reference
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/gen/emit"
@@ -63,7 +64,13 @@ func index(spec *model.Spec) emit.File {
 // rulesPage lists every rule of a wire, area by area.
 func rulesPage(spec *model.Spec, wire *model.Wire) emit.File {
 	list := rulesOf(spec, wire)
-	p := newPage("spec/"+list[0].File, "Rules of: "+wire.Title)
+	var files []string
+	for _, r := range list {
+		if file := "spec/" + r.File; !slices.Contains(files, file) {
+			files = append(files, file)
+		}
+	}
+	p := newPage(strings.Join(files, ", "), "Rules of: "+wire.Title)
 	p.paragraphs("Every sentence that an implementation must, should or may keep. Tests, reports and errors cite the ids, which are never reused. " +
 		"The shapes the rules speak of are on the " + link("page of the wire", wireFile(wire)) + ".")
 	p.paragraphs(proofs(list))

@@ -4121,6 +4121,992 @@ const (
 	MANNative013 = "MAN-NATIVE-013"
 	// MANNative014: --mode rpc is a protocol of its own: neither the native host nor an extension wire.
 	MANNative014 = "MAN-NATIVE-014"
+	// OUPFrame001: Every frame a server writes is one compact JSON object in UTF-8 without a literal CR or
+	// LF, and carries jsonrpc 2.0.
+	OUPFrame001 = "OUP-FRAME-001"
+	// OUPFrame002: Every frame a client writes is one JSON object in UTF-8 without a literal CR or LF, and
+	// carries jsonrpc 2.0.
+	OUPFrame002 = "OUP-FRAME-002"
+	// OUPFrame003: A server writes no frame over max_text_frame_bytes.
+	OUPFrame003 = "OUP-FRAME-003"
+	// OUPFrame004: A client writes no frame over max_text_frame_bytes.
+	OUPFrame004 = "OUP-FRAME-004"
+	// OUPFrame005: A frame of exactly max_text_frame_bytes is read; one byte more is answered with
+	// frame_too_large, a null id and limit_bytes.
+	OUPFrame005 = "OUP-FRAME-005"
+	// OUPFrame006: A request carries an id that is a string.
+	OUPFrame006 = "OUP-FRAME-006"
+	// OUPFrame007: No two requests of a connection that are unanswered carry one id.
+	OUPFrame007 = "OUP-FRAME-007"
+	// OUPFrame008: The answer carries the id of its request as it came, an empty string included.
+	OUPFrame008 = "OUP-FRAME-008"
+	// OUPFrame009: Every request is answered exactly once, with a result or an error.
+	OUPFrame009 = "OUP-FRAME-009"
+	// OUPFrame010: An id that is no string is answered with parse_error and a null id.
+	OUPFrame010 = "OUP-FRAME-010"
+	// OUPFrame011: A batch, which is an array, is answered with one parse_error and a null id.
+	OUPFrame011 = "OUP-FRAME-011"
+	// OUPFrame012: A request without the member params is answered with parse_error and a null id.
+	OUPFrame012 = "OUP-FRAME-012"
+	// OUPFrame013: A request carries the member params, an empty object or null where its method needs
+	// none.
+	OUPFrame013 = "OUP-FRAME-013"
+	// OUPFrame014: A method that needs no params takes an empty object and null alike.
+	OUPFrame014 = "OUP-FRAME-014"
+	// OUPFrame015: A frame with none, or more than one, of method, result and error is answered with
+	// parse_error and a null id.
+	OUPFrame015 = "OUP-FRAME-015"
+	// OUPFrame016: A missing or other jsonrpc is answered with invalid_request and a null id.
+	OUPFrame016 = "OUP-FRAME-016"
+	// OUPFrame017: A result or an error that a client sends is answered with parse_error and a null id.
+	OUPFrame017 = "OUP-FRAME-017"
+	// OUPFrame018: Faults of a frame are judged in this order: size, blank, embedded line break, JSON,
+	// object, jsonrpc, the choice of method, result and error, id, the other members.
+	OUPFrame018 = "OUP-FRAME-018"
+	// OUPFrame019: The answer to a faulty frame has a null id even where an id could be read.
+	OUPFrame019 = "OUP-FRAME-019"
+	// OUPFrame020: After a faulty frame the connection takes the next one, a frame over the bound on
+	// WebSocket excepted.
+	OUPFrame020 = "OUP-FRAME-020"
+	// OUPFrame021: A notification that a server does not know is passed over in silence.
+	OUPFrame021 = "OUP-FRAME-021"
+	// OUPFrame022: A notification is never answered, whatever its params.
+	OUPFrame022 = "OUP-FRAME-022"
+	// OUPFrame023: A notification without params is read as one with null.
+	OUPFrame023 = "OUP-FRAME-023"
+	// OUPFrame024: A notification that a client does not know is passed over and ends nothing.
+	OUPFrame024 = "OUP-FRAME-024"
+	// OUPFrame025: An answer whose id is that of no open request is passed over.
+	OUPFrame025 = "OUP-FRAME-025"
+	// OUPFrame026: Members that no model lists are passed over in every object of a request but those that
+	// are closed.
+	OUPFrame026 = "OUP-FRAME-026"
+	// OUPFrame027: Members that no model lists are passed over in every object.
+	OUPFrame027 = "OUP-FRAME-027"
+	// OUPFrame028: An optional member without a value is left out and never sent as null, where its model
+	// does not ask for null.
+	OUPFrame028 = "OUP-FRAME-028"
+	// OUPFrame029: An optional member of a request may be absent or null; both mean the same.
+	OUPFrame029 = "OUP-FRAME-029"
+	// OUPFrame030: An optional member of an answer or event may be absent or null; both are read alike.
+	OUPFrame030 = "OUP-FRAME-030"
+	// OUPFrame031: A list that is left out when empty may be missing in a request; it is read as empty.
+	OUPFrame031 = "OUP-FRAME-031"
+	// OUPFrame032: A value outside a list of words that may grow is kept and harms nothing.
+	OUPFrame032 = "OUP-FRAME-032"
+	// OUPFrame033: A result that does not fit into a frame is cut to the newest rows that do and marked
+	// truncated; it is never sent whole and never refused for its size.
+	OUPFrame033 = "OUP-FRAME-033"
+	// OUPFrame034: A text over max_frame_text_bytes is cut in frames, and stays whole in the store and in
+	// exports.
+	OUPFrame034 = "OUP-FRAME-034"
+	// OUPFrame035: Requests that arrive in one write are answered as if they had come one by one.
+	OUPFrame035 = "OUP-FRAME-035"
+	// OUPStdio001: On standard output stands nothing but frames, each ended by one LF; everything else goes
+	// to standard error.
+	OUPStdio001 = "OUP-STDIO-001"
+	// OUPStdio002: A CR before the LF is taken off before a line is read.
+	OUPStdio002 = "OUP-STDIO-002"
+	// OUPStdio003: A last line without LF is carried out when the input ends.
+	OUPStdio003 = "OUP-STDIO-003"
+	// OUPStdio004: Input over the bound is dropped up to the next LF and never held whole.
+	OUPStdio004 = "OUP-STDIO-004"
+	// OUPStdio005: A blank line is answered with parse_error and a null id.
+	OUPStdio005 = "OUP-STDIO-005"
+	// OUPStdio006: A line that is no UTF-8 is answered with parse_error and a null id, and reading goes on.
+	OUPStdio006 = "OUP-STDIO-006"
+	// OUPStdio007: No heartbeat and no ping is sent over standard streams.
+	OUPStdio007 = "OUP-STDIO-007"
+	// OUPStdio008: The end of the input ends the server: nothing more is carried out, running turns are
+	// interrupted, approvals are cancelled, and the process ends.
+	OUPStdio008 = "OUP-STDIO-008"
+	// OUPStdio009: A failed write to standard output ends the server like the end of its input.
+	OUPStdio009 = "OUP-STDIO-009"
+	// OUPStdio010: Without client_hello the features of the set stdio are in force.
+	OUPStdio010 = "OUP-STDIO-010"
+	// OUPStdio011: Every method that is offered over standard streams behaves as over WebSocket.
+	OUPStdio011 = "OUP-STDIO-011"
+	// OUPStdio012: Methods that need an identity are listed as unsupported with a reason over standard
+	// streams, and are refused with permission_denied and auth_unavailable.
+	OUPStdio012 = "OUP-STDIO-012"
+	// OUPStdio013: The profile of a request follows from its profile_id, else from its session_id, else
+	// from the last session/open that succeeded, else from the default profile.
+	OUPStdio013 = "OUP-STDIO-013"
+	// OUPStdio014: A session/open that fails leaves the profile of the connection as it was.
+	OUPStdio014 = "OUP-STDIO-014"
+	// OUPSocket001: A frame is one text message; binary messages are passed over.
+	OUPSocket001 = "OUP-SOCKET-001"
+	// OUPSocket002: An upgrade without the right token is refused with status 401.
+	OUPSocket002 = "OUP-SOCKET-002"
+	// OUPSocket003: An upgrade with a foreign Origin is refused with status 403, before anything is served.
+	OUPSocket003 = "OUP-SOCKET-003"
+	// OUPSocket004: An absent or blank Origin is allowed.
+	OUPSocket004 = "OUP-SOCKET-004"
+	// OUPSocket005: The credential is looked for in the Authorization header, then in a subprotocol
+	// octos.bearer., then in the query; the first that is present decides alone.
+	OUPSocket005 = "OUP-SOCKET-005"
+	// OUPSocket006: A token of the query is percent-decoded before it is compared.
+	OUPSocket006 = "OUP-SOCKET-006"
+	// OUPSocket007: The subprotocol octos-ui is selected where it is offered, and a subprotocol with a
+	// credential is never echoed.
+	OUPSocket007 = "OUP-SOCKET-007"
+	// OUPSocket008: No subprotocol is needed.
+	OUPSocket008 = "OUP-SOCKET-008"
+	// OUPSocket009: A client that offers its credential as a subprotocol offers octos-ui too.
+	OUPSocket009 = "OUP-SOCKET-009"
+	// OUPSocket010: Features of the header and of the query are joined; commas and spaces separate them.
+	OUPSocket010 = "OUP-SOCKET-010"
+	// OUPSocket011: A frame over the bound is answered with frame_too_large and the connection is closed
+	// with 1009.
+	OUPSocket011 = "OUP-SOCKET-011"
+	// OUPSocket012: A heartbeat without params members goes out every heartbeat_interval_ms, the first one
+	// so long after the start.
+	OUPSocket012 = "OUP-SOCKET-012"
+	// OUPSocket013: A Ping of the transport is answered with a Pong.
+	OUPSocket013 = "OUP-SOCKET-013"
+	// OUPSocket014: The notification ping is taken without an answer.
+	OUPSocket014 = "OUP-SOCKET-014"
+	// OUPSocket015: A connection whose credential is withdrawn is closed with 1008.
+	OUPSocket015 = "OUP-SOCKET-015"
+	// OUPSocket016: A server that is about to start anew closes its connections with 1012.
+	OUPSocket016 = "OUP-SOCKET-016"
+	// OUPSocket017: A client that is closed with 1012 connects again and opens its sessions with its
+	// cursors.
+	OUPSocket017 = "OUP-SOCKET-017"
+	// OUPSocket018: A client gives a connection up after client_silence_ms without a frame.
+	OUPSocket018 = "OUP-SOCKET-018"
+	// OUPSocket019: An authenticated user is held to one profile for the whole connection.
+	OUPSocket019 = "OUP-SOCKET-019"
+	// OUPSocket020: A scope violation on an authenticated connection is answered with an error and closes
+	// it with 1008 and the reason auth_expired.
+	OUPSocket020 = "OUP-SOCKET-020"
+	// OUPSocket021: A server listens beyond the own machine only where a token is set.
+	OUPSocket021 = "OUP-SOCKET-021"
+	// OUPSocket022: A token never stands in a log, an event or an error.
+	OUPSocket022 = "OUP-SOCKET-022"
+	// OUPIngress001: The session in the path is percent-decoded and equals the granted key.
+	OUPIngress001 = "OUP-INGRESS-001"
+	// OUPIngress002: The credential is taken from the Authorization header, else from the query parameter
+	// token; a request with only an older parameter is refused with a text that says what to use.
+	OUPIngress002 = "OUP-INGRESS-002"
+	// OUPIngress003: A grant is kept as a digest alone, ends by itself after its time, and is replaced by a
+	// later one of the same session.
+	OUPIngress003 = "OUP-INGRESS-003"
+	// OUPIngress004: Before every request the grant is looked at again; one that has ended or was withdrawn
+	// or replaced closes the connection with 1008.
+	OUPIngress004 = "OUP-INGRESS-004"
+	// OUPIngress005: The rule of Origin holds here too.
+	OUPIngress005 = "OUP-INGRESS-005"
+	// OUPIngress006: client_hello is carried out before any look at scope.
+	OUPIngress006 = "OUP-INGRESS-006"
+	// OUPIngress007: A method that method_reach lists with ingress no is refused with invalid_request.
+	OUPIngress007 = "OUP-INGRESS-007"
+	// OUPIngress008: A request for another session is refused with invalid_request without detail.
+	OUPIngress008 = "OUP-INGRESS-008"
+	// OUPIngress009: For methods that method_reach lists with ingress exact the plain session_id is
+	// compared; for the others the key with its topic folded in.
+	OUPIngress009 = "OUP-INGRESS-009"
+	// OUPIngress010: Everything that lists supported methods lists only what the credential may call.
+	OUPIngress010 = "OUP-INGRESS-010"
+	// OUPExternal001: A method outside external_methods is refused with permission_denied and
+	// external_method_denied.
+	OUPExternal001 = "OUP-EXTERNAL-001"
+	// OUPExternal002: A call that names a peer session of the host is refused with
+	// host_owned_peer_session_denied, an answer to its prompts with host_owned_peer_answer_denied.
+	OUPExternal002 = "OUP-EXTERNAL-002"
+	// OUPExternal003: An answer in a session that the connection has not opened is refused with
+	// external_session_not_opened.
+	OUPExternal003 = "OUP-EXTERNAL-003"
+	// OUPExternal004: A request with sandbox, cwd, a member whose name contains topic, or media that is no
+	// uploaded file is refused with external_parameter_denied.
+	OUPExternal004 = "OUP-EXTERNAL-004"
+	// OUPExternal005: Touching a turn that another connection started is refused with external_turn_denied.
+	OUPExternal005 = "OUP-EXTERNAL-005"
+	// OUPExternal006: Answering what an external client was asked from another connection is refused with
+	// external_approval_owner_only or external_question_owner_only.
+	OUPExternal006 = "OUP-EXTERNAL-006"
+	// OUPExternal007: Another profile than the default one is refused with external_profile_denied.
+	OUPExternal007 = "OUP-EXTERNAL-007"
+	// OUPExternal008: What an external turn asks is shown to its connection alone: live, replayed, on open
+	// and on hydrate.
+	OUPExternal008 = "OUP-EXTERNAL-008"
+	// OUPExternal009: session.workspace_cwd.v1 is never in force for an external client.
+	OUPExternal009 = "OUP-EXTERNAL-009"
+	// OUPExternal010: Decisions of external clients are never remembered.
+	OUPExternal010 = "OUP-EXTERNAL-010"
+	// OUPExternal011: A host that manages a server keeps its own token from every other client.
+	OUPExternal011 = "OUP-EXTERNAL-011"
+	// OUPExternal012: An embedding program that answers for a person does so by the policy of the host
+	// alone.
+	OUPExternal012 = "OUP-EXTERNAL-012"
+	// OUPQueue001: Each connection has a bounded queue of its own.
+	OUPQueue001 = "OUP-QUEUE-001"
+	// OUPQueue002: A reader that stops reading delays no other connection.
+	OUPQueue002 = "OUP-QUEUE-002"
+	// OUPQueue003: A notification that is kept and does not fit into the queue is dropped for this
+	// connection and counted.
+	OUPQueue003 = "OUP-QUEUE-003"
+	// OUPQueue004: A connection that dropped events is told protocol/replay_lossy with their count and the
+	// last durable cursor, as soon as there is room.
+	OUPQueue004 = "OUP-QUEUE-004"
+	// OUPQueue005: protocol/replay_lossy is sent to the connection that lost events alone, and is neither
+	// stored nor replayed.
+	OUPQueue005 = "OUP-QUEUE-005"
+	// OUPQueue006: protocol/replay_lossy for events that were dropped comes before the end of the turn.
+	OUPQueue006 = "OUP-QUEUE-006"
+	// OUPQueue007: A connection to which an answer or the end of a turn cannot be queued is given up; the
+	// ledger keeps the event.
+	OUPQueue007 = "OUP-QUEUE-007"
+	// OUPQueue008: Behind the moment a connection is given up no frame is queued to it.
+	OUPQueue008 = "OUP-QUEUE-008"
+	// OUPQueue009: An event is in the ledger before it is sent.
+	OUPQueue009 = "OUP-QUEUE-009"
+	// OUPQueue010: A client that is told protocol/replay_lossy trusts its cursor no longer: it opens again
+	// with the cursor it was given, or hydrates.
+	OUPQueue010 = "OUP-QUEUE-010"
+	// OUPClose001: Turns go on when a WebSocket closes.
+	OUPClose001 = "OUP-CLOSE-001"
+	// OUPClose002: Approvals and questions stay pending when a WebSocket closes, and are offered again at
+	// the next open.
+	OUPClose002 = "OUP-CLOSE-002"
+	// OUPClose003: Sessions, transcript and ledger outlive the connection.
+	OUPClose003 = "OUP-CLOSE-003"
+	// OUPClose004: Commands that a connection declared are gone when it closes.
+	OUPClose004 = "OUP-CLOSE-004"
+	// OUPClose005: The live lanes of a connection have ended before its end is complete.
+	OUPClose005 = "OUP-CLOSE-005"
+	// OUPClose006: A client takes no turn for alive because events of it were replayed.
+	OUPClose006 = "OUP-CLOSE-006"
+	// OUPVersion001: version names octos-ui/v1alpha1, schema_version and JSON-RPC 2.0.
+	OUPVersion001 = "OUP-VERSION-001"
+	// OUPVersion002: A client refuses a server with another protocol identifier, or with a schema_version
+	// below its own.
+	OUPVersion002 = "OUP-VERSION-002"
+	// OUPVersion003: A client takes a server with a greater schema_version.
+	OUPVersion003 = "OUP-VERSION-003"
+	// OUPVersion004: A client that needs features refuses a server without them, naming them in the order
+	// asked.
+	OUPVersion004 = "OUP-VERSION-004"
+	// OUPFeature001: Where a client named no feature, those of the set no_tokens are advertised as far as
+	// they can be called; what needs to be named stays closed.
+	OUPFeature001 = "OUP-FEATURE-001"
+	// OUPFeature002: Blank features count as none named.
+	OUPFeature002 = "OUP-FEATURE-002"
+	// OUPFeature003: Where a client named any feature, even unknown ones alone, those in force are the
+	// named ones of the registry in its order, and what the server adds.
+	OUPFeature003 = "OUP-FEATURE-003"
+	// OUPFeature004: An unknown feature is passed over without an error.
+	OUPFeature004 = "OUP-FEATURE-004"
+	// OUPFeature005: A feature that was not named is never advertised, those that the server adds excepted.
+	OUPFeature005 = "OUP-FEATURE-005"
+	// OUPFeature006: A method whose features are not all in force is not in supported_methods.
+	OUPFeature006 = "OUP-FEATURE-006"
+	// OUPFeature007: The four features below coding.autonomy.v1 count only together with it.
+	OUPFeature007 = "OUP-FEATURE-007"
+	// OUPFeature008: Features are a matter of one connection.
+	OUPFeature008 = "OUP-FEATURE-008"
+	// OUPFeature009: permission.profile.v1 and runtime.policy_stamp.v1 are always advertised.
+	OUPFeature009 = "OUP-FEATURE-009"
+	// OUPFeature010: A retired feature that is named has no effect.
+	OUPFeature010 = "OUP-FEATURE-010"
+	// OUPFeature011: Live envelopes need no feature.
+	OUPFeature011 = "OUP-FEATURE-011"
+	// OUPFeature012: Without approval.typed.v1 the typed members of approval/requested are left out and the
+	// request is sent all the same.
+	OUPFeature012 = "OUP-FEATURE-012"
+	// OUPFeature013: Without context.lifecycle.v1 context members are left out and its events are not sent,
+	// unless no feature was named.
+	OUPFeature013 = "OUP-FEATURE-013"
+	// OUPFeature014: The four members of the semantic cache are there only with context.semantic_cache.v1.
+	OUPFeature014 = "OUP-FEATURE-014"
+	// OUPFeature015: context/state_reported is sent only with context.lifecycle.v1 and context.state.v1
+	// both named.
+	OUPFeature015 = "OUP-FEATURE-015"
+	// OUPFeature016: A closed gate is reported before broken params.
+	OUPFeature016 = "OUP-FEATURE-016"
+	// OUPFeature017: A gate that is open without features is closed once any feature was named and its own
+	// was not.
+	OUPFeature017 = "OUP-FEATURE-017"
+	// OUPCapability001: supported_methods lists exactly what can be called on this connection with its
+	// features.
+	OUPCapability001 = "OUP-CAPABILITY-001"
+	// OUPCapability002: Every other method of the protocol stands in unsupported with a reason.
+	OUPCapability002 = "OUP-CAPABILITY-002"
+	// OUPCapability003: client_hello and config/capabilities/list are listed as supported.
+	OUPCapability003 = "OUP-CAPABILITY-003"
+	// OUPCapability004: supported_notifications is always the whole list.
+	OUPCapability004 = "OUP-CAPABILITY-004"
+	// OUPCapability005: config/capabilities/list needs no session and no feature and ignores its params.
+	OUPCapability005 = "OUP-CAPABILITY-005"
+	// OUPCapability006: server/shutdown is listed only where it can be called.
+	OUPCapability006 = "OUP-CAPABILITY-006"
+	// OUPCapability007: The capabilities of session/open and of session/status/read are those of the
+	// connection.
+	OUPCapability007 = "OUP-CAPABILITY-007"
+	// OUPCapability008: A client uses what capabilities list, and treats everything else as not there.
+	OUPCapability008 = "OUP-CAPABILITY-008"
+	// OUPCapability009: A client reads an unsupported entry without a reason.
+	OUPCapability009 = "OUP-CAPABILITY-009"
+	// OUPCapability010: A success whose only member is unsupported is taken for a refusal of the method.
+	OUPCapability010 = "OUP-CAPABILITY-010"
+	// OUPCapability011: A session/open without capabilities is read with those of a connection that named
+	// no feature.
+	OUPCapability011 = "OUP-CAPABILITY-011"
+	// OUPHello001: client_hello is taken at any time, more than once, and is needed before no other
+	// request.
+	OUPHello001 = "OUP-HELLO-001"
+	// OUPHello002: supported_features, features and requested_features of client_hello mean the same.
+	OUPHello002 = "OUP-HELLO-002"
+	// OUPHello003: A list with something in it replaces the features of the connection; an absent or empty
+	// one changes nothing.
+	OUPHello003 = "OUP-HELLO-003"
+	// OUPHello004: New features hold for everything sent behind the answer to client_hello.
+	OUPHello004 = "OUP-HELLO-004"
+	// OUPHello005: client_hello answers the true transport and echoes what the client said of its transport
+	// and itself, null where it said nothing.
+	OUPHello005 = "OUP-HELLO-005"
+	// OUPHello006: client_hello fails for nothing but params of a wrong type.
+	OUPHello006 = "OUP-HELLO-006"
+	// OUPError001: An error has a code and a text, and data only where there is something to add.
+	OUPError001 = "OUP-ERROR-001"
+	// OUPError002: A method name outside the protocol is answered with method_not_found and a text that
+	// names it.
+	OUPError002 = "OUP-ERROR-002"
+	// OUPError003: A method of the protocol that is not offered or whose gate is closed is answered with
+	// method_not_supported, its name and a reason in data.
+	OUPError003 = "OUP-ERROR-003"
+	// OUPError004: A client treats method_not_found and method_not_supported alike.
+	OUPError004 = "OUP-ERROR-004"
+	// OUPError005: A client goes by the code and then by the kind, never by the text.
+	OUPError005 = "OUP-ERROR-005"
+	// OUPError006: Params that break their model are answered with invalid_params and change nothing.
+	OUPError006 = "OUP-ERROR-006"
+	// OUPError007: A failure inside a running turn ends the turn by its event and is no error of the
+	// request that started it.
+	OUPError007 = "OUP-ERROR-007"
+	// OUPError008: The data of an error carries its kind as error_kinds lists it.
+	OUPError008 = "OUP-ERROR-008"
+	// OUPError009: A runtime that is missing is answered with runtime_not_ready and runtime_unavailable.
+	OUPError009 = "OUP-ERROR-009"
+	// OUPError010: runtime_unavailable is recognised under every code.
+	OUPError010 = "OUP-ERROR-010"
+	// OUPError011: An unknown session is answered with unknown_session and its key.
+	OUPError011 = "OUP-ERROR-011"
+	// OUPError012: An unknown task is answered with unknown_task_id.
+	OUPError012 = "OUP-ERROR-012"
+	// OUPError013: The text of an error, and its data, hold no secret.
+	OUPError013 = "OUP-ERROR-013"
+	// OUPError014: A refused request leaves every state as it was.
+	OUPError014 = "OUP-ERROR-014"
+	// OUPError015: rate_limited is taken by clients, though no server sends it today.
+	OUPError015 = "OUP-ERROR-015"
+	// OUPKey001: The topic is what stands behind the first number sign of a key; the rest is its base.
+	OUPKey001 = "OUP-KEY-001"
+	// OUPKey002: The first part of a base counts as a profile only where there are three parts or more, the
+	// first is no channel and the second is one.
+	OUPKey002 = "OUP-KEY-002"
+	// OUPKey003: A key without structure is legal and has no profile.
+	OUPKey003 = "OUP-KEY-003"
+	// OUPKey004: A topic member that is not blank takes the place of the topic in the key, before scope is
+	// checked; a blank one counts as absent.
+	OUPKey004 = "OUP-KEY-004"
+	// OUPKey005: Only the methods that method_reach lists with topic fold take a topic.
+	OUPKey005 = "OUP-KEY-005"
+	// OUPKey006: A session opened with a topic hears events of this topic alone, one without a topic those
+	// without one.
+	OUPKey006 = "OUP-KEY-006"
+	// OUPKey007: An empty profile_id is refused with invalid_params.
+	OUPKey007 = "OUP-KEY-007"
+	// OUPKey008: A connection that is held to a profile may name no other, in a member or in a key; a key
+	// without a profile is taken.
+	OUPKey008 = "OUP-KEY-008"
+	// OUPKey009: Elsewhere the profile of the member and that of the key agree where both are there.
+	OUPKey009 = "OUP-KEY-009"
+	// OUPKey010: A profile that is not stored is refused with profile_unresolved; nothing is made up in its
+	// place.
+	OUPKey010 = "OUP-KEY-010"
+	// OUPKey011: Every request that names a session checks its scope, turn/interrupt too.
+	OUPKey011 = "OUP-KEY-011"
+	// OUPKey012: No text in a session key, a workspace or a path leads out of the root it belongs to.
+	OUPKey012 = "OUP-KEY-012"
+	// OUPKey013: A client keeps the key that session/open confirmed, and uses it from then on.
+	OUPKey013 = "OUP-KEY-013"
+	// OUPLedger001: Numbers of a ledger start at 1, rise strictly and are never used again, not even after
+	// a delete and a new open.
+	OUPLedger001 = "OUP-LEDGER-001"
+	// OUPLedger002: What is acknowledged as stored is on disk before the frame that shows its cursor is
+	// sent.
+	OUPLedger002 = "OUP-LEDGER-002"
+	// OUPLedger003: Events that belong together are stored in one transaction.
+	OUPLedger003 = "OUP-LEDGER-003"
+	// OUPLedger004: Deltas are stored with the rest of the turn and replayed as they were stored.
+	OUPLedger004 = "OUP-LEDGER-004"
+	// OUPLedger005: After a crash the ledger holds everything that was acknowledged.
+	OUPLedger005 = "OUP-LEDGER-005"
+	// OUPLedger006: A restart goes on with the next number.
+	OUPLedger006 = "OUP-LEDGER-006"
+	// OUPLedger007: A torn end of the ledger is repaired at the next start without losing what was
+	// acknowledged.
+	OUPLedger007 = "OUP-LEDGER-007"
+	// OUPLedger008: A turn that was running when the server died has exactly one durable end after the
+	// restart: errored with the code orphaned_by_restart.
+	OUPLedger008 = "OUP-LEDGER-008"
+	// OUPLedger009: Approvals that were pending when the server died are cancelled at the restart.
+	OUPLedger009 = "OUP-LEDGER-009"
+	// OUPLedger010: A turn that died with the server is never taken up again by itself.
+	OUPLedger010 = "OUP-LEDGER-010"
+	// OUPLedger011: At least the last ledger_ring_events events of a session can be replayed.
+	OUPLedger011 = "OUP-LEDGER-011"
+	// OUPLedger012: What is no longer kept is announced by an error, never left out in silence.
+	OUPLedger012 = "OUP-LEDGER-012"
+	// OUPLedger013: A second server on the same data prints OCTOS_DATA_DIR_LOCKED and a sentence to
+	// standard error and ends with a status of its own.
+	OUPLedger013 = "OUP-LEDGER-013"
+	// OUPLedger014: Every frame that shows a cursor shows the position of the event it tells.
+	OUPLedger014 = "OUP-LEDGER-014"
+	// OUPLedger015: A client compares cursors within one stream alone, and never with rows or with numbers
+	// of envelopes.
+	OUPLedger015 = "OUP-LEDGER-015"
+	// OUPLedger016: A client moves its cursor only by frames that carry one.
+	OUPLedger016 = "OUP-LEDGER-016"
+	// OUPLedger017: A client counts on no replayed deltas.
+	OUPLedger017 = "OUP-LEDGER-017"
+	// OUPReplay001: A cursor is taken from one before the oldest event that is kept up to the newest; the
+	// newest gives an empty replay.
+	OUPReplay001 = "OUP-REPLAY-001"
+	// OUPReplay002: A cursor outside of that is refused with cursor_out_of_range and cursor_expired, on
+	// open and on hydrate alike.
+	OUPReplay002 = "OUP-REPLAY-002"
+	// OUPReplay003: A cursor of another stream is refused with cursor_invalid and cursor_stream_mismatch.
+	OUPReplay003 = "OUP-REPLAY-003"
+	// OUPReplay004: A cursor of a wrong type is refused with invalid_params.
+	OUPReplay004 = "OUP-REPLAY-004"
+	// OUPReplay005: Without after nothing is replayed.
+	OUPReplay005 = "OUP-REPLAY-005"
+	// OUPReplay006: With after every event that is kept behind it comes once, ascending, before any live
+	// event.
+	OUPReplay006 = "OUP-REPLAY-006"
+	// OUPReplay007: The frames of an open come in the order of replay_order.
+	OUPReplay007 = "OUP-REPLAY-007"
+	// OUPReplay008: Replayed events are left out in silence where topic, profile, ownership of a prompt or
+	// features keep them from this connection.
+	OUPReplay008 = "OUP-REPLAY-008"
+	// OUPReplay009: No event is lost between replay and live delivery.
+	OUPReplay009 = "OUP-REPLAY-009"
+	// OUPReplay010: A pending approval or question that was not replayed is offered once more on open.
+	OUPReplay010 = "OUP-REPLAY-010"
+	// OUPReplay011: Tasks that are told on open are not stored.
+	OUPReplay011 = "OUP-REPLAY-011"
+	// OUPReplay012: The newest plan is told again on open, before the notification session/open.
+	OUPReplay012 = "OUP-REPLAY-012"
+	// OUPReplay013: Opening again on one connection ends the lane before, and hands over so that every
+	// event comes at least once.
+	OUPReplay013 = "OUP-REPLAY-013"
+	// OUPReplay014: Every open adds an event session/open to the ledger.
+	OUPReplay014 = "OUP-REPLAY-014"
+	// OUPReplay015: The notification session/open carries what its result carried.
+	OUPReplay015 = "OUP-REPLAY-015"
+	// OUPReplay016: Events of a session come to one connection in the order of the ledger.
+	OUPReplay016 = "OUP-REPLAY-016"
+	// OUPReplay017: Frames that the handler of a request sends itself are not repeated by the live lane of
+	// its connection.
+	OUPReplay017 = "OUP-REPLAY-017"
+	// OUPReplay018: Replay turns source records into envelopes and keeps their cursors.
+	OUPReplay018 = "OUP-REPLAY-018"
+	// OUPReplay019: The cursor of the result of session/open is stored only when the notification
+	// session/open has come.
+	OUPReplay019 = "OUP-REPLAY-019"
+	// OUPReplay020: A client tells repeated events by cursor, by stream and number, or by task.
+	OUPReplay020 = "OUP-REPLAY-020"
+	// OUPReplay021: A client that reconnects opens with the last cursor it has applied.
+	OUPReplay021 = "OUP-REPLAY-021"
+	// OUPReplay022: After cursor_out_of_range a client drops its cursor, hydrates and goes on from the
+	// cursor it gets.
+	OUPReplay022 = "OUP-REPLAY-022"
+	// OUPReplay023: After cursor_invalid a client does not try that cursor again.
+	OUPReplay023 = "OUP-REPLAY-023"
+	// OUPReplay024: A gap or a step back in the numbers of an open stream makes a client hydrate or open
+	// again.
+	OUPReplay024 = "OUP-REPLAY-024"
+	// OUPReplay025: A turn that is unknown and surely not running is settled by the client and never sent
+	// again by itself.
+	OUPReplay025 = "OUP-REPLAY-025"
+	// OUPHydrate001: session/hydrate never makes a session and changes nothing.
+	OUPHydrate001 = "OUP-HYDRATE-001"
+	// OUPHydrate002: Events and cursor of an answer are taken at one moment: nothing up to the cursor is
+	// missing.
+	OUPHydrate002 = "OUP-HYDRATE-002"
+	// OUPHydrate003: No include, or an empty one, means every section.
+	OUPHydrate003 = "OUP-HYDRATE-003"
+	// OUPHydrate004: Unknown words in include are dropped; only unknown words give no section.
+	OUPHydrate004 = "OUP-HYDRATE-004"
+	// OUPHydrate005: More than max_include_words words are refused with include_too_large and the bound.
+	OUPHydrate005 = "OUP-HYDRATE-005"
+	// OUPHydrate006: A section that was not asked for is left out; one that was asked for and is empty is
+	// an empty list.
+	OUPHydrate006 = "OUP-HYDRATE-006"
+	// OUPHydrate007: pending_questions stands beside the section of approvals, with user_question.v1.
+	OUPHydrate007 = "OUP-HYDRATE-007"
+	// OUPHydrate008: Turns are sorted by their start.
+	OUPHydrate008 = "OUP-HYDRATE-008"
+	// OUPHydrate009: Messages are all rows, whatever the cursor asked for; events are those behind it.
+	OUPHydrate009 = "OUP-HYDRATE-009"
+	// OUPHydrate010: With projection.envelope.v2 and messages the envelopes stand in
+	// replayed_projection_envelopes, projection_envelopes and projection_snapshot with the same content,
+	// those of child streams and of tools in lists of their own too.
+	OUPHydrate010 = "OUP-HYDRATE-010"
+	// OUPHydrate011: projection_thread_sequences gives the greatest number of each stream in the answer.
+	OUPHydrate011 = "OUP-HYDRATE-011"
+	// OUPHydrate012: Envelopes inside an answer carry no session_id and no topic.
+	OUPHydrate012 = "OUP-HYDRATE-012"
+	// OUPHydrate013: A stream whose pieces are no longer kept keeps its end.
+	OUPHydrate013 = "OUP-HYDRATE-013"
+	// OUPHydrate014: Envelopes of one answer are merged by stream and number.
+	OUPHydrate014 = "OUP-HYDRATE-014"
+	// OUPStream001: Every connection that has a session open hears its turns as projection/envelope,
+	// whatever its features.
+	OUPStream001 = "OUP-STREAM-001"
+	// OUPStream002: Source forms are sent only where the server was told to serve older clients.
+	OUPStream002 = "OUP-STREAM-002"
+	// OUPStream003: The stream of a turn has the id of the turn.
+	OUPStream003 = "OUP-STREAM-003"
+	// OUPStream004: Numbers of a stream start at 1 and have no gaps, live and replayed.
+	OUPStream004 = "OUP-STREAM-004"
+	// OUPStream005: The first envelope of a foreground stream is user_message; a child stream has none.
+	OUPStream005 = "OUP-STREAM-005"
+	// OUPStream006: client_message_id stands with user_message alone.
+	OUPStream006 = "OUP-STREAM-006"
+	// OUPStream007: tool_start opens a call, tool_progress and tool_end of it come behind; each call ends
+	// once.
+	OUPStream007 = "OUP-STREAM-007"
+	// OUPStream008: assistant_persisted holds the whole text of its segment.
+	OUPStream008 = "OUP-STREAM-008"
+	// OUPStream009: turn_terminal is the last envelope of its stream, for every outcome.
+	OUPStream009 = "OUP-STREAM-009"
+	// OUPStream010: A turn ends exactly once.
+	OUPStream010 = "OUP-STREAM-010"
+	// OUPStream011: Work that ends behind its turn is told in a stream of its own with number 1, named
+	// after the turn and the task.
+	OUPStream011 = "OUP-STREAM-011"
+	// OUPStream012: arguments_preview, error and output_preview are cut at their limits.
+	OUPStream012 = "OUP-STREAM-012"
+	// OUPStream013: A tool that was denied ends with the status skipped.
+	OUPStream013 = "OUP-STREAM-013"
+	// OUPStream014: An envelope carries its cursor.
+	OUPStream014 = "OUP-STREAM-014"
+	// OUPStream015: token_usage counts one turn.
+	OUPStream015 = "OUP-STREAM-015"
+	// OUPStream016: An answer that was cut says in partial_result which message was stored, or null where
+	// none was.
+	OUPStream016 = "OUP-STREAM-016"
+	// OUPStream017: A file of unknown type is application/octet-stream, one of unreadable size has size 0.
+	OUPStream017 = "OUP-STREAM-017"
+	// OUPStream018: A piece is added to its own segment alone.
+	OUPStream018 = "OUP-STREAM-018"
+	// OUPStream019: assistant_persisted replaces the pieces of its own segment alone.
+	OUPStream019 = "OUP-STREAM-019"
+	// OUPStream020: What comes behind the end of a stream creates nothing.
+	OUPStream020 = "OUP-STREAM-020"
+	// OUPStream021: A second end of a turn changes neither outcome nor usage.
+	OUPStream021 = "OUP-STREAM-021"
+	// OUPStream022: Two envelopes of one session with the same stream and number are one fact.
+	OUPStream022 = "OUP-STREAM-022"
+	// OUPStream023: An absent token_usage means unknown, one without members means none.
+	OUPStream023 = "OUP-STREAM-023"
+	// OUPStream024: arguments_preview is shown and never used to repeat a call.
+	OUPStream024 = "OUP-STREAM-024"
+	// OUPStream025: An absent partial_result means unknown; no other row is guessed.
+	OUPStream025 = "OUP-STREAM-025"
+	// OUPStream026: Pieces of one message are looked for in its stream, not by the form of its id.
+	OUPStream026 = "OUP-STREAM-026"
+	// OUPOpen001: session/open makes a session that is not there.
+	OUPOpen001 = "OUP-OPEN-001"
+	// OUPOpen002: cwd without session.workspace_cwd.v1, and sandbox without session.sandbox.v1, are refused
+	// with feature_required.
+	OUPOpen002 = "OUP-OPEN-002"
+	// OUPOpen003: A blank cwd counts as absent.
+	OUPOpen003 = "OUP-OPEN-003"
+	// OUPOpen004: A workspace is resolved and judged before it is used; one that cannot be used is refused
+	// with the kind that says why.
+	OUPOpen004 = "OUP-OPEN-004"
+	// OUPOpen005: sandbox narrows the policy of the host and never widens it.
+	OUPOpen005 = "OUP-OPEN-005"
+	// OUPOpen006: The workspace follows from cwd, else from the operator, else from the profile.
+	OUPOpen006 = "OUP-OPEN-006"
+	// OUPOpen007: The first workspace stays in force while the session is cached.
+	OUPOpen007 = "OUP-OPEN-007"
+	// OUPOpen008: A session/open that fails tells nobody and attaches nothing.
+	OUPOpen008 = "OUP-OPEN-008"
+	// OUPOpen009: In client_commands the slash is optional, names have 1 to max_client_command_bytes
+	// letters, digits, hyphens and underscores, repetitions and further ones than max_client_commands are
+	// dropped.
+	OUPOpen009 = "OUP-OPEN-009"
+	// OUPOpen010: Commands of server_commands are never given to a client.
+	OUPOpen010 = "OUP-OPEN-010"
+	// OUPOpen011: accepted_client_commands is empty where all were dropped and absent where none was
+	// declared.
+	OUPOpen011 = "OUP-OPEN-011"
+	// OUPOpen012: Each open declares commands anew; the last one wins.
+	OUPOpen012 = "OUP-OPEN-012"
+	// OUPOpen013: Panes are cut at their limits and say so in limitations.
+	OUPOpen013 = "OUP-OPEN-013"
+	// OUPOpen014: A client opens a session before it counts on its events.
+	OUPOpen014 = "OUP-OPEN-014"
+	// OUPSession001: session/list takes no params members and null.
+	OUPSession001 = "OUP-SESSION-001"
+	// OUPSession002: workspace_root and profile_id come together, and only for a list of one workspace.
+	OUPSession002 = "OUP-SESSION-002"
+	// OUPSession003: Internal topics are not listed.
+	OUPSession003 = "OUP-SESSION-003"
+	// OUPSession004: Opened sessions without messages are listed.
+	OUPSession004 = "OUP-SESSION-004"
+	// OUPSession005: cwd of session/list without session.workspace_cwd.v1 is refused with feature_required.
+	OUPSession005 = "OUP-SESSION-005"
+	// OUPSession006: session/snapshot reads status, files and tasks in this order and answers the first
+	// failure.
+	OUPSession006 = "OUP-SESSION-006"
+	// OUPSession007: Messages of a page ascend by their row.
+	OUPSession007 = "OUP-SESSION-007"
+	// OUPSession008: A page holds messages_page_default rows where none is asked for; more than
+	// max_messages_page is cut to it, less than 1 is refused with invalid_params.
+	OUPSession008 = "OUP-SESSION-008"
+	// OUPSession009: An offset over max_messages_offset is cut to it.
+	OUPSession009 = "OUP-SESSION-009"
+	// OUPSession010: since_seq is applied before offset.
+	OUPSession010 = "OUP-SESSION-010"
+	// OUPSession011: A page behind the end is empty.
+	OUPSession011 = "OUP-SESSION-011"
+	// OUPSession012: next_offset is the offset and the rows returned together.
+	OUPSession012 = "OUP-SESSION-012"
+	// OUPSession013: Files are listed newest first.
+	OUPSession013 = "OUP-SESSION-013"
+	// OUPSession014: A title is trimmed; a blank one or one over max_title_characters is refused with
+	// invalid_params.
+	OUPSession014 = "OUP-SESSION-014"
+	// OUPSession015: No automatic title replaces one that a person gave.
+	OUPSession015 = "OUP-SESSION-015"
+	// OUPSession016: session/delete of a session that is not there is refused with unknown_session.
+	OUPSession016 = "OUP-SESSION-016"
+	// OUPSession017: session/delete interrupts a running turn first.
+	OUPSession017 = "OUP-SESSION-017"
+	// OUPSession018: A session that is opened again under a deleted key is a fresh one, whose ledger
+	// numbers go on.
+	OUPSession018 = "OUP-SESSION-018"
+	// OUPSession019: model is left out of session/status/read unless both names are known.
+	OUPSession019 = "OUP-SESSION-019"
+	// OUPSession020: A model with null names counts as absent.
+	OUPSession020 = "OUP-SESSION-020"
+	// OUPSession021: Members missing in rows of lists are tolerated.
+	OUPSession021 = "OUP-SESSION-021"
+	// OUPRollback001: A rollback of no turns is refused with invalid_num_turns; one of more than there are
+	// takes out all.
+	OUPRollback001 = "OUP-ROLLBACK-001"
+	// OUPRollback002: A rollback while a turn runs is refused with invalid_params and turn_in_progress.
+	OUPRollback002 = "OUP-ROLLBACK-002"
+	// OUPRollback003: A rollback changes no file.
+	OUPRollback003 = "OUP-ROLLBACK-003"
+	// OUPRollback004: A rollback adds an event; earlier events can still be replayed.
+	OUPRollback004 = "OUP-ROLLBACK-004"
+	// OUPRollback005: Behind a rollback hydrate, lists and the model see the turns left alone.
+	OUPRollback005 = "OUP-ROLLBACK-005"
+	// OUPRollback006: The cursor of the answer is the head before the cut.
+	OUPRollback006 = "OUP-ROLLBACK-006"
+	// OUPRollback007: The answer holds no pending lists, no envelopes and no context.
+	OUPRollback007 = "OUP-ROLLBACK-007"
+	// OUPFork001: The child keeps profile and channel of its parent and has no topic; a parent without
+	// structure gives a child named new_chat_id.
+	OUPFork001 = "OUP-FORK-001"
+	// OUPFork002: new_chat_id has 1 to max_new_chat_id_bytes letters, digits, full stops, underscores and
+	// hyphens; another one is refused with invalid_new_chat_id.
+	OUPFork002 = "OUP-FORK-002"
+	// OUPFork003: A child that exists or is being made is refused with child_exists.
+	OUPFork003 = "OUP-FORK-003"
+	// OUPFork004: copy_messages copies the last rows; without it all are copied.
+	OUPFork004 = "OUP-FORK-004"
+	// OUPFork005: The child is not opened.
+	OUPFork005 = "OUP-FORK-005"
+	// OUPFork006: A peer of an application is not forked: app_peer_fork_refused.
+	OUPFork006 = "OUP-FORK-006"
+	// OUPAside001: session/btw asks a model once without tools, stores nothing, tells nobody and starts no
+	// turn.
+	OUPAside001 = "OUP-ASIDE-001"
+	// OUPAside002: session/btw is taken while a turn runs.
+	OUPAside002 = "OUP-ASIDE-002"
+	// OUPAside003: A blank question is refused with invalid_params.
+	OUPAside003 = "OUP-ASIDE-003"
+	// OUPCompact001: session/compact makes a pass whatever the size of the context, and tells its start and
+	// its end with the trigger manual.
+	OUPCompact001 = "OUP-COMPACT-001"
+	// OUPCompact002: The mode of session/compact/mode/set holds for passes by hand and by themselves.
+	OUPCompact002 = "OUP-COMPACT-002"
+	// OUPCompact003: session/compact and session/compact/mode/set take the key as it is.
+	OUPCompact003 = "OUP-COMPACT-003"
+	// OUPCompact004: A pass that failed is told as completed with the status failed and an error.
+	OUPCompact004 = "OUP-COMPACT-004"
+	// OUPAppend001: session/append_message makes the session where it is not there, and starts no turn.
+	OUPAppend001 = "OUP-APPEND-001"
+	// OUPAppend002: A second session/append_message with the same client_message_id adds nothing and
+	// answers the same.
+	OUPAppend002 = "OUP-APPEND-002"
+	// OUPAppend003: A blank text, one over max_append_content_characters, a source over
+	// max_append_source_characters and an assistant without a user before it are refused with
+	// invalid_params.
+	OUPAppend003 = "OUP-APPEND-003"
+	// OUPAppend004: An added message of a user or the assistant is told as an envelope; one of the system
+	// is not.
+	OUPAppend004 = "OUP-APPEND-004"
+	// OUPAppend005: A page of session/history/list holds history_page_default sessions where none is asked
+	// for, and max_history_page at most.
+	OUPAppend005 = "OUP-APPEND-005"
+	// OUPThread001: thread/graph/get echoes at as its cursor, else gives the head, and shows the present
+	// grouping in both cases.
+	OUPThread001 = "OUP-THREAD-001"
+	// OUPThread002: orphans lists rows without a stream, those of the system left out.
+	OUPThread002 = "OUP-THREAD-002"
+	// OUPThread003: thread/graph/get never makes a session.
+	OUPThread003 = "OUP-THREAD-003"
+	// OUPTurn001: A client makes a new turn id for every turn.
+	OUPTurn001 = "OUP-TURN-001"
+	// OUPTurn002: The answer to turn/start comes before turn/started, and turn/started before every other
+	// frame of the turn.
+	OUPTurn002 = "OUP-TURN-002"
+	// OUPTurn003: turn/start without any text that is not blank and without audio is refused with
+	// invalid_params.
+	OUPTurn003 = "OUP-TURN-003"
+	// OUPTurn004: Texts of the input are trimmed and joined by line feeds; kinds of input that are not
+	// known are dropped.
+	OUPTurn004 = "OUP-TURN-004"
+	// OUPTurn005: A session runs one turn at a time; a second start is refused with invalid_request,
+	// turn_in_progress and the id of the running turn.
+	OUPTurn005 = "OUP-TURN-005"
+	// OUPTurn006: turn/start with the id of the running turn is answered as the first one was, and starts
+	// nothing.
+	OUPTurn006 = "OUP-TURN-006"
+	// OUPTurn007: turn/start with the id of a turn that ended is refused with turn_id_in_use, and nothing
+	// is sent to a model.
+	OUPTurn007 = "OUP-TURN-007"
+	// OUPTurn008: A turn id is used once in a session, for ever.
+	OUPTurn008 = "OUP-TURN-008"
+	// OUPTurn009: turn/start without an open on this connection is taken where the session exists; its
+	// events come only when it is opened.
+	OUPTurn009 = "OUP-TURN-009"
+	// OUPTurn010: An unlisted member of origin is refused with invalid_params.
+	OUPTurn010 = "OUP-TURN-010"
+	// OUPTurn011: An origin that may not be named is refused with permission_denied and the kind that says
+	// why.
+	OUPTurn011 = "OUP-TURN-011"
+	// OUPTurn012: A turn whose acceptance cannot be queued is given up and runs nothing.
+	OUPTurn012 = "OUP-TURN-012"
+	// OUPTurn013: A turn that waits for a decision or an answer stays active.
+	OUPTurn013 = "OUP-TURN-013"
+	// OUPTurn014: A turn that was told to stop ends interrupted, even where it finished by itself.
+	OUPTurn014 = "OUP-TURN-014"
+	// OUPTurn015: Approvals and questions of a turn are cancelled before its end.
+	OUPTurn015 = "OUP-TURN-015"
+	// OUPTurn016: Acceptance of a turn is not taken for its end.
+	OUPTurn016 = "OUP-TURN-016"
+	// OUPTurn017: A turn counts as over when its turn_terminal has come, or turn/state/get says so.
+	OUPTurn017 = "OUP-TURN-017"
+	// OUPTurn018: Turn ids of any UUID version are taken.
+	OUPTurn018 = "OUP-TURN-018"
+	// OUPInterrupt001: turn/interrupt of an unknown session is refused with unknown_session, of a session
+	// without a known turn with unknown_turn.
+	OUPInterrupt001 = "OUP-INTERRUPT-001"
+	// OUPInterrupt002: Another turn than the last one is answered with interrupted false and
+	// turn_id_mismatch.
+	OUPInterrupt002 = "OUP-INTERRUPT-002"
+	// OUPInterrupt003: A turn that has ended is answered with its terminal_state, interrupted true only
+	// where it was interrupted.
+	OUPInterrupt003 = "OUP-INTERRUPT-003"
+	// OUPInterrupt004: A turn that runs is stopped and answered with interrupted true, within
+	// interrupt_wait_ms, with ack_timeout where it has not stopped until then.
+	OUPInterrupt004 = "OUP-INTERRUPT-004"
+	// OUPInterrupt005: A second turn/interrupt of a turn that is being stopped answers interrupted true.
+	OUPInterrupt005 = "OUP-INTERRUPT-005"
+	// OUPInterrupt006: A client does not count on the place of the answer to turn/interrupt among the
+	// events of the turn.
+	OUPInterrupt006 = "OUP-INTERRUPT-006"
+	// OUPSteer001: A steer of a running turn is taken in the order of acceptance, between two rounds of the
+	// agent, and shows as user_message of that turn.
+	OUPSteer001 = "OUP-STEER-001"
+	// OUPSteer002: A steer without a running turn starts one with an id of the server, and answers steered
+	// false.
+	OUPSteer002 = "OUP-STEER-002"
+	// OUPSteer003: A steer that expects another turn than the running one is refused with invalid_params.
+	OUPSteer003 = "OUP-STEER-003"
+	// OUPSteer004: A turn that cannot be steered refuses it with invalid_request.
+	OUPSteer004 = "OUP-STEER-004"
+	// OUPSteer005: Every accepted steer is either taken into its turn or told in turn/steer_dropped, never
+	// both and never neither.
+	OUPSteer005 = "OUP-STEER-005"
+	// OUPSteer006: turn/steer_dropped comes before the end of its turn, in the order accepted, with and
+	// without its feature.
+	OUPSteer006 = "OUP-STEER-006"
+	// OUPSteer007: A steer never interrupts.
+	OUPSteer007 = "OUP-STEER-007"
+	// OUPSteer008: A client without event.turn_steer_dropped.v1 concludes nothing from the absence of
+	// turn/steer_dropped.
+	OUPSteer008 = "OUP-STEER-008"
+	// OUPState001: turn/state/get answers an unknown turn with the state unknown, and an unknown session
+	// with unknown_session.
+	OUPState001 = "OUP-STATE-001"
+	// OUPState002: running is only ever false, and only where the turn is surely not running.
+	OUPState002 = "OUP-STATE-002"
+	// OUPState003: committed_seqs lists the rows of the turn.
+	OUPState003 = "OUP-STATE-003"
+	// OUPApproval001: A tool that needs a decision runs only when it is approved; everything else counts as
+	// deny.
+	OUPApproval001 = "OUP-APPROVAL-001"
+	// OUPApproval002: approval/requested always carries enough to be shown without the typed members.
+	OUPApproval002 = "OUP-APPROVAL-002"
+	// OUPApproval003: approval/decided is stored before the answer, and comes before it on the answering
+	// connection.
+	OUPApproval003 = "OUP-APPROVAL-003"
+	// OUPApproval004: A decision that is remembered is looked for by turn, by tool and by session in this
+	// order; the first hit holds, deny too.
+	OUPApproval004 = "OUP-APPROVAL-004"
+	// OUPApproval005: A remembered decision is told as approval/auto_resolved and then as approval/decided
+	// with auto_resolved.
+	OUPApproval005 = "OUP-APPROVAL-005"
+	// OUPApproval006: A request is decided once: a later answer is refused with approval_not_pending and
+	// the decision.
+	OUPApproval006 = "OUP-APPROVAL-006"
+	// OUPApproval007: An answer to a cancelled request is refused with approval_cancelled and the reason.
+	OUPApproval007 = "OUP-APPROVAL-007"
+	// OUPApproval008: An answer to an unknown request, or to one of another session, is refused with
+	// unknown_approval_id.
+	OUPApproval008 = "OUP-APPROVAL-008"
+	// OUPApproval009: approval/respond without session_id is refused with invalid_params, and the request
+	// stays pending.
+	OUPApproval009 = "OUP-APPROVAL-009"
+	// OUPApproval010: An unknown or absent approval_scope means this request alone.
+	OUPApproval010 = "OUP-APPROVAL-010"
+	// OUPApproval011: A scope of a turn is forgotten when the turn ends.
+	OUPApproval011 = "OUP-APPROVAL-011"
+	// OUPApproval012: A decision is remembered only once it was taken.
+	OUPApproval012 = "OUP-APPROVAL-012"
+	// OUPApproval013: Decisions about a wider sandbox or a tool of the host are never remembered.
+	OUPApproval013 = "OUP-APPROVAL-013"
+	// OUPApproval014: A wider sandbox is offered only over standard streams with approval.typed.v1, counts
+	// as denied without an answer, is good for one call, and is decided by the connection that raised it
+	// alone.
+	OUPApproval014 = "OUP-APPROVAL-014"
+	// OUPApproval015: approval/scopes/list is sorted by scope and then by what it matches.
+	OUPApproval015 = "OUP-APPROVAL-015"
+	// OUPApproval016: decided_by is the profile of the connection, or empty where there is none.
+	OUPApproval016 = "OUP-APPROVAL-016"
+	// OUPApproval017: risk is unspecified where no manifest declares one.
+	OUPApproval017 = "OUP-APPROVAL-017"
+	// OUPApproval018: runtime_resumed is false where the tool that waited is gone.
+	OUPApproval018 = "OUP-APPROVAL-018"
+	// OUPApproval019: An interrupted turn cancels its pending approvals with turn_interrupted, each told
+	// before the end of the turn.
+	OUPApproval019 = "OUP-APPROVAL-019"
+	// OUPApproval020: A client decides by the ids of the request, and only as the policy of its host
+	// allows.
+	OUPApproval020 = "OUP-APPROVAL-020"
+	// OUPApproval021: A client offers every pending request again that it is told on open.
+	OUPApproval021 = "OUP-APPROVAL-021"
+	// OUPQuestion001: Questions are asked only of connections with user_question.v1; elsewhere the tool
+	// falls back and the turn goes on.
+	OUPQuestion001 = "OUP-QUESTION-001"
+	// OUPQuestion002: A request holds 1 to max_questions questions with 2 to max_question_options answers
+	// on offer each.
+	OUPQuestion002 = "OUP-QUESTION-002"
+	// OUPQuestion003: The head of a question is cut at max_question_header_characters.
+	OUPQuestion003 = "OUP-QUESTION-003"
+	// OUPQuestion004: allow_free_text is always true.
+	OUPQuestion004 = "OUP-QUESTION-004"
+	// OUPQuestion005: Answers that are not one for each question, choose what is not on offer, or choose
+	// several where one is asked for are refused with user_question_invalid, and the questions stay
+	// pending.
+	OUPQuestion005 = "OUP-QUESTION-005"
+	// OUPQuestion006: Answered or cancelled questions refuse another answer with user_question_stale and
+	// the reason.
+	OUPQuestion006 = "OUP-QUESTION-006"
+	// OUPQuestion007: Unknown questions, or those of another session, are refused with
+	// user_question_unknown.
+	OUPQuestion007 = "OUP-QUESTION-007"
+	// OUPQuestion008: Cancelled questions are told by nothing but the end of the turn.
+	OUPQuestion008 = "OUP-QUESTION-008"
+	// OUPQuestion009: An answer is never remembered.
+	OUPQuestion009 = "OUP-QUESTION-009"
+	// OUPQuestion010: A client answers every question of a request in one frame, in their order.
+	OUPQuestion010 = "OUP-QUESTION-010"
+	// OUPPermission001: Members that an update leaves out stay as they are.
+	OUPPermission001 = "OUP-PERMISSION-001"
+	// OUPPermission002: Spellings of the table spellings are taken.
+	OUPPermission002 = "OUP-PERMISSION-002"
+	// OUPPermission003: Any runtime_mode but solo, a blank one too, only tightens.
+	OUPPermission003 = "OUP-PERMISSION-003"
+	// OUPPermission004: danger_full_access is on offer only on a local server for one person, for keys of
+	// no tenant.
+	OUPPermission004 = "OUP-PERMISSION-004"
+	// OUPPermission005: Elsewhere danger_full_access, an allowed network and the policy never are refused
+	// with permission_profile_disallowed.
+	OUPPermission005 = "OUP-PERMISSION-005"
+	// OUPPermission006: A policy that does not exist is refused with
+	// permission_profile_invalid_approval_policy.
+	OUPPermission006 = "OUP-PERMISSION-006"
+	// OUPPermission007: A selection never widens the limits of the host.
+	OUPPermission007 = "OUP-PERMISSION-007"
+	// OUPPermission008: applied is false where nothing changed.
+	OUPPermission008 = "OUP-PERMISSION-008"
+	// OUPPreview001: An unknown preview, one that is no longer kept, or one of another session is refused
+	// with unknown_preview_id.
+	OUPPreview001 = "OUP-PREVIEW-001"
+	// OUPPreview002: The text of a preview is cut at max_diff_text_bytes; paths in it hold no invisible or
+	// reversing characters and no step upwards.
+	OUPPreview002 = "OUP-PREVIEW-002"
+	// OUPPreview003: Previews outlive a restart.
+	OUPPreview003 = "OUP-PREVIEW-003"
+	// OUPPreview004: Snapshots are listed newest first.
+	OUPPreview004 = "OUP-PREVIEW-004"
+	// OUPPreview005: snapshot/restore puts files back, leaves the conversation, and takes a snapshot for
+	// safety first.
+	OUPPreview005 = "OUP-PREVIEW-005"
+	// OUPPreview006: snapshot/restore while a turn runs is refused with invalid_params.
+	OUPPreview006 = "OUP-PREVIEW-006"
+	// OUPShutdown001: server/shutdown answers and then ends the server after about shutdown_delay_ms.
+	OUPShutdown001 = "OUP-SHUTDOWN-001"
+	// OUPShutdown002: server/shutdown is offered over WebSocket of a local server on the own machine; over
+	// standard streams it is refused with method_not_supported.
+	OUPShutdown002 = "OUP-SHUTDOWN-002"
+	// OUPShutdown003: A second server/shutdown is answered as the first one.
+	OUPShutdown003 = "OUP-SHUTDOWN-003"
+	// OUPShutdown004: A close behind server/shutdown counts as success, even without an answer.
+	OUPShutdown004 = "OUP-SHUTDOWN-004"
+	// OUPProgress001: progress/updated carries no part of the conversation and ends nothing.
+	OUPProgress001 = "OUP-PROGRESS-001"
+	// OUPProgress002: Other members of progress metadata are kept or passed over.
+	OUPProgress002 = "OUP-PROGRESS-002"
+	// OUPProgress003: The params of a notification are the bare event, without a member that names its
+	// kind.
+	OUPProgress003 = "OUP-PROGRESS-003"
+	// OUPProgress004: A member kind beside an event is passed over.
+	OUPProgress004 = "OUP-PROGRESS-004"
+	// OUPProgress005: The topic of an event is filled from the key of its session.
+	OUPProgress005 = "OUP-PROGRESS-005"
+	// OUPProgress006: plan/updated holds the whole plan, and is not stored as history.
+	OUPProgress006 = "OUP-PROGRESS-006"
+	// OUPProgress007: A plan replaces the one before.
+	OUPProgress007 = "OUP-PROGRESS-007"
+	// OUPProgress008: context/compaction_started comes before context/compaction_completed of its pass.
+	OUPProgress008 = "OUP-PROGRESS-008"
+	// OUPProgress009: context/state_reported comes at most once for each round of the agent, and only where
+	// the estimate moved by context_report_percent of the threshold and by context_report_tokens at least.
+	OUPProgress009 = "OUP-PROGRESS-009"
+	// OUPProgress010: queue/state is sent by no server.
+	OUPProgress010 = "OUP-PROGRESS-010"
+	// OUPProgress011: session/orchestration is sent once to each connection, without repeating what did not
+	// change, and is not stored.
+	OUPProgress011 = "OUP-PROGRESS-011"
+	// OUPProgress012: A session/event of an unknown kind is passed over.
+	OUPProgress012 = "OUP-PROGRESS-012"
+	// OUPProgress013: Ids that a server makes are UUIDs of version 7 where their model is a UUID.
+	OUPProgress013 = "OUP-PROGRESS-013"
+	// OUPProgress014: Moments are spelled in RFC 3339 and in UTC.
+	OUPProgress014 = "OUP-PROGRESS-014"
 	// OUPTask001: task/list answers an unknown or idle session with an empty list, not with an error.
 	OUPTask001 = "OUP-TASK-001"
 	// OUPTask002: A non-blank topic in task/list selects the tasks of the base key with that topic; a blank
@@ -5239,6 +6225,41 @@ var Areas = []Area{
 	{Wire: "manifest", Name: "SURFACE", Doc: "Commands and surfaces that show or change extensions."},
 	{Wire: "manifest", Name: "STORE", Doc: "What of an extension reaches stored sessions."},
 	{Wire: "manifest", Name: "NATIVE", Doc: "The native host, protocol 1."},
+	{Wire: "oup", Name: "FRAME", Doc: "Frames, whatever carries them."},
+	{Wire: "oup", Name: "STDIO", Doc: "Frames over standard streams."},
+	{Wire: "oup", Name: "SOCKET", Doc: "Frames over WebSocket."},
+	{Wire: "oup", Name: "INGRESS", Doc: "The route of one granted session."},
+	{Wire: "oup", Name: "EXTERNAL", Doc: "Clients without the token of the host on a server that a host manages."},
+	{Wire: "oup", Name: "QUEUE", Doc: "Frames that wait to be written."},
+	{Wire: "oup", Name: "CLOSE", Doc: "What the end of a connection does."},
+	{Wire: "oup", Name: "VERSION", Doc: "Versions of the protocol."},
+	{Wire: "oup", Name: "FEATURE", Doc: "Which features are in force."},
+	{Wire: "oup", Name: "CAPABILITY", Doc: "What a server says it can do."},
+	{Wire: "oup", Name: "HELLO", Doc: "The handshake."},
+	{Wire: "oup", Name: "ERROR", Doc: "Errors."},
+	{Wire: "oup", Name: "KEY", Doc: "Session keys, topics and profiles."},
+	{Wire: "oup", Name: "LEDGER", Doc: "The ledger of a session."},
+	{Wire: "oup", Name: "REPLAY", Doc: "Reading on behind a cursor."},
+	{Wire: "oup", Name: "HYDRATE", Doc: "Reading what is needed to show a session."},
+	{Wire: "oup", Name: "STREAM", Doc: "Streams of envelopes."},
+	{Wire: "oup", Name: "OPEN", Doc: "Opening sessions."},
+	{Wire: "oup", Name: "SESSION", Doc: "Reading and changing sessions."},
+	{Wire: "oup", Name: "ROLLBACK", Doc: "Taking turns out of a conversation."},
+	{Wire: "oup", Name: "FORK", Doc: "Copying a conversation."},
+	{Wire: "oup", Name: "ASIDE", Doc: "Questions beside the conversation."},
+	{Wire: "oup", Name: "COMPACT", Doc: "Shortening the context."},
+	{Wire: "oup", Name: "APPEND", Doc: "Adding messages, and history."},
+	{Wire: "oup", Name: "THREAD", Doc: "Grouping of messages."},
+	{Wire: "oup", Name: "TURN", Doc: "Turns."},
+	{Wire: "oup", Name: "INTERRUPT", Doc: "Stopping turns."},
+	{Wire: "oup", Name: "STEER", Doc: "Adding to turns."},
+	{Wire: "oup", Name: "STATE", Doc: "How turns stand."},
+	{Wire: "oup", Name: "APPROVAL", Doc: "Decisions about tools."},
+	{Wire: "oup", Name: "QUESTION", Doc: "Questions of the agent."},
+	{Wire: "oup", Name: "PERMISSION", Doc: "How far tools reach."},
+	{Wire: "oup", Name: "PREVIEW", Doc: "Changes and snapshots."},
+	{Wire: "oup", Name: "SHUTDOWN", Doc: "Ending a server."},
+	{Wire: "oup", Name: "PROGRESS", Doc: "Progress, plans, warnings and the context."},
 	{Wire: "oup", Name: "TASK", Doc: "Supervised background work: its states, how it is listed, cancelled, restarted and read."},
 	{Wire: "oup", Name: "AGENT", Doc: "Agents: records of delegated work that clients inspect, interrupt and close."},
 	{Wire: "oup", Name: "GOAL", Doc: "Goals: one objective of a session, with budget, usage and life."},
@@ -22067,6 +23088,4604 @@ var All = []Rule{
 		Source:   "manifest 10",
 		NoPeer:   "the native host is a protocol of its own, which no extension wire shows",
 		ProvenBy: "testscripts/host.txtar",
+	},
+	{
+		ID:       OUPFrame001,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every frame a server writes is one compact JSON object in UTF-8 without a literal CR or LF, and carries jsonrpc 2.0.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame002,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every frame a client writes is one JSON object in UTF-8 without a literal CR or LF, and carries jsonrpc 2.0.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame003,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A server writes no frame over max_text_frame_bytes.",
+		Source:   "core 2.1, S67",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame004,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client writes no frame over max_text_frame_bytes.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame005,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A frame of exactly max_text_frame_bytes is read; one byte more is answered with frame_too_large, a null id and limit_bytes.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame006,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request carries an id that is a string.",
+		Source:   "core 2.1, seed: Control through OUP",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame007,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "No two requests of a connection that are unanswered carry one id.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame008,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer carries the id of its request as it came, an empty string included.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame009,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every request is answered exactly once, with a result or an error.",
+		Source:   "core 5.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame010,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An id that is no string is answered with parse_error and a null id.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame011,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A batch, which is an array, is answered with one parse_error and a null id.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame012,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request without the member params is answered with parse_error and a null id.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame013,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request carries the member params, an empty object or null where its method needs none.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame014,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method that needs no params takes an empty object and null alike.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame015,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A frame with none, or more than one, of method, result and error is answered with parse_error and a null id.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame016,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A missing or other jsonrpc is answered with invalid_request and a null id.",
+		Source:   "core 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame017,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A result or an error that a client sends is answered with parse_error and a null id.",
+		Source:   "core 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame018,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Faults of a frame are judged in this order: size, blank, embedded line break, JSON, object, jsonrpc, the choice of method, result and error, id, the other members.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame019,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer to a faulty frame has a null id even where an id could be read.",
+		Source:   "core 2.1, S59",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame020,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a faulty frame the connection takes the next one, a frame over the bound on WebSocket excepted.",
+		Source:   "core 2.8, S59",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame021,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A notification that a server does not know is passed over in silence.",
+		Source:   "core 2.1, 2.8",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame022,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A notification is never answered, whatever its params.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame023,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A notification without params is read as one with null.",
+		Source:   "core 2.1, core op 30",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame024,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A notification that a client does not know is passed over and ends nothing.",
+		Source:   "core 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame025,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer whose id is that of no open request is passed over.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame026,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members that no model lists are passed over in every object of a request but those that are closed.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame027,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members that no model lists are passed over in every object.",
+		Source:   "core 0, 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame028,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An optional member without a value is left out and never sent as null, where its model does not ask for null.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame029,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An optional member of a request may be absent or null; both mean the same.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame030,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "An optional member of an answer or event may be absent or null; both are read alike.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame031,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A list that is left out when empty may be missing in a request; it is read as empty.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame032,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A value outside a list of words that may grow is kept and harms nothing.",
+		Source:   "core 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFrame033,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A result that does not fit into a frame is cut to the newest rows that do and marked truncated; it is never sent whole and never refused for its size.",
+		Source:   "S67",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame034,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A text over max_frame_text_bytes is cut in frames, and stays whole in the store and in exports.",
+		Source:   "S67",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFrame035,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Requests that arrive in one write are answered as if they had come one by one.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio001,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "On standard output stands nothing but frames, each ended by one LF; everything else goes to standard error.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio002,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A CR before the LF is taken off before a line is read.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio003,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A last line without LF is carried out when the input ends.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio004,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Input over the bound is dropped up to the next LF and never held whole.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio005,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A blank line is answered with parse_error and a null id.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio006,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A line that is no UTF-8 is answered with parse_error and a null id, and reading goes on.",
+		Source:   "S59",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio007,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No heartbeat and no ping is sent over standard streams.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio008,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The end of the input ends the server: nothing more is carried out, running turns are interrupted, approvals are cancelled, and the process ends.",
+		Source:   "core 2.2, S70",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio009,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A failed write to standard output ends the server like the end of its input.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio010,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without client_hello the features of the set stdio are in force.",
+		Source:   "core 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio011,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every method that is offered over standard streams behaves as over WebSocket.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio012,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Methods that need an identity are listed as unsupported with a reason over standard streams, and are refused with permission_denied and auth_unavailable.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio013,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The profile of a request follows from its profile_id, else from its session_id, else from the last session/open that succeeded, else from the default profile.",
+		Source:   "core 2.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStdio014,
+		Wire:     "oup",
+		Area:     "STDIO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session/open that fails leaves the profile of the connection as it was.",
+		Source:   "core 2.2, 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket001,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A frame is one text message; binary messages are passed over.",
+		Source:   "core 2.3, S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket002,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An upgrade without the right token is refused with status 401.",
+		Source:   "S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket003,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An upgrade with a foreign Origin is refused with status 403, before anything is served.",
+		Source:   "core 2.3, S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket004,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An absent or blank Origin is allowed.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket005,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The credential is looked for in the Authorization header, then in a subprotocol octos.bearer., then in the query; the first that is present decides alone.",
+		Source:   "core 2.3, S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket006,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A token of the query is percent-decoded before it is compared.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket007,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The subprotocol octos-ui is selected where it is offered, and a subprotocol with a credential is never echoed.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket008,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No subprotocol is needed.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket009,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client that offers its credential as a subprotocol offers octos-ui too.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSocket010,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Features of the header and of the query are joined; commas and spaces separate them.",
+		Source:   "core 2.3, 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket011,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A frame over the bound is answered with frame_too_large and the connection is closed with 1009.",
+		Source:   "core 2.3, S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket012,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A heartbeat without params members goes out every heartbeat_interval_ms, the first one so long after the start.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket013,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A Ping of the transport is answered with a Pong.",
+		Source:   "S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket014,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The notification ping is taken without an answer.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket015,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A connection whose credential is withdrawn is closed with 1008.",
+		Source:   "S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket016,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A server that is about to start anew closes its connections with 1012.",
+		Source:   "S76",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket017,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client that is closed with 1012 connects again and opens its sessions with its cursors.",
+		Source:   "S76",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSocket018,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client gives a connection up after client_silence_ms without a frame.",
+		Source:   "core 2.3, 13.11",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSocket019,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An authenticated user is held to one profile for the whole connection.",
+		Source:   "core 2.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket020,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A scope violation on an authenticated connection is answered with an error and closes it with 1008 and the reason auth_expired.",
+		Source:   "core 2.3, 6.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket021,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A server listens beyond the own machine only where a token is set.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSocket022,
+		Wire:     "oup",
+		Area:     "SOCKET",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A token never stands in a log, an event or an error.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress001,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The session in the path is percent-decoded and equals the granted key.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress002,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The credential is taken from the Authorization header, else from the query parameter token; a request with only an older parameter is refused with a text that says what to use.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress003,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A grant is kept as a digest alone, ends by itself after its time, and is replaced by a later one of the same session.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress004,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Before every request the grant is looked at again; one that has ended or was withdrawn or replaced closes the connection with 1008.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress005,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The rule of Origin holds here too.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress006,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_hello is carried out before any look at scope.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress007,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method that method_reach lists with ingress no is refused with invalid_request.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress008,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request for another session is refused with invalid_request without detail.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress009,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "For methods that method_reach lists with ingress exact the plain session_id is compared; for the others the key with its topic folded in.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPIngress010,
+		Wire:     "oup",
+		Area:     "INGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Everything that lists supported methods lists only what the credential may call.",
+		Source:   "core 2.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal001,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method outside external_methods is refused with permission_denied and external_method_denied.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal002,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A call that names a peer session of the host is refused with host_owned_peer_session_denied, an answer to its prompts with host_owned_peer_answer_denied.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal003,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer in a session that the connection has not opened is refused with external_session_not_opened.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal004,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request with sandbox, cwd, a member whose name contains topic, or media that is no uploaded file is refused with external_parameter_denied.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal005,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Touching a turn that another connection started is refused with external_turn_denied.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal006,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Answering what an external client was asked from another connection is refused with external_approval_owner_only or external_question_owner_only.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal007,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Another profile than the default one is refused with external_profile_denied.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal008,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What an external turn asks is shown to its connection alone: live, replayed, on open and on hydrate.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal009,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session.workspace_cwd.v1 is never in force for an external client.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal010,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Decisions of external clients are never remembered.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPExternal011,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"v1alpha1"},
+		Text:     "A host that manages a server keeps its own token from every other client.",
+		Source:   "core 2.5",
+		Unproven: "nothing in this repository embeds an OUP server yet",
+	},
+	{
+		ID:       OUPExternal012,
+		Wire:     "oup",
+		Area:     "EXTERNAL",
+		Level:    Must,
+		Role:     "host",
+		Versions: []string{"v1alpha1"},
+		Text:     "An embedding program that answers for a person does so by the policy of the host alone.",
+		Source:   "seed: Tools, permissions, and human input",
+		Unproven: "nothing in this repository embeds an OUP server yet",
+	},
+	{
+		ID:       OUPQueue001,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Each connection has a bounded queue of its own.",
+		Source:   "S54",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue002,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A reader that stops reading delays no other connection.",
+		Source:   "S54",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue003,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A notification that is kept and does not fit into the queue is dropped for this connection and counted.",
+		Source:   "core 2.6, S54",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue004,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A connection that dropped events is told protocol/replay_lossy with their count and the last durable cursor, as soon as there is room.",
+		Source:   "core 2.6, S54, S77",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue005,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "protocol/replay_lossy is sent to the connection that lost events alone, and is neither stored nor replayed.",
+		Source:   "S77",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue006,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "protocol/replay_lossy for events that were dropped comes before the end of the turn.",
+		Source:   "core 2.6, 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue007,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A connection to which an answer or the end of a turn cannot be queued is given up; the ledger keeps the event.",
+		Source:   "core 2.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue008,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Behind the moment a connection is given up no frame is queued to it.",
+		Source:   "core 2.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue009,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An event is in the ledger before it is sent.",
+		Source:   "core 2.6, 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQueue010,
+		Wire:     "oup",
+		Area:     "QUEUE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client that is told protocol/replay_lossy trusts its cursor no longer: it opens again with the cursor it was given, or hydrates.",
+		Source:   "core 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPClose001,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Turns go on when a WebSocket closes.",
+		Source:   "S70",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPClose002,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Approvals and questions stay pending when a WebSocket closes, and are offered again at the next open.",
+		Source:   "S70",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPClose003,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Sessions, transcript and ledger outlive the connection.",
+		Source:   "core 2.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPClose004,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Commands that a connection declared are gone when it closes.",
+		Source:   "core 2.7, 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPClose005,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The live lanes of a connection have ended before its end is complete.",
+		Source:   "core 2.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPClose006,
+		Wire:     "oup",
+		Area:     "CLOSE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes no turn for alive because events of it were replayed.",
+		Source:   "core 2.7, seed: Durable sessions and recovery",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPVersion001,
+		Wire:     "oup",
+		Area:     "VERSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "version names octos-ui/v1alpha1, schema_version and JSON-RPC 2.0.",
+		Source:   "core 3, 4.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPVersion002,
+		Wire:     "oup",
+		Area:     "VERSION",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client refuses a server with another protocol identifier, or with a schema_version below its own.",
+		Source:   "core 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPVersion003,
+		Wire:     "oup",
+		Area:     "VERSION",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client takes a server with a greater schema_version.",
+		Source:   "core 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPVersion004,
+		Wire:     "oup",
+		Area:     "VERSION",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client that needs features refuses a server without them, naming them in the order asked.",
+		Source:   "core 3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPFeature001,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Where a client named no feature, those of the set no_tokens are advertised as far as they can be called; what needs to be named stays closed.",
+		Source:   "core 4.3, 4.4, S58",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature002,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Blank features count as none named.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature003,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Where a client named any feature, even unknown ones alone, those in force are the named ones of the registry in its order, and what the server adds.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature004,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown feature is passed over without an error.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature005,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A feature that was not named is never advertised, those that the server adds excepted.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature006,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method whose features are not all in force is not in supported_methods.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature007,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The four features below coding.autonomy.v1 count only together with it.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature008,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Features are a matter of one connection.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature009,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "permission.profile.v1 and runtime.policy_stamp.v1 are always advertised.",
+		Source:   "core 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature010,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A retired feature that is named has no effect.",
+		Source:   "core 4.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature011,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Live envelopes need no feature.",
+		Source:   "core 4.4, 4.5, S51",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature012,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without approval.typed.v1 the typed members of approval/requested are left out and the request is sent all the same.",
+		Source:   "core 4.5, 13.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature013,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without context.lifecycle.v1 context members are left out and its events are not sent, unless no feature was named.",
+		Source:   "core 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature014,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The four members of the semantic cache are there only with context.semantic_cache.v1.",
+		Source:   "core 4.4, 13.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature015,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "context/state_reported is sent only with context.lifecycle.v1 and context.state.v1 both named.",
+		Source:   "core 4.4, 13.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature016,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A closed gate is reported before broken params.",
+		Source:   "core 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFeature017,
+		Wire:     "oup",
+		Area:     "FEATURE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A gate that is open without features is closed once any feature was named and its own was not.",
+		Source:   "core 4.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability001,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "supported_methods lists exactly what can be called on this connection with its features.",
+		Source:   "S58",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability002,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every other method of the protocol stands in unsupported with a reason.",
+		Source:   "S58",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability003,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_hello and config/capabilities/list are listed as supported.",
+		Source:   "S69",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability004,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "supported_notifications is always the whole list.",
+		Source:   "core 4.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability005,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "config/capabilities/list needs no session and no feature and ignores its params.",
+		Source:   "core 4.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability006,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "server/shutdown is listed only where it can be called.",
+		Source:   "core 4.6, 11.27, S78",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability007,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The capabilities of session/open and of session/status/read are those of the connection.",
+		Source:   "core 4.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCapability008,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client uses what capabilities list, and treats everything else as not there.",
+		Source:   "core 4.2, seed: Control through OUP",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPCapability009,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client reads an unsupported entry without a reason.",
+		Source:   "core 4.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPCapability010,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A success whose only member is unsupported is taken for a refusal of the method.",
+		Source:   "core 5.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPCapability011,
+		Wire:     "oup",
+		Area:     "CAPABILITY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session/open without capabilities is read with those of a connection that named no feature.",
+		Source:   "core 4.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPHello001,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_hello is taken at any time, more than once, and is needed before no other request.",
+		Source:   "core 4.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHello002,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "supported_features, features and requested_features of client_hello mean the same.",
+		Source:   "core 4.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHello003,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A list with something in it replaces the features of the connection; an absent or empty one changes nothing.",
+		Source:   "core 4.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHello004,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "New features hold for everything sent behind the answer to client_hello.",
+		Source:   "core 4.3, S69",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHello005,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_hello answers the true transport and echoes what the client said of its transport and itself, null where it said nothing.",
+		Source:   "core 4.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHello006,
+		Wire:     "oup",
+		Area:     "HELLO",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_hello fails for nothing but params of a wrong type.",
+		Source:   "core 4.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError001,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An error has a code and a text, and data only where there is something to add.",
+		Source:   "core 5.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError002,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method name outside the protocol is answered with method_not_found and a text that names it.",
+		Source:   "S50",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError003,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A method of the protocol that is not offered or whose gate is closed is answered with method_not_supported, its name and a reason in data.",
+		Source:   "core 4.5, S50",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError004,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client treats method_not_found and method_not_supported alike.",
+		Source:   "S50",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPError005,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client goes by the code and then by the kind, never by the text.",
+		Source:   "core 5.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPError006,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Params that break their model are answered with invalid_params and change nothing.",
+		Source:   "core 5.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError007,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A failure inside a running turn ends the turn by its event and is no error of the request that started it.",
+		Source:   "core 5.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError008,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The data of an error carries its kind as error_kinds lists it.",
+		Source:   "core 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError009,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A runtime that is missing is answered with runtime_not_ready and runtime_unavailable.",
+		Source:   "S60",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError010,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "runtime_unavailable is recognised under every code.",
+		Source:   "S60",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPError011,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown session is answered with unknown_session and its key.",
+		Source:   "core 5.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError012,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown task is answered with unknown_task_id.",
+		Source:   "S61",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError013,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The text of an error, and its data, hold no secret.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError014,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A refused request leaves every state as it was.",
+		Source:   "core 5.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPError015,
+		Wire:     "oup",
+		Area:     "ERROR",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "rate_limited is taken by clients, though no server sends it today.",
+		Source:   "core op 7",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPKey001,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The topic is what stands behind the first number sign of a key; the rest is its base.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey002,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The first part of a base counts as a profile only where there are three parts or more, the first is no channel and the second is one.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey003,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A key without structure is legal and has no profile.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey004,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A topic member that is not blank takes the place of the topic in the key, before scope is checked; a blank one counts as absent.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey005,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Only the methods that method_reach lists with topic fold take a topic.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey006,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session opened with a topic hears events of this topic alone, one without a topic those without one.",
+		Source:   "core 6.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey007,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An empty profile_id is refused with invalid_params.",
+		Source:   "core 6.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey008,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A connection that is held to a profile may name no other, in a member or in a key; a key without a profile is taken.",
+		Source:   "core 6.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey009,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Elsewhere the profile of the member and that of the key agree where both are there.",
+		Source:   "core 6.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey010,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A profile that is not stored is refused with profile_unresolved; nothing is made up in its place.",
+		Source:   "core 6.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey011,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every request that names a session checks its scope, turn/interrupt too.",
+		Source:   "S55",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey012,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No text in a session key, a workspace or a path leads out of the root it belongs to.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPKey013,
+		Wire:     "oup",
+		Area:     "KEY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client keeps the key that session/open confirmed, and uses it from then on.",
+		Source:   "core 6.3, seed: Control through OUP",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPLedger001,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Numbers of a ledger start at 1, rise strictly and are never used again, not even after a delete and a new open.",
+		Source:   "core 7.1, S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger002,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What is acknowledged as stored is on disk before the frame that shows its cursor is sent.",
+		Source:   "S53",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger003,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Events that belong together are stored in one transaction.",
+		Source:   "S53",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger004,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Deltas are stored with the rest of the turn and replayed as they were stored.",
+		Source:   "S52",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger005,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "After a crash the ledger holds everything that was acknowledged.",
+		Source:   "S53",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger006,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A restart goes on with the next number.",
+		Source:   "core 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger007,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A torn end of the ledger is repaired at the next start without losing what was acknowledged.",
+		Source:   "chosen here",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger008,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that was running when the server died has exactly one durable end after the restart: errored with the code orphaned_by_restart.",
+		Source:   "core 7.2, S62",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger009,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Approvals that were pending when the server died are cancelled at the restart.",
+		Source:   "S62",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger010,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that died with the server is never taken up again by itself.",
+		Source:   "S62",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger011,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "At least the last ledger_ring_events events of a session can be replayed.",
+		Source:   "core 7.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger012,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What is no longer kept is announced by an error, never left out in silence.",
+		Source:   "S65, S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger013,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A second server on the same data prints OCTOS_DATA_DIR_LOCKED and a sentence to standard error and ends with a status of its own.",
+		Source:   "S64",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger014,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every frame that shows a cursor shows the position of the event it tells.",
+		Source:   "core 7.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPLedger015,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client compares cursors within one stream alone, and never with rows or with numbers of envelopes.",
+		Source:   "core 7.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPLedger016,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client moves its cursor only by frames that carry one.",
+		Source:   "core 7.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPLedger017,
+		Wire:     "oup",
+		Area:     "LEDGER",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client counts on no replayed deltas.",
+		Source:   "S52",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay001,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A cursor is taken from one before the oldest event that is kept up to the newest; the newest gives an empty replay.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay002,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A cursor outside of that is refused with cursor_out_of_range and cursor_expired, on open and on hydrate alike.",
+		Source:   "core 7.3, S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay003,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A cursor of another stream is refused with cursor_invalid and cursor_stream_mismatch.",
+		Source:   "core 7.3, S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay004,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A cursor of a wrong type is refused with invalid_params.",
+		Source:   "S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay005,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Without after nothing is replayed.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay006,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "With after every event that is kept behind it comes once, ascending, before any live event.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay007,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The frames of an open come in the order of replay_order.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay008,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Replayed events are left out in silence where topic, profile, ownership of a prompt or features keep them from this connection.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay009,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No event is lost between replay and live delivery.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay010,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A pending approval or question that was not replayed is offered once more on open.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay011,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Tasks that are told on open are not stored.",
+		Source:   "core 7.3, 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay012,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The newest plan is told again on open, before the notification session/open.",
+		Source:   "core 7.6, core op 22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay013,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Opening again on one connection ends the lane before, and hands over so that every event comes at least once.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay014,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every open adds an event session/open to the ledger.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay015,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The notification session/open carries what its result carried.",
+		Source:   "core 7.3, 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay016,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Events of a session come to one connection in the order of the ledger.",
+		Source:   "core 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay017,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Frames that the handler of a request sends itself are not repeated by the live lane of its connection.",
+		Source:   "core 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay018,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Replay turns source records into envelopes and keeps their cursors.",
+		Source:   "core 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPReplay019,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "The cursor of the result of session/open is stored only when the notification session/open has come.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay020,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client tells repeated events by cursor, by stream and number, or by task.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay021,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client that reconnects opens with the last cursor it has applied.",
+		Source:   "core 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay022,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "After cursor_out_of_range a client drops its cursor, hydrates and goes on from the cursor it gets.",
+		Source:   "core 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay023,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "After cursor_invalid a client does not try that cursor again.",
+		Source:   "core 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay024,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A gap or a step back in the numbers of an open stream makes a client hydrate or open again.",
+		Source:   "core 7.5, 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPReplay025,
+		Wire:     "oup",
+		Area:     "REPLAY",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that is unknown and surely not running is settled by the client and never sent again by itself.",
+		Source:   "core 7.5",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPHydrate001,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/hydrate never makes a session and changes nothing.",
+		Source:   "core 9.2, 11.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate002,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Events and cursor of an answer are taken at one moment: nothing up to the cursor is missing.",
+		Source:   "core 7.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate003,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No include, or an empty one, means every section.",
+		Source:   "core 11.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate004,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Unknown words in include are dropped; only unknown words give no section.",
+		Source:   "core 11.11, S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate005,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "More than max_include_words words are refused with include_too_large and the bound.",
+		Source:   "core 11.11, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate006,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A section that was not asked for is left out; one that was asked for and is empty is an empty list.",
+		Source:   "core 11.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate007,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "pending_questions stands beside the section of approvals, with user_question.v1.",
+		Source:   "core 11.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate008,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Turns are sorted by their start.",
+		Source:   "core 11.11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate009,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Messages are all rows, whatever the cursor asked for; events are those behind it.",
+		Source:   "core op 11",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate010,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "With projection.envelope.v2 and messages the envelopes stand in replayed_projection_envelopes, projection_envelopes and projection_snapshot with the same content, those of child streams and of tools in lists of their own too.",
+		Source:   "core 8.4, S68",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate011,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "projection_thread_sequences gives the greatest number of each stream in the answer.",
+		Source:   "core 8.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate012,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Envelopes inside an answer carry no session_id and no topic.",
+		Source:   "core 8.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate013,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A stream whose pieces are no longer kept keeps its end.",
+		Source:   "core 8.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPHydrate014,
+		Wire:     "oup",
+		Area:     "HYDRATE",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Envelopes of one answer are merged by stream and number.",
+		Source:   "core 8.4",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream001,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every connection that has a session open hears its turns as projection/envelope, whatever its features.",
+		Source:   "S51",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream002,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Source forms are sent only where the server was told to serve older clients.",
+		Source:   "S51",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream003,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The stream of a turn has the id of the turn.",
+		Source:   "S66",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream004,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Numbers of a stream start at 1 and have no gaps, live and replayed.",
+		Source:   "core 8.1, S65",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream005,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The first envelope of a foreground stream is user_message; a child stream has none.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream006,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "client_message_id stands with user_message alone.",
+		Source:   "core 8.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream007,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "tool_start opens a call, tool_progress and tool_end of it come behind; each call ends once.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream008,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "assistant_persisted holds the whole text of its segment.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream009,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn_terminal is the last envelope of its stream, for every outcome.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream010,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn ends exactly once.",
+		Source:   "core 8.3, 9.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream011,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Work that ends behind its turn is told in a stream of its own with number 1, named after the turn and the task.",
+		Source:   "core 7.7, 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream012,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "arguments_preview, error and output_preview are cut at their limits.",
+		Source:   "core 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream013,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A tool that was denied ends with the status skipped.",
+		Source:   "S75",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream014,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An envelope carries its cursor.",
+		Source:   "core 8.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream015,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "token_usage counts one turn.",
+		Source:   "core 8.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream016,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer that was cut says in partial_result which message was stored, or null where none was.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream017,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A file of unknown type is application/octet-stream, one of unreadable size has size 0.",
+		Source:   "core 7.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPStream018,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A piece is added to its own segment alone.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream019,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "assistant_persisted replaces the pieces of its own segment alone.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream020,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "What comes behind the end of a stream creates nothing.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream021,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A second end of a turn changes neither outcome nor usage.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream022,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Two envelopes of one session with the same stream and number are one fact.",
+		Source:   "core 8.1",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream023,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "An absent token_usage means unknown, one without members means none.",
+		Source:   "core 8.2",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream024,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "arguments_preview is shown and never used to repeat a call.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream025,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "An absent partial_result means unknown; no other row is guessed.",
+		Source:   "core 8.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPStream026,
+		Wire:     "oup",
+		Area:     "STREAM",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Pieces of one message are looked for in its stream, not by the form of its id.",
+		Source:   "core 6.3, core op 19",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPOpen001,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/open makes a session that is not there.",
+		Source:   "core 9.2, 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen002,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cwd without session.workspace_cwd.v1, and sandbox without session.sandbox.v1, are refused with feature_required.",
+		Source:   "core 5.3, core op 6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen003,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A blank cwd counts as absent.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen004,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A workspace is resolved and judged before it is used; one that cannot be used is refused with the kind that says why.",
+		Source:   "core 5.3, 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen005,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "sandbox narrows the policy of the host and never widens it.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen006,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The workspace follows from cwd, else from the operator, else from the profile.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen007,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The first workspace stays in force while the session is cached.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen008,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session/open that fails tells nobody and attaches nothing.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen009,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "In client_commands the slash is optional, names have 1 to max_client_command_bytes letters, digits, hyphens and underscores, repetitions and further ones than max_client_commands are dropped.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen010,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Commands of server_commands are never given to a client.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen011,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "accepted_client_commands is empty where all were dropped and absent where none was declared.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen012,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Each open declares commands anew; the last one wins.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen013,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Panes are cut at their limits and say so in limitations.",
+		Source:   "core 11.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPOpen014,
+		Wire:     "oup",
+		Area:     "OPEN",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client opens a session before it counts on its events.",
+		Source:   "core 10, S56",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSession001,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/list takes no params members and null.",
+		Source:   "core 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession002,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "workspace_root and profile_id come together, and only for a list of one workspace.",
+		Source:   "core 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession003,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Internal topics are not listed.",
+		Source:   "core 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession004,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Opened sessions without messages are listed.",
+		Source:   "S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession005,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "cwd of session/list without session.workspace_cwd.v1 is refused with feature_required.",
+		Source:   "core 11.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession006,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/snapshot reads status, files and tasks in this order and answers the first failure.",
+		Source:   "core 11.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession007,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Messages of a page ascend by their row.",
+		Source:   "S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession008,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A page holds messages_page_default rows where none is asked for; more than max_messages_page is cut to it, less than 1 is refused with invalid_params.",
+		Source:   "core 11.4, S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession009,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An offset over max_messages_offset is cut to it.",
+		Source:   "core 11.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession010,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "since_seq is applied before offset.",
+		Source:   "S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession011,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A page behind the end is empty.",
+		Source:   "core 11.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession012,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "next_offset is the offset and the rows returned together.",
+		Source:   "core 11.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession013,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Files are listed newest first.",
+		Source:   "core 11.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession014,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A title is trimmed; a blank one or one over max_title_characters is refused with invalid_params.",
+		Source:   "core 11.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession015,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "No automatic title replaces one that a person gave.",
+		Source:   "core 11.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession016,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/delete of a session that is not there is refused with unknown_session.",
+		Source:   "S57",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession017,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/delete interrupts a running turn first.",
+		Source:   "S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession018,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session that is opened again under a deleted key is a fresh one, whose ledger numbers go on.",
+		Source:   "core 11.10, S71",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession019,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "model is left out of session/status/read unless both names are known.",
+		Source:   "core 11.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSession020,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A model with null names counts as absent.",
+		Source:   "core 11.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSession021,
+		Wire:     "oup",
+		Area:     "SESSION",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members missing in rows of lists are tolerated.",
+		Source:   "core op 21",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPRollback001,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A rollback of no turns is refused with invalid_num_turns; one of more than there are takes out all.",
+		Source:   "core 11.12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback002,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A rollback while a turn runs is refused with invalid_params and turn_in_progress.",
+		Source:   "core 11.12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback003,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A rollback changes no file.",
+		Source:   "core 11.12, seed: Durable sessions and recovery",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback004,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A rollback adds an event; earlier events can still be replayed.",
+		Source:   "S72",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback005,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Behind a rollback hydrate, lists and the model see the turns left alone.",
+		Source:   "S72",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback006,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The cursor of the answer is the head before the cut.",
+		Source:   "core 11.12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPRollback007,
+		Wire:     "oup",
+		Area:     "ROLLBACK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer holds no pending lists, no envelopes and no context.",
+		Source:   "core 11.12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork001,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The child keeps profile and channel of its parent and has no topic; a parent without structure gives a child named new_chat_id.",
+		Source:   "core 11.13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork002,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "new_chat_id has 1 to max_new_chat_id_bytes letters, digits, full stops, underscores and hyphens; another one is refused with invalid_new_chat_id.",
+		Source:   "S73",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork003,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A child that exists or is being made is refused with child_exists.",
+		Source:   "core 11.13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork004,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "copy_messages copies the last rows; without it all are copied.",
+		Source:   "core 11.13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork005,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The child is not opened.",
+		Source:   "core 11.13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPFork006,
+		Wire:     "oup",
+		Area:     "FORK",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A peer of an application is not forked: app_peer_fork_refused.",
+		Source:   "core 11.13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAside001,
+		Wire:     "oup",
+		Area:     "ASIDE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/btw asks a model once without tools, stores nothing, tells nobody and starts no turn.",
+		Source:   "core 11.14",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAside002,
+		Wire:     "oup",
+		Area:     "ASIDE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/btw is taken while a turn runs.",
+		Source:   "core 11.14",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAside003,
+		Wire:     "oup",
+		Area:     "ASIDE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A blank question is refused with invalid_params.",
+		Source:   "core op 14",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCompact001,
+		Wire:     "oup",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/compact makes a pass whatever the size of the context, and tells its start and its end with the trigger manual.",
+		Source:   "core 11.15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCompact002,
+		Wire:     "oup",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The mode of session/compact/mode/set holds for passes by hand and by themselves.",
+		Source:   "core 11.15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCompact003,
+		Wire:     "oup",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/compact and session/compact/mode/set take the key as it is.",
+		Source:   "core 11.15",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPCompact004,
+		Wire:     "oup",
+		Area:     "COMPACT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A pass that failed is told as completed with the status failed and an error.",
+		Source:   "core 13.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAppend001,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/append_message makes the session where it is not there, and starts no turn.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAppend002,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A second session/append_message with the same client_message_id adds nothing and answers the same.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAppend003,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A blank text, one over max_append_content_characters, a source over max_append_source_characters and an assistant without a user before it are refused with invalid_params.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAppend004,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An added message of a user or the assistant is told as an envelope; one of the system is not.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPAppend005,
+		Wire:     "oup",
+		Area:     "APPEND",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A page of session/history/list holds history_page_default sessions where none is asked for, and max_history_page at most.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPThread001,
+		Wire:     "oup",
+		Area:     "THREAD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "thread/graph/get echoes at as its cursor, else gives the head, and shows the present grouping in both cases.",
+		Source:   "core 11.16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPThread002,
+		Wire:     "oup",
+		Area:     "THREAD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "orphans lists rows without a stream, those of the system left out.",
+		Source:   "core 11.16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPThread003,
+		Wire:     "oup",
+		Area:     "THREAD",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "thread/graph/get never makes a session.",
+		Source:   "core 9.2",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn001,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client makes a new turn id for every turn.",
+		Source:   "core 6.3, seed: Control through OUP",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTurn002,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The answer to turn/start comes before turn/started, and turn/started before every other frame of the turn.",
+		Source:   "core 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn003,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/start without any text that is not blank and without audio is refused with invalid_params.",
+		Source:   "core 11.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn004,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Texts of the input are trimmed and joined by line feeds; kinds of input that are not known are dropped.",
+		Source:   "core 11.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn005,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session runs one turn at a time; a second start is refused with invalid_request, turn_in_progress and the id of the running turn.",
+		Source:   "core 9.3, 11.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn006,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/start with the id of the running turn is answered as the first one was, and starts nothing.",
+		Source:   "S66",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn007,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/start with the id of a turn that ended is refused with turn_id_in_use, and nothing is sent to a model.",
+		Source:   "S66",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn008,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn id is used once in a session, for ever.",
+		Source:   "S66",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn009,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/start without an open on this connection is taken where the session exists; its events come only when it is opened.",
+		Source:   "S56",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn010,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unlisted member of origin is refused with invalid_params.",
+		Source:   "core 0, 11.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn011,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An origin that may not be named is refused with permission_denied and the kind that says why.",
+		Source:   "core 5.3, core op 23",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn012,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn whose acceptance cannot be queued is given up and runs nothing.",
+		Source:   "core 11.17",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn013,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that waits for a decision or an answer stays active.",
+		Source:   "core 9.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn014,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that was told to stop ends interrupted, even where it finished by itself.",
+		Source:   "core 9.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn015,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Approvals and questions of a turn are cancelled before its end.",
+		Source:   "core 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPTurn016,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Acceptance of a turn is not taken for its end.",
+		Source:   "core 11.17, seed: Control through OUP",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTurn017,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn counts as over when its turn_terminal has come, or turn/state/get says so.",
+		Source:   "core 8.3, 11.20",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPTurn018,
+		Wire:     "oup",
+		Area:     "TURN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Turn ids of any UUID version are taken.",
+		Source:   "core 0, 6.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt001,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/interrupt of an unknown session is refused with unknown_session, of a session without a known turn with unknown_turn.",
+		Source:   "core 11.18, S74",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt002,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Another turn than the last one is answered with interrupted false and turn_id_mismatch.",
+		Source:   "core 11.18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt003,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that has ended is answered with its terminal_state, interrupted true only where it was interrupted.",
+		Source:   "core 11.18, S74",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt004,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that runs is stopped and answered with interrupted true, within interrupt_wait_ms, with ack_timeout where it has not stopped until then.",
+		Source:   "core 11.18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt005,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A second turn/interrupt of a turn that is being stopped answers interrupted true.",
+		Source:   "core 11.18",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPInterrupt006,
+		Wire:     "oup",
+		Area:     "INTERRUPT",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client does not count on the place of the answer to turn/interrupt among the events of the turn.",
+		Source:   "core 14.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPSteer001,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A steer of a running turn is taken in the order of acceptance, between two rounds of the agent, and shows as user_message of that turn.",
+		Source:   "core 11.19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer002,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A steer without a running turn starts one with an id of the server, and answers steered false.",
+		Source:   "core 11.19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer003,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A steer that expects another turn than the running one is refused with invalid_params.",
+		Source:   "core 11.19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer004,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A turn that cannot be steered refuses it with invalid_request.",
+		Source:   "core 11.19",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer005,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Every accepted steer is either taken into its turn or told in turn/steer_dropped, never both and never neither.",
+		Source:   "S74",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer006,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/steer_dropped comes before the end of its turn, in the order accepted, with and without its feature.",
+		Source:   "core 10, 11.19, 13.1",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer007,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A steer never interrupts.",
+		Source:   "core 9.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPSteer008,
+		Wire:     "oup",
+		Area:     "STEER",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client without event.turn_steer_dropped.v1 concludes nothing from the absence of turn/steer_dropped.",
+		Source:   "core 4.4",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPState001,
+		Wire:     "oup",
+		Area:     "STATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "turn/state/get answers an unknown turn with the state unknown, and an unknown session with unknown_session.",
+		Source:   "core 11.20",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPState002,
+		Wire:     "oup",
+		Area:     "STATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "running is only ever false, and only where the turn is surely not running.",
+		Source:   "core 11.20",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPState003,
+		Wire:     "oup",
+		Area:     "STATE",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "committed_seqs lists the rows of the turn.",
+		Source:   "core 11.20",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval001,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A tool that needs a decision runs only when it is approved; everything else counts as deny.",
+		Source:   "core 9.4, 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval002,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "approval/requested always carries enough to be shown without the typed members.",
+		Source:   "core 13.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval003,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "approval/decided is stored before the answer, and comes before it on the answering connection.",
+		Source:   "core 10, S75",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval004,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A decision that is remembered is looked for by turn, by tool and by session in this order; the first hit holds, deny too.",
+		Source:   "core 9.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval005,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A remembered decision is told as approval/auto_resolved and then as approval/decided with auto_resolved.",
+		Source:   "core 9.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval006,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request is decided once: a later answer is refused with approval_not_pending and the decision.",
+		Source:   "core 9.4, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval007,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer to a cancelled request is refused with approval_cancelled and the reason.",
+		Source:   "core 9.4, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval008,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer to an unknown request, or to one of another session, is refused with unknown_approval_id.",
+		Source:   "core 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval009,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "approval/respond without session_id is refused with invalid_params, and the request stays pending.",
+		Source:   "S63",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval010,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown or absent approval_scope means this request alone.",
+		Source:   "core 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval011,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A scope of a turn is forgotten when the turn ends.",
+		Source:   "core 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval012,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A decision is remembered only once it was taken.",
+		Source:   "core 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval013,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Decisions about a wider sandbox or a tool of the host are never remembered.",
+		Source:   "core 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval014,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A wider sandbox is offered only over standard streams with approval.typed.v1, counts as denied without an answer, is good for one call, and is decided by the connection that raised it alone.",
+		Source:   "core 13.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval015,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "approval/scopes/list is sorted by scope and then by what it matches.",
+		Source:   "core 11.22",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval016,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "decided_by is the profile of the connection, or empty where there is none.",
+		Source:   "core 13.4, core op 25",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval017,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "risk is unspecified where no manifest declares one.",
+		Source:   "core 13.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval018,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "runtime_resumed is false where the tool that waited is gone.",
+		Source:   "core 11.21",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval019,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An interrupted turn cancels its pending approvals with turn_interrupted, each told before the end of the turn.",
+		Source:   "core 9.4",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPApproval020,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client decides by the ids of the request, and only as the policy of its host allows.",
+		Source:   "core 11.21, seed: Tools, permissions, and human input",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPApproval021,
+		Wire:     "oup",
+		Area:     "APPROVAL",
+		Level:    Should,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client offers every pending request again that it is told on open.",
+		Source:   "core 7.3",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPQuestion001,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Questions are asked only of connections with user_question.v1; elsewhere the tool falls back and the turn goes on.",
+		Source:   "core 9.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion002,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A request holds 1 to max_questions questions with 2 to max_question_options answers on offer each.",
+		Source:   "core 13.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion003,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The head of a question is cut at max_question_header_characters.",
+		Source:   "core 13.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion004,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "allow_free_text is always true.",
+		Source:   "core 13.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion005,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Answers that are not one for each question, choose what is not on offer, or choose several where one is asked for are refused with user_question_invalid, and the questions stay pending.",
+		Source:   "core 11.23, core op 16",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion006,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Answered or cancelled questions refuse another answer with user_question_stale and the reason.",
+		Source:   "core 9.5, 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion007,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Unknown questions, or those of another session, are refused with user_question_unknown.",
+		Source:   "core 5.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion008,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Cancelled questions are told by nothing but the end of the turn.",
+		Source:   "core 9.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion009,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An answer is never remembered.",
+		Source:   "core 9.5",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPQuestion010,
+		Wire:     "oup",
+		Area:     "QUESTION",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A client answers every question of a request in one frame, in their order.",
+		Source:   "core 11.23",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPPermission001,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Members that an update leaves out stay as they are.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission002,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Spellings of the table spellings are taken.",
+		Source:   "core 11.21, 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission003,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Any runtime_mode but solo, a blank one too, only tightens.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission004,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "danger_full_access is on offer only on a local server for one person, for keys of no tenant.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission005,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Elsewhere danger_full_access, an allowed network and the policy never are refused with permission_profile_disallowed.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission006,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A policy that does not exist is refused with permission_profile_invalid_approval_policy.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission007,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A selection never widens the limits of the host.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPermission008,
+		Wire:     "oup",
+		Area:     "PERMISSION",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "applied is false where nothing changed.",
+		Source:   "core 11.24",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview001,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "An unknown preview, one that is no longer kept, or one of another session is refused with unknown_preview_id.",
+		Source:   "core 11.25",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview002,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The text of a preview is cut at max_diff_text_bytes; paths in it hold no invisible or reversing characters and no step upwards.",
+		Source:   "core 11.25",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview003,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Previews outlive a restart.",
+		Source:   "core 7.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview004,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Snapshots are listed newest first.",
+		Source:   "core 11.26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview005,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "snapshot/restore puts files back, leaves the conversation, and takes a snapshot for safety first.",
+		Source:   "core 11.26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPPreview006,
+		Wire:     "oup",
+		Area:     "PREVIEW",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "snapshot/restore while a turn runs is refused with invalid_params.",
+		Source:   "core 10, 11.26",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPShutdown001,
+		Wire:     "oup",
+		Area:     "SHUTDOWN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "server/shutdown answers and then ends the server after about shutdown_delay_ms.",
+		Source:   "core 11.27",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPShutdown002,
+		Wire:     "oup",
+		Area:     "SHUTDOWN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "server/shutdown is offered over WebSocket of a local server on the own machine; over standard streams it is refused with method_not_supported.",
+		Source:   "S78",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPShutdown003,
+		Wire:     "oup",
+		Area:     "SHUTDOWN",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "A second server/shutdown is answered as the first one.",
+		Source:   "core 11.27",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPShutdown004,
+		Wire:     "oup",
+		Area:     "SHUTDOWN",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A close behind server/shutdown counts as success, even without an answer.",
+		Source:   "core 11.27",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProgress001,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "progress/updated carries no part of the conversation and ends nothing.",
+		Source:   "core 13.6",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress002,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "Other members of progress metadata are kept or passed over.",
+		Source:   "core 13.6",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProgress003,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The params of a notification are the bare event, without a member that names its kind.",
+		Source:   "core 13, core op 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress004,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A member kind beside an event is passed over.",
+		Source:   "core op 10",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProgress005,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "The topic of an event is filled from the key of its session.",
+		Source:   "core 13",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress006,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "plan/updated holds the whole plan, and is not stored as history.",
+		Source:   "core 13.7",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress007,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A plan replaces the one before.",
+		Source:   "core 13.7",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProgress008,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "context/compaction_started comes before context/compaction_completed of its pass.",
+		Source:   "core 10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress009,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "context/state_reported comes at most once for each round of the agent, and only where the estimate moved by context_report_percent of the threshold and by context_report_tokens at least.",
+		Source:   "core 13.9",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress010,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "queue/state is sent by no server.",
+		Source:   "core 13.10",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress011,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "session/orchestration is sent once to each connection, without repeating what did not change, and is not stored.",
+		Source:   "core 12",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress012,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "A session/event of an unknown kind is passed over.",
+		Source:   "core 13.10",
+		Unproven: "nothing in this repository calls OUP yet",
+	},
+	{
+		ID:       OUPProgress013,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Should,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Ids that a server makes are UUIDs of version 7 where their model is a UUID.",
+		Source:   "core 0, 6.3",
+		Unproven: "nothing in this repository serves OUP yet",
+	},
+	{
+		ID:       OUPProgress014,
+		Wire:     "oup",
+		Area:     "PROGRESS",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "Moments are spelled in RFC 3339 and in UTC.",
+		Source:   "core 0",
+		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTask001,
