@@ -26,10 +26,12 @@ SDK_PEERS   := --peers "$(PY) sdk-py/tests/faulty_peer/peer.py" --peers "node sd
 SAMPLE      ?= 1
 GO_TESTEE := $(BIN)/testee-go
 PY_TESTEE := $(PY) -m octet_extension.testee
+PY_OUP_TESTEE := $(PY) -m octet_oup.testee
 TS_TESTEE := node sdk-ts/dist/src/testee.js
+TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-ts test-browser ledger vectors selftest selftest-repeat fuzz bench chaos cross clean check
+        test-go test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz bench chaos cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -88,15 +90,16 @@ build-go:
 
 build-ts: sdk-ts/node_modules/.ready
 	@cd sdk-ts && $(NPM) run --silent build
+	@cd sdk-ts/oup && $(NPM) run --silent build
 
 setup: $(VENV)/.ready sdk-ts/node_modules/.ready ## Download modules and make the Python and Node environments.
 	$(GO) mod download
 
-$(VENV)/.ready: sdk-py/pyproject.toml
+$(VENV)/.ready: sdk-py/pyproject.toml sdk-py/oup/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "octet needs Python 3.11 or newer")'
 	@echo "making the Python environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
-	@$(PY) -m pip install --quiet --disable-pip-version-check -e 'sdk-py[dev]'
+	@$(PY) -m pip install --quiet --disable-pip-version-check -e 'sdk-py[dev]' -e sdk-py/oup
 	@touch $@
 
 sdk-ts/node_modules/.ready: sdk-ts/package.json sdk-ts/package-lock.json
@@ -116,25 +119,35 @@ lint-py: $(VENV)/.ready
 	$(VENV)/bin/ruff check sdk-py
 	$(VENV)/bin/ruff format --check --quiet sdk-py
 	cd sdk-py && ../$(VENV)/bin/mypy --strict .
+	cd sdk-py/oup && ../../$(VENV)/bin/mypy --strict .
 
 lint-ts: sdk-ts/node_modules/.ready build-ts
 	cd sdk-ts && $(NPM) run --silent typecheck && $(NPM) run --silent lint
+	cd sdk-ts/oup && $(NPM) run --silent typecheck
 
 test-go: build ## Run the Go tests with the race detector.
 	$(RUN_ENV) $(GO) test -race $$($(GO) list ./... | grep -v /testscripts/conversations)
 	@# The conversations are held with programs in three languages; what they find is no race of this process.
 	$(RUN_ENV) $(GO) test ./testscripts/conversations
 
-test-py: $(VENV)/.ready ## Run the Python tests.
+test-py: $(VENV)/.ready test-py-oup ## Run the Python tests.
 	cd sdk-py && ../$(VENV)/bin/python -m pytest -q
 
-test-ts: build-ts ## Run the TypeScript tests.
+test-py-oup: $(VENV)/.ready
+	cd sdk-py/oup && ../../$(VENV)/bin/python -m pytest -q
+
+test-ts: build-ts test-ts-oup ## Run the TypeScript tests.
 	cd sdk-ts && $(NPM) test --silent
+
+test-ts-oup: build-ts
+	cd sdk-ts/oup && $(NPM) test --silent
 
 vectors: build ## Run every vector through the Go, Python and TypeScript testees.
 	$(BIN)/octet-conform vectors -- $(GO_TESTEE)
 	$(BIN)/octet-conform vectors -- $(PY_TESTEE)
+	$(BIN)/octet-conform vectors -- $(PY_OUP_TESTEE)
 	$(BIN)/octet-conform vectors -- $(TS_TESTEE)
+	$(BIN)/octet-conform vectors -- $(TS_OUP_TESTEE)
 
 selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
@@ -186,4 +199,4 @@ cross: ## Check that macOS and Windows build.
 	GOOS=windows GOARCH=amd64 $(GO) build ./...
 
 clean: ## Remove everything that is built or downloaded into the tree.
-	rm -rf $(BIN) build $(VENV) sdk-ts/node_modules sdk-ts/dist sdk-go/examples/*/bin features/rawpeer/*/bin
+	rm -rf $(BIN) build $(VENV) sdk-ts/node_modules sdk-ts/dist sdk-ts/oup/dist sdk-go/examples/*/bin features/rawpeer/*/bin

@@ -227,14 +227,16 @@ var typedFacts = regexp.MustCompile("[\"'`]([$\\w-]+(?:/[$\\w-]+)+)[\"'`]" + `|(
 func wireFacts(t *testing.T) map[string]bool {
 	t.Helper()
 	facts := map[string]bool{}
-	for _, wire := range []string{"extension-feature", "extension-canonical"} {
+	for _, file := range []string{"extension-feature/openrpc", "extension-canonical/openrpc", "oup/openrpc", "oup/services-openrpc"} {
 		var methods struct{ Methods []struct{ Name string } }
-		readJSON(t, "spec/"+wire+"/openrpc.json", &methods)
+		readJSON(t, "spec/"+file+".json", &methods)
 		for _, method := range methods.Methods {
 			if strings.Contains(method.Name, "/") {
 				facts[method.Name] = true
 			}
 		}
+	}
+	for _, wire := range []string{"extension-feature", "extension-canonical", "oup"} {
 		var errors struct{ Errors []struct{ Code json.Number } }
 		readJSON(t, "spec/"+wire+"/errors.json", &errors)
 		for _, row := range errors.Errors {
@@ -291,7 +293,10 @@ func isExpectation(file string) bool {
 }
 
 func isGenerated(file string) bool {
-	for _, root := range []string{"generated/", "sdk-py/octet_extension/_generated/", "sdk-ts/src/_generated/", "spec/reference/"} {
+	for _, root := range []string{
+		"generated/", "sdk-py/octet_extension/_generated/", "sdk-py/oup/octet_oup/_generated/", "sdk-ts/src/_generated/",
+		"sdk-ts/oup/src/_generated/", "spec/reference/",
+	} {
 		if strings.HasPrefix(file, root) {
 			return true
 		}

@@ -2,7 +2,7 @@ import js from "@eslint/js";
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "node_modules/"] },
+  { ignores: ["dist/", "node_modules/", "oup/dist/"] },
   js.configs.recommended,
   {
     files: ["**/*.ts"],
@@ -19,8 +19,8 @@ export default tseslint.config(
   },
   {
     // The core knows no environment: only src/node, the command and the tests may touch it.
-    files: ["src/**/*.ts"],
-    ignores: ["src/node/**", "src/testee/**", "src/testee.ts", "src/index.ts"],
+    files: ["src/**/*.ts", "oup/src/**/*.ts"],
+    ignores: ["src/node/**", "src/testee/**", "src/testee.ts", "src/index.ts", "oup/src/testee/**", "oup/src/testee.ts"],
     rules: {
       "no-restricted-imports": ["error", { patterns: [{ group: ["node:*", "./node/*", "../node/*"], message: "the core touches no environment" }] }],
       "no-restricted-globals": ["error", "process", "Buffer", "console", "setTimeout", "setInterval", "setImmediate", "globalThis"],
@@ -28,7 +28,7 @@ export default tseslint.config(
   },
   {
     // The spec's identifier classes exclude control characters by naming them.
-    files: ["src/_generated/**"],
+    files: ["src/_generated/**", "oup/src/_generated/**"],
     rules: { "no-control-regex": "off" },
   },
   {

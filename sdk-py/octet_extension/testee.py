@@ -43,7 +43,7 @@ _UNSUPPORTED: Final[_Answer] = {"verdict": "unsupported"}
 
 def _hello(_: _Request) -> _Answer:
     ops = sorted(name for name in _OPS if name != "hello")
-    return {"ok": True, "name": "octet sdk-py", "protocol": _PROTOCOL, "ops": ops}
+    return {"ok": True, "name": "octet sdk-py", "protocol": _PROTOCOL, "ops": ops, "wires": sorted(_MODELS)}
 
 
 def _frame(request: _Request) -> _Answer:

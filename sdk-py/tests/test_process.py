@@ -17,6 +17,10 @@ from octet_extension import CallFailed
 from octet_extension.testing import ProcessHost
 
 PATIENCE = 20.0
+HELLO = (
+    '{"name":"octet sdk-py","ok":true,"ops":["envelope","frame","model","negotiate"],"protocol":1,"seq":1,'
+    '"wires":["extension-canonical","extension-feature","manifest"]}'
+)
 SCRIPT = """#!{python}
 import os, subprocess, sys, threading
 from concurrent.futures import ThreadPoolExecutor
@@ -263,7 +267,7 @@ def test_the_testee_answers_line_by_line() -> None:
         check=True,
     )
     assert done.stdout.decode().splitlines() == [
-        '{"name":"octet sdk-py","ok":true,"ops":["envelope","frame","model","negotiate"],"protocol":1,"seq":1}',
+        HELLO,
         '{"seq":"two","verdict":"unsupported"}',
         '{"verdict":"unsupported"}',
         '{"verdict":"unsupported"}',

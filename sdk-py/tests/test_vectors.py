@@ -14,6 +14,7 @@ import pytest
 from octet_extension import testee
 
 VECTORS = Path(__file__).resolve().parents[2] / "spec" / "vectors"
+WIRES = ("extension-canonical", "extension-feature", "manifest")
 REPEAT = re.compile(r"@@REP:(.+?):([0-9]+)@@", re.DOTALL)
 
 
@@ -24,6 +25,8 @@ def repeated(text: str) -> str:
 def cases() -> Iterator[Any]:
     for path in sorted(VECTORS.glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
+        if document["wire"] not in WIRES:  # sdk-py/oup runs these
+            continue
         for vector in document["vectors"]:
             yield pytest.param(document["wire"], document["op"], vector, id=vector["id"])
 

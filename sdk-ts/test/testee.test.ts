@@ -25,7 +25,7 @@ test("the testee answers in order, one line each, and ends with its input", () =
   assert.equal(stderr, "");
   assert.equal(status, 0);
   assert.deepEqual(stdout.split("\n"), [
-    '{"name":"octet sdk-ts","ok":true,"ops":["envelope","frame","model","negotiate"],"protocol":1,"seq":1}',
+    '{"name":"octet sdk-ts","ok":true,"ops":["envelope","frame","model","negotiate"],"protocol":1,"seq":1,"wires":["extension-canonical","extension-feature","manifest"]}',
     '{"seq":2,"verdict":"accept"}',
     '{"seq":3,"verdict":"terminate"}',
     '{"seq":4,"verdict":"terminate"}',

@@ -52,7 +52,9 @@ function requestOf(file: VectorFile, vector: Vector): string {
   return writeJson({ seq: 7, op: file.op, wire: file.wire, ...payload }, DEPTH);
 }
 
-const files = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+const WIRES = ["extension-canonical", "extension-feature", "manifest"]; // oup/test runs those of OUP
+
+const files = readdirSync(FOLDER).filter((name) => name.endsWith(".json") && WIRES.includes(load(name).wire));
 
 test("there are vectors for both wires and every operation", () => {
   const seen = new Set(files.map((name) => load(name)).map((file) => `${file.wire} ${file.op}`));

@@ -53,7 +53,7 @@ function hello(request: JsonObject): Answer {
     return UNSUPPORTED;
   }
   const ops = [...OPERATIONS.keys()].filter((op) => op !== "hello").sort();
-  return { ok: true, name: "octet sdk-ts", protocol: PROTOCOL, ops };
+  return { ok: true, name: "octet sdk-ts", protocol: PROTOCOL, ops, wires: [...CODECS.keys()].sort() };
 }
 
 function wireOf(request: JsonObject): WireName | undefined {

@@ -27791,7 +27791,7 @@ FEATURES: Final[Mapping[str, _rows.Feature]] = _rows.by_name(
         _rows.Feature(FEATURE_REVIEW_START_V1, ("v1alpha1",), False, (), ("no_tokens", "stdio"), "registry"),
         _rows.Feature(FEATURE_CONTEXT_LIFECYCLE_V1, ("v1alpha1",), False, (), ("no_tokens", "stdio"), "registry"),
         _rows.Feature(FEATURE_CONTEXT_SEMANTIC_CACHE_V1, ("v1alpha1",), False, (), (), "registry"),
-        _rows.Feature(FEATURE_HARNESS_TASK_SUPERVISION_INSPECTION_V1, ("v1alpha1",), False, (), ("no_tokens",), "registry"),
+        _rows.Feature(FEATURE_HARNESS_TASK_SUPERVISION_INSPECTION_V1, ("v1alpha1",), False, (), ("no_tokens",), "server"),
         _rows.Feature(FEATURE_HARNESS_TASK_ARTIFACTS_V1, ("v1alpha1",), False, (), ("no_tokens", "stdio"), "registry"),
         _rows.Feature(FEATURE_USER_QUESTION_V1, ("v1alpha1",), False, (), ("no_tokens", "stdio"), "registry"),
         _rows.Feature(FEATURE_EVENT_VOICE_AUDIO_V1, ("v1alpha1",), False, (), ("no_tokens", "stdio"), "registry"),

@@ -23377,7 +23377,7 @@ export const FEATURES: readonly Feature[] = [
   { name: FEATURE_REVIEW_START_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens", "stdio"], origin: "registry" },
   { name: FEATURE_CONTEXT_LIFECYCLE_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens", "stdio"], origin: "registry" },
   { name: FEATURE_CONTEXT_SEMANTIC_CACHE_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: [], origin: "registry" },
-  { name: FEATURE_HARNESS_TASK_SUPERVISION_INSPECTION_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens"], origin: "registry" },
+  { name: FEATURE_HARNESS_TASK_SUPERVISION_INSPECTION_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens"], origin: "server" },
   { name: FEATURE_HARNESS_TASK_ARTIFACTS_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens", "stdio"], origin: "registry" },
   { name: FEATURE_USER_QUESTION_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens", "stdio"], origin: "registry" },
   { name: FEATURE_EVENT_VOICE_AUDIO_V1, versions: ["v1alpha1"], required: false, dependsOn: [], sets: ["no_tokens", "stdio"], origin: "registry" },
