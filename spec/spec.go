@@ -8,5 +8,5 @@ import "embed"
 
 // Files is the spec tree, rooted at this folder.
 //
-//go:embed wires.json extension-feature extension-canonical manifest meta rules vectors requirements
+//go:embed wires.json extension-feature extension-canonical manifest oup meta rules vectors requirements
 var Files embed.FS

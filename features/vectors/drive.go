@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/octet-dev/octet/features/subject"
@@ -22,29 +23,34 @@ const maxAnswer = 4 << 20
 // Result is what a testee made of one vector.
 type Result struct {
 	Vector
-	Class  verdict.Class // pass, fail, errored or no_answer
+	Class  verdict.Class // pass, fail, errored, no_answer or not_applicable
 	Reason string        // why, for every class but pass
 	Got    string        // the answer as it came; empty if none came
 }
 
 // Testee is what the program says of itself.
 type Testee struct {
-	Name string
-	Ops  []string
+	Name  string
+	Ops   []string
+	Wires []string // the wires whose vectors it is asked; none where it does not say, which means every one
 }
 
-// Drive starts a testee and asks it every vector. It waits at most the limit for one answer. An error
-// means that there is no testee to judge; everything else is in the results, one per vector in order. A
-// context that is done ends the testee: its error comes back with the results until then.
+// knows reports whether the testee is asked the vectors of a wire.
+func (t Testee) knows(wire string) bool { return len(t.Wires) == 0 || slices.Contains(t.Wires, wire) }
+
+// Drive starts a testee and asks it every vector of the wires it knows. It waits at most the limit for one
+// answer. An error means that there is no testee to judge; everything else is in the results, one per vector
+// in order. A context that is done ends the testee: its error comes back with the results until then.
 func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.Duration) (Testee, []Result, error) {
 	run, err := subject.Bounded(ctx, start).Start(subject.Start{})
 	if err != nil {
 		return Testee{}, nil, err
 	}
-	d := &driver{run: run, limit: limit, lines: make(chan []byte), stop: make(chan struct{}), read: make(chan struct{}), wrote: make(chan struct{})}
+	d := &driver{run: run, limit: limit, lines: make(chan []byte), stop: make(chan struct{}), read: make(chan struct{}), questions: make(chan []question, 2), wrote: make(chan struct{})}
 	go d.reading()
-	go d.writing(all)
+	go d.writing()
 	defer d.close()
+	d.questions <- []question{{Seq: 0, Op: "hello", Protocol: protocol}}
 	testee, err := d.hello()
 	if ctx.Err() != nil {
 		return Testee{}, nil, ctx.Err()
@@ -52,8 +58,16 @@ func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.
 	if err != nil {
 		return Testee{}, nil, fmt.Errorf("the testee does not introduce itself: %w", err)
 	}
+	if !slices.ContainsFunc(all, func(v Vector) bool { return testee.knows(v.Wire) }) {
+		return Testee{}, nil, fmt.Errorf("the testee knows %q alone, and no vector is of such a wire", testee.Wires)
+	}
+	d.questions <- questionsFor(testee, all)
 	results := make([]Result, len(all))
 	for i, v := range all {
+		if !testee.knows(v.Wire) {
+			results[i] = Result{Vector: v, Class: verdict.NotApplicable, Reason: "the testee does not know the wire " + v.Wire}
+			continue
+		}
 		if results[i] = d.judge(v, i+1); ctx.Err() != nil {
 			return testee, results[:i], ctx.Err()
 		}
@@ -62,13 +76,14 @@ func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.
 }
 
 type driver struct {
-	run   subject.Running
-	limit time.Duration
-	lines chan []byte   // what the testee writes; closed at its end
-	stop  chan struct{} // closed when nobody takes lines any more
-	read  chan struct{} // closed when reading has ended
-	wrote chan struct{} // closed when writing has ended
-	fault error         // why no further answer can come
+	run       subject.Running
+	limit     time.Duration
+	lines     chan []byte     // what the testee writes; closed at its end
+	questions chan []question // what to ask; closed at the end
+	stop      chan struct{}   // closed when nobody takes lines any more
+	read      chan struct{}   // closed when reading has ended
+	wrote     chan struct{}   // closed when writing has ended
+	fault     error           // why no further answer can come
 }
 
 func (d *driver) reading() {
@@ -88,29 +103,39 @@ func (d *driver) reading() {
 	}
 }
 
-// writing sends all questions without waiting for answers, so that a run takes as long as the testee
-// computes and no longer.
-func (d *driver) writing(all []Vector) {
-	defer close(d.wrote)
-	questions := []question{{Seq: 0, Op: "hello", Protocol: protocol}}
+// questionsFor returns what a testee is asked.
+func questionsFor(testee Testee, all []Vector) []question {
+	var questions []question
 	for i, v := range all {
-		q := v.question
-		q.Seq = i + 1
-		questions = append(questions, q)
-	}
-	for _, q := range questions {
-		line, err := json.Marshal(q)
-		if err != nil {
-			return
+		if testee.knows(v.Wire) {
+			q := v.question
+			q.Seq = i + 1
+			questions = append(questions, q)
 		}
-		if _, err := d.run.Stdin().Write(append(line, '\n')); err != nil {
-			return
+	}
+	return questions
+}
+
+// writing sends questions without waiting for answers, so that a run takes as long as the testee computes and
+// no longer.
+func (d *driver) writing() {
+	defer close(d.wrote)
+	for questions := range d.questions {
+		for _, q := range questions {
+			line, err := json.Marshal(q)
+			if err != nil {
+				return
+			}
+			if _, err := d.run.Stdin().Write(append(line, '\n')); err != nil {
+				return
+			}
 		}
 	}
 }
 
 func (d *driver) close() {
 	close(d.stop)
+	close(d.questions)
 	d.run.End()
 	<-d.read
 	<-d.wrote
@@ -150,6 +175,7 @@ func (d *driver) hello() (Testee, error) {
 		Name     string   `json:"name"`
 		Protocol int      `json:"protocol"`
 		Ops      []string `json:"ops"`
+		Wires    []string `json:"wires"`
 	}
 	switch err := json.Unmarshal(line, &a); {
 	case err != nil:
@@ -157,7 +183,7 @@ func (d *driver) hello() (Testee, error) {
 	case !a.OK || a.Protocol != protocol:
 		return Testee{}, fmt.Errorf("it answers %s, want ok and protocol %d", excerpt(line), protocol)
 	}
-	return Testee{Name: a.Name, Ops: a.Ops}, nil
+	return Testee{Name: a.Name, Ops: a.Ops, Wires: a.Wires}, nil
 }
 
 func (d *driver) judge(v Vector, seq int) Result {

@@ -13,6 +13,7 @@ import (
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/spec"
 )
@@ -52,6 +53,7 @@ var decoders = map[string]func(string, []byte) (wirejson.Encoder, error){
 	featurewire.Wire:   featurewire.DecodeAny,
 	canonicalwire.Wire: canonicalwire.DecodeAny,
 	manifestdoc.Wire:   manifestdoc.DecodeAny,
+	oupwire.Wire:       oupwire.DecodeAny,
 }
 
 func modelFiles(t *testing.T) []vectorFile {

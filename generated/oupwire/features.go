@@ -371,7 +371,7 @@ var Features = []wirejson.Feature{
 		Versions: []string{"v1alpha1"},
 		Offered:  "when a client names it, or with agent control",
 		Sets:     []string{"no_tokens"},
-		Origin:   "registry",
+		Origin:   "server",
 	},
 	{
 		Name:     FeatureHarnessTaskArtifactsV1,

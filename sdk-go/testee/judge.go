@@ -9,6 +9,7 @@ import (
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/envelope"
 	"github.com/octet-dev/octet/runtime/frame"
@@ -29,7 +30,12 @@ var framings = map[string]framing{
 // judgeFrame reads the first frame of the bytes as a host reads what an extension wrote.
 func judgeFrame(q request) answer {
 	framing, known := framings[q.Wire]
-	if !known || q.Bound < 0 {
+	switch {
+	case q.Bound < 0:
+		return answer{Verdict: unsupported}
+	case q.Wire == oupwire.Wire:
+		return judgeLine(q.Bytes, q.Bound)
+	case !known:
 		return answer{Verdict: unsupported}
 	}
 	wire, bound := framing.wire, q.Bound
@@ -54,6 +60,9 @@ func judgeFrame(q request) answer {
 }
 
 func judgeEnvelope(q request) answer {
+	if q.Wire == oupwire.Wire {
+		return judgeMessage([]byte(q.Text))
+	}
 	framing, known := framings[q.Wire]
 	if !known {
 		return answer{Verdict: unsupported}
@@ -74,6 +83,8 @@ func judgeModel(q request) answer {
 		decode = canonicalwire.DecodeAny
 	case manifestdoc.Wire:
 		decode = manifestdoc.DecodeAny
+	case oupwire.Wire:
+		decode = oupwire.DecodeAny
 	default:
 		return answer{Verdict: unsupported}
 	}
@@ -100,6 +111,8 @@ func judgeNegotiation(q request) answer {
 	var err error
 	name := "invalid_negotiation"
 	switch {
+	case slices.Contains(oupwire.Versions, q.API):
+		return judgeCapabilities(q.Offer, q.Selection)
 	case slices.Contains(featurewire.Versions, q.API):
 		_, err = negotiation.NegotiateFeaturesJSON(q.API, q.Offer, q.Selection)
 	case slices.Contains(canonicalwire.Versions, q.API):

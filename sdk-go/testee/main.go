@@ -13,6 +13,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/runtime/frame"
 )
 
@@ -47,6 +51,7 @@ type answer struct {
 	Name      string   `json:"name,omitzero"`
 	Protocol  int      `json:"protocol,omitzero"`
 	Ops       []string `json:"ops,omitzero"`
+	Wires     []string `json:"wires,omitzero"`
 	Verdict   string   `json:"verdict,omitzero"`
 	Encoded   *string  `json:"encoded,omitzero"`
 	Pointer   *string  `json:"pointer,omitzero"`
@@ -114,5 +119,8 @@ func answerTo(line []byte) answer {
 }
 
 func hello() answer {
-	return answer{OK: true, Name: "octet sdk-go", Protocol: 1, Ops: []string{"envelope", "frame", "model", "negotiate"}}
+	return answer{
+		OK: true, Name: "octet sdk-go", Protocol: 1, Ops: []string{"envelope", "frame", "model", "negotiate"},
+		Wires: []string{canonicalwire.Wire, featurewire.Wire, manifestdoc.Wire, oupwire.Wire},
+	}
 }

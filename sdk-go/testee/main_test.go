@@ -147,7 +147,7 @@ func TestServe_hello(t *testing.T) {
 	if err := serve(strings.NewReader(`{"seq":1,"op":"hello","protocol":1}`+"\n"), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"seq":1,"ok":true,"name":"octet sdk-go","protocol":1,"ops":["envelope","frame","model","negotiate"]}` + "\n"
+	want := `{"seq":1,"ok":true,"name":"octet sdk-go","protocol":1,"ops":["envelope","frame","model","negotiate"],"wires":["extension-canonical","extension-feature","manifest","oup"]}` + "\n"
 	if out.String() != want {
 		t.Errorf("answer %s, want %s", out.String(), want)
 	}

@@ -101,7 +101,7 @@ func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result, sho
 		counts[r.File][r.Class]++
 		total[r.Class]++
 		// Answers come in order: behind the first that is missing all are.
-		if r.Class == verdict.Pass || r.Class == verdict.NoAnswer && total[r.Class] > 1 {
+		if r.Class == verdict.Pass || r.Class == verdict.NotApplicable || r.Class == verdict.NoAnswer && total[r.Class] > 1 {
 			continue
 		}
 		if findings++; shown > 0 && findings > shown {
@@ -123,7 +123,7 @@ func (inv *invocation) tell(testee vectors.Testee, results []vectors.Result, sho
 	if n := total[verdict.NoAnswer]; n > 1 {
 		fmt.Fprintf(w, "%s: %d more vectors behind it: %s\n", verdict.NoAnswer.Text(), n-1, results[len(results)-1].Reason)
 	}
-	if total[verdict.Pass] != len(results) {
+	if total[verdict.Pass]+total[verdict.NotApplicable] != len(results) {
 		for _, file := range files {
 			fmt.Fprintf(w, "%-28s %s\n", file, tally(counts[file]))
 		}
