@@ -366,11 +366,11 @@ const (
 	MaxReviewSpecialists = 16
 	// MaxPeerBriefBytes: Brief of a peer; the number is ours. Unit: bytes.
 	//
-	// Source: services 7.1, 29.10.
+	// Source: services 7.1, op 10.
 	MaxPeerBriefBytes = 65536
 	// MaxPeerGatherTextBytes: One text in a row of peer/gather; the number is ours. Unit: bytes.
 	//
-	// Source: services 7.2, 29.10.
+	// Source: services 7.2, op 10.
 	MaxPeerGatherTextBytes = 65536
 	// MaxPeerFleet: Peers that one peer/prepare stages. Unit: items.
 	//

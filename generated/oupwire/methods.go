@@ -340,7 +340,8 @@ const (
 	//
 	// Source: services 2.4.
 	MethodAgentOutputDelta = "agent/output/delta"
-	// MethodAgentArtifactUpdated: Says that the artifacts of an agent changed.
+	// MethodAgentArtifactUpdated: Says that the artifacts of an agent changed. No source states whether it
+	// is stored; this is read from what is like it.
 	//
 	// Source: services 2.4.
 	MethodAgentArtifactUpdated = "agent/artifact/updated"
@@ -393,18 +394,21 @@ const (
 	//
 	// Source: services 4.4.
 	MethodLoopDelete = "loop/delete"
-	// MethodLoopUpdated: Says that a loop changed, or that a run of it ended.
+	// MethodLoopUpdated: Says that a loop changed, or that a run of it ended. No source states whether it
+	// is stored; this is read from what is like it.
 	//
 	// Source: services 4.6.
 	MethodLoopUpdated = "loop/updated"
-	// MethodLoopFired: Says that a loop runs.
+	// MethodLoopFired: Says that a loop runs. No source states whether it is stored; this is read from what
+	// is like it.
 	//
 	// Source: services 4.6.
 	MethodLoopFired = "loop/fired"
 	// MethodLoopCompleted: Says that a run of a loop ended; older servers send it. A server of this
-	// specification tells the end of a run with loop/updated. (Inferred.)
+	// specification tells the end of a run with loop/updated. No source states whether it is stored; this
+	// is read from what is like it. (Inferred.)
 	//
-	// Source: services 4.6, 29.1.
+	// Source: services 4.6, op 1.
 	MethodLoopCompleted = "loop/completed"
 	// MethodMonitorCreate: Makes a monitor. Its program starts shortly after the answer.
 	//
@@ -426,15 +430,18 @@ const (
 	//
 	// Source: services 5.3.
 	MethodMonitorDelete = "monitor/delete"
-	// MethodMonitorUpdated: Says that a monitor changed.
+	// MethodMonitorUpdated: Says that a monitor changed. No source states whether it is stored; this is
+	// read from what is like it.
 	//
 	// Source: services 5.5.
 	MethodMonitorUpdated = "monitor/updated"
-	// MethodMonitorFired: Says that a monitor saw something.
+	// MethodMonitorFired: Says that a monitor saw something. No source states whether it is stored; this is
+	// read from what is like it.
 	//
 	// Source: services 5.5.
 	MethodMonitorFired = "monitor/fired"
-	// MethodMonitorExpired: Says that a monitor ended.
+	// MethodMonitorExpired: Says that a monitor ended. No source states whether it is stored; this is read
+	// from what is like it.
 	//
 	// Source: services 5.5.
 	MethodMonitorExpired = "monitor/expired"
@@ -660,7 +667,8 @@ const (
 	//
 	// Source: services 17.
 	MethodRouterGetMetrics = "router/get_metrics"
-	// MethodRouterStatus: Says how the router does.
+	// MethodRouterStatus: Says how the router does. No source states whether it is stored; this is read
+	// from what is like it.
 	//
 	// Source: services 17.
 	MethodRouterStatus = "router/status"
@@ -708,7 +716,8 @@ const (
 	//
 	// Source: services 20.1.
 	MethodVoiceCommitAdmission = "voice/commit_admission"
-	// MethodVoiceAudioChunk: Carries a piece of spoken answer.
+	// MethodVoiceAudioChunk: Carries a piece of spoken answer. No source states whether it is stored; this
+	// is read from what is like it.
 	//
 	// Source: services 20.2.
 	MethodVoiceAudioChunk = "voice/audio_chunk"

@@ -7687,7 +7687,7 @@ type LoopFiredEvent struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// Source: services 4.6, 29.1.
+// Source: services 4.6, op 1.
 type LoopCompletedEvent struct {
 	// Session that owns it. Required.
 	SessionID SessionKey `json:"session_id"`
@@ -12032,7 +12032,7 @@ type OnboardingWorkspaceProbeResult struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// Source: services 19, 29.9.
+// Source: services 19, op 9.
 type OnboardingWorkspaceListParams struct {
 	// The directory; the home directory when absent. Optional, may be null.
 	Path wirejson.Opt[string] `json:"path"`
@@ -12767,7 +12767,7 @@ type SmartHomeCameraStreamStopResult struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// Source: services 24, 29.19.
+// Source: services 24, op 19.
 type SmartHomeDevicesSeen struct {
 	// Whether it went well. Optional, may be null.
 	Ok wirejson.Opt[bool] `json:"ok"`
@@ -12783,7 +12783,7 @@ type SmartHomeDevicesSeen struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// Source: services 24, 29.19.
+// Source: services 24, op 19.
 type SmartHomeDeviceSeen struct {
 	// The device. Optional, may be null.
 	ID wirejson.Opt[string] `json:"id"`
@@ -12801,7 +12801,7 @@ type SmartHomeDeviceSeen struct {
 //
 // Unlisted members are kept in Unknown and written back.
 //
-// Source: services 24, 29.19.
+// Source: services 24, op 19.
 type SmartHomeStreamSeen struct {
 	// Whether it went well. Optional, may be null.
 	Ok wirejson.Opt[bool] `json:"ok"`

@@ -27904,7 +27904,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read for an unknown session answers unknown_session, for an unknown task unknown_task_id.",
-		Source:   "services 1.6, 29.15, S61",
+		Source:   "services 1.6, op 15, S61",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -28322,7 +28322,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "After a reconnect agent/list and agent/status/read show the final status of an agent, whether or not its agent/updated was stored.",
-		Source:   "services 2.4, 29.17",
+		Source:   "services 2.4, op 17",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -28399,7 +28399,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "With coding.autonomy.v1 the stamp in session/status/read has the members of autonomy_stamp, with the numbers the server enforces.",
-		Source:   "services 2.5, 29.3",
+		Source:   "services 2.5, op 3",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -28828,7 +28828,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/create queues no run: its fire says queued false and reason waiting_for_schedule.",
-		Source:   "services 4.4, 26, 29.2",
+		Source:   "services 4.4, 26, op 2",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -28949,7 +28949,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of a run is announced by loop/updated with the new last_run_at_ms; loop/completed is not sent.",
-		Source:   "services 26, 29.1",
+		Source:   "services 26, op 1",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -28960,7 +28960,7 @@ var All = []Rule{
 		Role:     "client",
 		Versions: []string{"v1alpha1"},
 		Text:     "A client decodes loop/completed when a server sends it.",
-		Source:   "services 29.1",
+		Source:   "services op 1",
 		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
@@ -29026,7 +29026,7 @@ var All = []Rule{
 		Role:     "client",
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes the reason of a fire as free text.",
-		Source:   "services 29.18",
+		Source:   "services op 18",
 		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
@@ -29048,7 +29048,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "A polling monitor without interval_seconds is refused with kind monitor_invalid_spec.",
-		Source:   "services 29.5",
+		Source:   "services op 5",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -29246,7 +29246,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "A monitor of another profile, or of a session that does not control it, is refused with permission_denied and kind monitor_policy_denied.",
-		Source:   "services 0.6, 5.3, 29.6",
+		Source:   "services 0.6, 5.3, op 6",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -29345,7 +29345,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/prepare stages files only; no session is opened and no turn started by it.",
-		Source:   "services 7, seed",
+		Source:   "services 7, seed: Sub-agents and peers",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -29543,7 +29543,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "The result of a peer is written again at every end of one of its turns, with its outcome, and older ones are kept.",
-		Source:   "services 7.2, seed",
+		Source:   "services 7.2, seed: Sub-agents and peers",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -29774,7 +29774,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "A brief that is blank or longer than max_peer_brief_bytes is refused with invalid_params.",
-		Source:   "services 7.1, 29.10",
+		Source:   "services 7.1, op 10",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -30379,7 +30379,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
-		Source:   "services 0.5, 9, seed",
+		Source:   "services 0.5, 9, seed: Memory across tasks",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -31105,7 +31105,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "applied means stored; a lane takes effect when the runtime is rebuilt.",
-		Source:   "services 14, seed",
+		Source:   "services 14, seed: Model providers and routing",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -31446,7 +31446,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "The same commit again gets the same answer; another session, turn or audio is refused with kind voice_admission_invalid.",
-		Source:   "services 20.1, 25.4, 29.7",
+		Source:   "services 20.1, 25.4, op 7",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -31655,7 +31655,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "What the bridge says is passed on unchanged.",
-		Source:   "services 24, 29.19",
+		Source:   "services 24, op 19",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -31853,7 +31853,7 @@ var All = []Rule{
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
 		Text:     "A missing runtime or store is answered with runtime_not_ready and kind runtime_unavailable.",
-		Source:   "services 0.6, 29.14, S60",
+		Source:   "services 0.6, op 14, S60",
 		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
@@ -31864,7 +31864,7 @@ var All = []Rule{
 		Role:     "client",
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes every error with kind runtime_unavailable as runtime_not_ready, also one with the code of internal_error or invalid_params.",
-		Source:   "services 0.6, 17, 29.14, S60",
+		Source:   "services 0.6, 17, op 14, S60",
 		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{

@@ -13554,7 +13554,7 @@ class LoopFiredEvent(_Model):
 class LoopCompletedEvent(_Model):
     """A run of a loop ended, as older servers tell it. (Inferred.)
 
-    Source: services 4.6, 29.1. API v1alpha1.
+    Source: services 4.6, op 1. API v1alpha1.
     """
 
     __slots__ = ("session_id", "profile_id", "loop_id", "loop", "status", "completed_at_ms", "result", "error", "unknown_members")
@@ -20249,7 +20249,7 @@ class OnboardingWorkspaceProbeResult(_Model):
 class OnboardingWorkspaceListParams(_Model):
     """A directory to list. (Inferred.)
 
-    Source: services 19, 29.9. API v1alpha1.
+    Source: services 19, op 9. API v1alpha1.
     """
 
     __slots__ = ("path", "unknown_members")
@@ -21389,7 +21389,7 @@ class SmartHomeCameraStreamStopResult(_Model):
 class SmartHomeDevicesSeen(_Model):
     """What a bridge was seen to say of its devices. (Inferred.)
 
-    Source: services 24, 29.19. API v1alpha1.
+    Source: services 24, op 19. API v1alpha1.
     """
 
     __slots__ = ("ok", "source", "devices", "unknown_members")
@@ -21419,7 +21419,7 @@ class SmartHomeDevicesSeen(_Model):
 class SmartHomeDeviceSeen(_Model):
     """What a bridge was seen to say of a device. (Inferred.)
 
-    Source: services 24, 29.19. API v1alpha1.
+    Source: services 24, op 19. API v1alpha1.
     """
 
     __slots__ = ("id", "name", "kind", "on", "unknown_members")
@@ -21453,7 +21453,7 @@ class SmartHomeDeviceSeen(_Model):
 class SmartHomeStreamSeen(_Model):
     """What a bridge was seen to say of a stream. (Inferred.)
 
-    Source: services 24, 29.19. API v1alpha1.
+    Source: services 24, op 19. API v1alpha1.
     """
 
     __slots__ = ("ok", "protocol", "playback_url", "unknown_members")
@@ -27162,7 +27162,9 @@ METHOD_AGENT_UPDATED: Final = "agent/updated"
 METHOD_AGENT_OUTPUT_DELTA: Final = "agent/output/delta"
 """Carries another piece of the output of an agent."""
 METHOD_AGENT_ARTIFACT_UPDATED: Final = "agent/artifact/updated"
-"""Says that the artifacts of an agent changed."""
+"""Says that the artifacts of an agent changed. No source states whether it is stored; this is read from what is
+like it.
+"""
 METHOD_SESSION_GOAL_GET: Final = "session/goal/get"
 """Reads the goal of a session."""
 METHOD_SESSION_GOAL_SET: Final = "session/goal/set"
@@ -27188,12 +27190,14 @@ METHOD_LOOP_FIRE_NOW: Final = "loop/fire_now"
 METHOD_LOOP_DELETE: Final = "loop/delete"
 """Deletes a loop."""
 METHOD_LOOP_UPDATED: Final = "loop/updated"
-"""Says that a loop changed, or that a run of it ended."""
+"""Says that a loop changed, or that a run of it ended. No source states whether it is stored; this is read from
+what is like it.
+"""
 METHOD_LOOP_FIRED: Final = "loop/fired"
-"""Says that a loop runs."""
+"""Says that a loop runs. No source states whether it is stored; this is read from what is like it."""
 METHOD_LOOP_COMPLETED: Final = "loop/completed"
 """Says that a run of a loop ended; older servers send it. A server of this specification tells the end of a run
-with loop/updated. (Inferred.)
+with loop/updated. No source states whether it is stored; this is read from what is like it. (Inferred.)
 """
 METHOD_MONITOR_CREATE: Final = "monitor/create"
 """Makes a monitor. Its program starts shortly after the answer."""
@@ -27206,11 +27210,11 @@ METHOD_MONITOR_RESUME: Final = "monitor/resume"
 METHOD_MONITOR_DELETE: Final = "monitor/delete"
 """Deletes a monitor."""
 METHOD_MONITOR_UPDATED: Final = "monitor/updated"
-"""Says that a monitor changed."""
+"""Says that a monitor changed. No source states whether it is stored; this is read from what is like it."""
 METHOD_MONITOR_FIRED: Final = "monitor/fired"
-"""Says that a monitor saw something."""
+"""Says that a monitor saw something. No source states whether it is stored; this is read from what is like it."""
 METHOD_MONITOR_EXPIRED: Final = "monitor/expired"
-"""Says that a monitor ended."""
+"""Says that a monitor ended. No source states whether it is stored; this is read from what is like it."""
 METHOD_REVIEW_START: Final = "review/start"
 """Starts a supervised review as a turn."""
 METHOD_PEER_PREPARE: Final = "peer/prepare"
@@ -27324,7 +27328,7 @@ METHOD_ROUTER_SET_MODE: Final = "router/set_mode"
 METHOD_ROUTER_GET_METRICS: Final = "router/get_metrics"
 """Reads how the router does."""
 METHOD_ROUTER_STATUS: Final = "router/status"
-"""Says how the router does."""
+"""Says how the router does. No source states whether it is stored; this is read from what is like it."""
 METHOD_ROUTER_FAILOVER: Final = "router/failover"
 """Says that another provider is tried."""
 METHOD_AUTH_STATUS: Final = "auth/status"
@@ -27348,7 +27352,7 @@ METHOD_VOICE_ADMIT: Final = "voice/admit"
 METHOD_VOICE_COMMIT_ADMISSION: Final = "voice/commit_admission"
 """Starts the turn of an admission. (Inferred.)"""
 METHOD_VOICE_AUDIO_CHUNK: Final = "voice/audio_chunk"
-"""Carries a piece of spoken answer."""
+"""Carries a piece of spoken answer. No source states whether it is stored; this is read from what is like it."""
 METHOD_VOICE_EXIT: Final = "voice/exit"
 """Says that the conversation by voice ends."""
 METHOD_VISUAL_GENERATING: Final = "visual/generating"

@@ -4244,7 +4244,7 @@ export interface LoopFiredEvent {
   readonly status?: LoopStatus | null;
 }
 
-/** A run of a loop ended, as older servers tell it. (Inferred.) (services 4.6, 29.1) */
+/** A run of a loop ended, as older servers tell it. (Inferred.) (services 4.6, op 1) */
 export interface LoopCompletedEvent {
   /** Session that owns it. */
   readonly session_id: SessionKey;
@@ -6917,7 +6917,7 @@ export interface OnboardingWorkspaceProbeResult {
   readonly runtime_mode: RuntimeMode;
 }
 
-/** A directory to list. (Inferred.) (services 19, 29.9) */
+/** A directory to list. (Inferred.) (services 19, op 9) */
 export interface OnboardingWorkspaceListParams {
   /** The directory; the home directory when absent. */
   readonly path?: string | null;
@@ -7319,7 +7319,7 @@ export interface SmartHomeCameraStreamStopParams {
 /** Done. (services 24) */
 export type SmartHomeCameraStreamStopResult = JsonObject;
 
-/** What a bridge was seen to say of its devices. (Inferred.) (services 24, 29.19) */
+/** What a bridge was seen to say of its devices. (Inferred.) (services 24, op 19) */
 export interface SmartHomeDevicesSeen {
   /** Whether it went well. */
   readonly ok?: boolean | null;
@@ -7329,7 +7329,7 @@ export interface SmartHomeDevicesSeen {
   readonly devices?: readonly SmartHomeDeviceSeen[] | null;
 }
 
-/** What a bridge was seen to say of a device. (Inferred.) (services 24, 29.19) */
+/** What a bridge was seen to say of a device. (Inferred.) (services 24, op 19) */
 export interface SmartHomeDeviceSeen {
   /** The device. */
   readonly id?: string | null;
@@ -7341,7 +7341,7 @@ export interface SmartHomeDeviceSeen {
   readonly on?: JsonValue;
 }
 
-/** What a bridge was seen to say of a stream. (Inferred.) (services 24, 29.19) */
+/** What a bridge was seen to say of a stream. (Inferred.) (services 24, op 19) */
 export interface SmartHomeStreamSeen {
   /** Whether it went well. */
   readonly ok?: boolean | null;
@@ -21896,7 +21896,11 @@ export const METHOD_AGENT_UPDATED = "agent/updated";
 /** Carries another piece of the output of an agent. (services 2.4) */
 export const METHOD_AGENT_OUTPUT_DELTA = "agent/output/delta";
 
-/** Says that the artifacts of an agent changed. (services 2.4) */
+/**
+ * Says that the artifacts of an agent changed.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 2.4)
+ */
 export const METHOD_AGENT_ARTIFACT_UPDATED = "agent/artifact/updated";
 
 /** Reads the goal of a session. (services 3.4) */
@@ -21935,16 +21939,24 @@ export const METHOD_LOOP_FIRE_NOW = "loop/fire_now";
 /** Deletes a loop. (services 4.4) */
 export const METHOD_LOOP_DELETE = "loop/delete";
 
-/** Says that a loop changed, or that a run of it ended. (services 4.6) */
+/**
+ * Says that a loop changed, or that a run of it ended.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 4.6)
+ */
 export const METHOD_LOOP_UPDATED = "loop/updated";
 
-/** Says that a loop runs. (services 4.6) */
+/**
+ * Says that a loop runs.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 4.6)
+ */
 export const METHOD_LOOP_FIRED = "loop/fired";
 
 /**
  * Says that a run of a loop ended; older servers send it.
  *
- * A server of this specification tells the end of a run with loop/updated. (Inferred.) (services 4.6, 29.1)
+ * A server of this specification tells the end of a run with loop/updated. No source states whether it is stored; this is read from what is like it. (Inferred.) (services 4.6, op 1)
  */
 export const METHOD_LOOP_COMPLETED = "loop/completed";
 
@@ -21967,13 +21979,25 @@ export const METHOD_MONITOR_RESUME = "monitor/resume";
 /** Deletes a monitor. (services 5.3) */
 export const METHOD_MONITOR_DELETE = "monitor/delete";
 
-/** Says that a monitor changed. (services 5.5) */
+/**
+ * Says that a monitor changed.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 5.5)
+ */
 export const METHOD_MONITOR_UPDATED = "monitor/updated";
 
-/** Says that a monitor saw something. (services 5.5) */
+/**
+ * Says that a monitor saw something.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 5.5)
+ */
 export const METHOD_MONITOR_FIRED = "monitor/fired";
 
-/** Says that a monitor ended. (services 5.5) */
+/**
+ * Says that a monitor ended.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 5.5)
+ */
 export const METHOD_MONITOR_EXPIRED = "monitor/expired";
 
 /** Starts a supervised review as a turn. (services 6) */
@@ -22157,7 +22181,11 @@ export const METHOD_ROUTER_SET_MODE = "router/set_mode";
 /** Reads how the router does. (services 17) */
 export const METHOD_ROUTER_GET_METRICS = "router/get_metrics";
 
-/** Says how the router does. (services 17) */
+/**
+ * Says how the router does.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 17)
+ */
 export const METHOD_ROUTER_STATUS = "router/status";
 
 /** Says that another provider is tried. (services 17) */
@@ -22193,7 +22221,11 @@ export const METHOD_VOICE_ADMIT = "voice/admit";
 /** Starts the turn of an admission. (Inferred.) (services 20.1) */
 export const METHOD_VOICE_COMMIT_ADMISSION = "voice/commit_admission";
 
-/** Carries a piece of spoken answer. (services 20.2) */
+/**
+ * Carries a piece of spoken answer.
+ *
+ * No source states whether it is stored; this is read from what is like it. (services 20.2)
+ */
 export const METHOD_VOICE_AUDIO_CHUNK = "voice/audio_chunk";
 
 /** Says that the conversation by voice ends. (services 20.2) */
@@ -22797,10 +22829,10 @@ export const MAX_MONITORS_PER_SESSION = 16;
 /** Specialists that may be configured for a review. Unit: count. (services 6) */
 export const MAX_REVIEW_SPECIALISTS = 16;
 
-/** Brief of a peer; the number is ours. Unit: bytes. (services 7.1, 29.10) */
+/** Brief of a peer; the number is ours. Unit: bytes. (services 7.1, op 10) */
 export const MAX_PEER_BRIEF_BYTES = 65536;
 
-/** One text in a row of peer/gather; the number is ours. Unit: bytes. (services 7.2, 29.10) */
+/** One text in a row of peer/gather; the number is ours. Unit: bytes. (services 7.2, op 10) */
 export const MAX_PEER_GATHER_TEXT_BYTES = 65536;
 
 /** Peers that one peer/prepare stages. Unit: items. (services 7.1) */
