@@ -17,19 +17,19 @@ type ruleRow struct {
 	Unproven string `json:"unproven"`
 }
 
-// ruleRows returns the rules of every wire.
+// ruleRows returns the rules of every rule file.
 func ruleRows(t *testing.T) []ruleRow {
 	t.Helper()
 	var rows []ruleRow
-	for _, wire := range []string{"extension-feature", "extension-canonical", "manifest"} {
+	for _, name := range []string{"extension-feature", "extension-canonical", "manifest", "oup-core", "oup-services"} {
 		var file struct{ Rules []ruleRow }
-		readJSON(t, "spec/rules/"+wire+".json", &file)
+		readJSON(t, "spec/rules/"+name+".json", &file)
 		rows = append(rows, file.Rules...)
 	}
 	return rows
 }
 
-var ruleID = regexp.MustCompile(`\b(?:EXT0[134]|MAN)-[A-Z]+-\d{3}\b`)
+var ruleID = regexp.MustCompile(`\b(?:EXT0[134]|MAN|OUP)-[A-Z]+-\d{3}\b`)
 
 // TestRules_areCitedByTheirProof demands that a must rule is named by a test or transcript in the place that
 // the rule says proves it.

@@ -27,7 +27,7 @@ func TestMain_refusesWrongCommandLines(t *testing.T) {
 		{[]string{"generate", "--root"}, `octet-gen: flag needs an argument: --root; see octet-gen --help`},
 		{[]string{"generate", "--wire", "x"}, `octet-gen: --wire belongs to list and diff; see octet-gen --help`},
 		{[]string{"list", "--check"}, `octet-gen: --check belongs to generate; see octet-gen --help`},
-		{[]string{"list", "--wire", "none"}, `octet-gen: unknown wire "none"; want one of extension-feature, extension-canonical, manifest; see octet-gen --help`},
+		{[]string{"list", "--wire", "none"}, `octet-gen: unknown wire "none"; want one of extension-feature, extension-canonical, manifest, oup; see octet-gen --help`},
 		{[]string{"list", "--root", "testdata"}, `octet-gen: "testdata" holds no spec/wires.json; name a repository with --root; see octet-gen --help`},
 	} {
 		code, stdout, stderr := run(c.args...)

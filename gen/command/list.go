@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-const listHeader = "wire\tversions\tname\tkind\tdirection\tgate\tstatus\tparams\tresult"
+const listHeader = "wire\tversions\tname\tkind\tdirection\tgate\tstatus\tparams\tresult\ttransports\tdurable"
 
 func (c *command) list(spec *model.Spec) int {
 	if names := wireNames(spec); c.wire != "" && !slices.Contains(names, c.wire) {
@@ -53,6 +54,7 @@ func row(w *model.Wire, m *model.Method) []string {
 			return s.Params.Name
 		}),
 		shapes(m, resultName),
+		cmp.Or(strings.Join(m.Transports, ","), "-"), cmp.Or(m.Durable, "-"),
 	}
 }
 

@@ -15,11 +15,12 @@ import (
 	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/manifestdoc"
+	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 var decoders = map[string]func(string, []byte) (wirejson.Encoder, error){
-	featurewire.Wire: featurewire.DecodeAny, canonicalwire.Wire: canonicalwire.DecodeAny, manifestdoc.Wire: manifestdoc.DecodeAny,
+	featurewire.Wire: featurewire.DecodeAny, canonicalwire.Wire: canonicalwire.DecodeAny, manifestdoc.Wire: manifestdoc.DecodeAny, oupwire.Wire: oupwire.DecodeAny,
 }
 
 func derived(t *testing.T) map[*model.Wire][]Vector {

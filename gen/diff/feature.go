@@ -57,7 +57,7 @@ func (c *comparison) features() {
 			c.featureNeeds(c.featureRow(a, b, KindDepends, reason), b.Name)
 		}
 		if !slices.Equal(a.Sets, b.Sets) || a.Origin != b.Origin {
-			reason := fmt.Sprintf("was of the %s, in %s; is of the %s, in %s", a.Origin, setsOf(a), b.Origin, setsOf(b))
+			reason := fmt.Sprintf("was of the %s, in %s; is of the %s, in %s", orNone(a.Origin, "unnamed"), setsOf(a), orNone(b.Origin, "unnamed"), setsOf(b))
 			c.all(c.featureRow(a, b, KindSets, reason), Unknown, "what a client relies on without naming it is prose")
 		}
 		if a.Offered != b.Offered {

@@ -145,7 +145,7 @@ func verdicts(changes []Change, turned bool) []string {
 		role := c.Role
 		if turned {
 			direction = map[Direction]Direction{Read: Write, Write: Read}[direction]
-			role = map[Role]Role{Extension: Host, Host: Extension}[role]
+			role = map[Role]Role{Extension: Host, Host: Extension, Client: Server, Server: Client}[role]
 		}
 		witness := ""
 		if c.Witness != nil {
@@ -173,6 +173,7 @@ type rows = []map[string]any
 type parts struct {
 	Versions     []string                  `json:"versions"`
 	Document     bool                      `json:"document"`
+	Server       bool                      `json:"server"` // between a client and a server
 	Models       map[string]map[string]any `json:"models"`
 	Methods      rows                      `json:"methods"`
 	Errors       rows                      `json:"errors"`
@@ -194,7 +195,7 @@ func fragmentFiles(t *testing.T, text string) fstest.MapFS {
 		t.Fatalf("%v in %s", err, text)
 	}
 	if p.Versions == nil {
-		p.Versions = []string{"0.4"}
+		p.Versions = []string{either(p.Server, "v1alpha1", "0.4")}
 	}
 	files := fstest.MapFS{}
 	meta, err := filepath.Glob("../../spec/meta/*.json")
@@ -226,11 +227,17 @@ func fragmentFiles(t *testing.T, text string) fstest.MapFS {
 	}
 	for part, list := range map[string]rows{"features": p.Features, "capabilities": p.Capabilities, "hooks": p.Hooks, "tables": p.Tables} {
 		if list != nil {
+			if part == "features" && p.Server {
+				for _, row := range list {
+					fill(row, "origin", "server")
+					fill(row, "sets", []string{})
+				}
+			}
 			add(part, map[string]any{part: complete(list)})
 		}
 	}
 	files["wires.json"] = &fstest.MapFile{Data: encode(t, map[string]any{"$schema": "meta/wires.schema.json", "wires": rows{{
-		"name": "toy", "title": "Toys", "doc": "Toys.", "versions": p.Versions, "files": named,
+		"name": "toy", "family": either(p.Server, "server", "extension"), "title": "Toys", "doc": "Toys.", "versions": p.Versions, "files": named,
 		"modules": map[string]any{"go": "toywire", "python": "toy_wire", "typescript": "toy-wire"},
 	}}})}
 	return files
@@ -304,7 +311,14 @@ func (p *parts) methods() rows {
 		fill(m, "x-gate", "-")
 		fill(m, "x-status", "active")
 		m["paramStructure"] = "by-name"
-		m["x-direction"] = take("direction", "host_to_extension")
+		m["x-direction"] = take("direction", either(p.Server, "client_to_server", "host_to_extension"))
+		if p.Server {
+			fill(m, "x-transports", []string{"stdio", "websocket"})
+			fill(m, "x-durable", "-")
+			if m["x-gate"] != noGate {
+				fill(m, "x-gate-mode", "strict")
+			}
+		}
 		if take("notification", false) == true {
 			m["x-notification"] = true
 		}

@@ -89,6 +89,9 @@ func (w *wireLoader) loadFeatures(roots []node) {
 			Doc:       n.text("description"),
 			Source:    n.text("x-source"),
 		}
+		if n.has("origin") != (w.wire.Family == model.ServerFamily) || n.has("sets") != n.has("origin") {
+			w.addf(n, "origin and sets belong to every feature between a client and a server and to no other; add or remove them at %q", f.Name)
+		}
 		if known[f.Name] != nil {
 			w.addf(n.get("name"), "the feature %q comes twice; keep one", f.Name)
 		}
