@@ -29,6 +29,8 @@ type Part struct {
 	// Replies are answers by topic, see Topic. Those of a topic are used up one after the other; the last one
 	// stays.
 	Replies map[string][]Reply `json:"replies"`
+	// Then is played by the next start, and by the ones behind it what it has for them.
+	Then *Part `json:"then,omitempty"`
 	// Opening is sent behind the answer to initialize, one after the other.
 	Opening []Message `json:"opening,omitempty"`
 }
@@ -74,17 +76,45 @@ func Topic(method string, params json.RawMessage) string {
 	return strings.TrimSpace(method + " " + p.Hook + p.Name + p.Surface)
 }
 
-// Load reads a part.
+// Load reads the part that this start of an actor plays.
 func Load(path string) (*Part, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	var p Part
-	if err := json.Unmarshal(text, &p); err != nil {
+	var first Part
+	if err := json.Unmarshal(text, &first); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &p, nil
+	p := &first
+	if p.Then == nil {
+		return p, nil
+	}
+	starts, err := count(path + ".starts")
+	if err != nil {
+		return nil, err
+	}
+	for ; starts > 1 && p.Then != nil; starts-- {
+		p = p.Then
+	}
+	return p, nil
+}
+
+// count adds one to the length of a file, and returns it.
+func count(path string) (int, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = f.Close() }()
+	if _, err := f.Write([]byte{'.'}); err != nil {
+		return 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return int(info.Size()), nil
 }
 
 // Save writes a part in one step: a start that comes meanwhile reads the old one or the new one.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -42,6 +43,7 @@ type talker struct {
 	messages []dialect.Object
 	pending  []piece // context for the next prompt
 	began    time.Time
+	built    int  // how often all were started
 	vetoed   bool // by an extension that has no veto
 }
 
@@ -50,6 +52,8 @@ type link struct {
 	*host
 	name       string
 	generation int
+	instance   string
+	gone       bool
 	selected   []string
 	observes   []string // lifecycle events it is told of; nil for all
 	tools      []json.RawMessage
@@ -119,7 +123,10 @@ func (t *talker) start() error {
 
 // open starts an extension and negotiates with it.
 func (t *talker) open(name string, generation int) (*link, error) {
-	x := &link{host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name)}}, name: name, generation: generation}
+	x := &link{
+		host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name)}},
+		name: name, generation: generation, instance: fmt.Sprintf("instance-%s-%d", name, t.built),
+	}
 	if err := x.prepare(); err != nil {
 		return nil, err
 	}
@@ -193,6 +200,8 @@ func (t *talker) do(line string) error {
 		return t.prompt(line)
 	case word == "reload":
 		return t.reload(rest)
+	case word == "rebuild":
+		return t.rebuild()
 	case word == "new":
 		return t.anew()
 	case word == "compact":
@@ -214,17 +223,63 @@ func (t *talker) anew() error {
 	return nil
 }
 
-// leave ends the conversation and every extension.
+// leave ends the conversation and every extension, all at once.
 func (t *talker) leave() {
+	var wg sync.WaitGroup
 	for _, x := range t.cast {
+		if x.gone {
+			continue
+		}
 		t.settle(x, string(featurewire.SettlementOutcomeShutdown), endShutdown)
-		x.end(false)
+		if t.does(endsOneByOne) {
+			x.end(false)
+			continue
+		}
+		wg.Go(func() { x.end(false) })
+	}
+	wg.Wait()
+	for _, x := range t.cast {
 		if t.does(startsAfterEnd) {
 			if again, err := t.open(x.name, x.generation+1); err == nil {
 				again.end(false)
 			}
 		}
 	}
+}
+
+// rebuild starts every extension anew.
+func (t *talker) rebuild() error {
+	t.leave()
+	if !t.does(keepsInstance) {
+		t.built++
+	}
+	t.cast = nil
+	return t.start()
+}
+
+// lost starts an extension again that has gone. One that cannot be spoken with then stays away until it is reloaded.
+func (t *talker) lost(x *link) {
+	if x.gone {
+		return
+	}
+	x.gone = true
+	x.end(true)
+	if most := 8; t.does(neverRestarts) || x.generation > most {
+		return
+	}
+	next, err := t.open(x.name, x.generation+1)
+	if err != nil && t.does(retriesForever) {
+		next, err = t.open(x.name, x.generation+1)
+	}
+	if err != nil {
+		t.complain("%s is parked: %v", x.name, err)
+		return
+	}
+	if !t.does(forgetsCrashes) {
+		t.endPair(x, string(canonicalwire.SessionOutcomeInterrupted), string(canonicalwire.SessionEndReasonCrash), next)
+	}
+	t.cast[slices.Index(t.cast, x)] = next
+	t.activate(next)
 }
 
 // reload replaces the process of an extension, if the new one is sound.
@@ -234,6 +289,9 @@ func (t *talker) reload(name string) error {
 		return fmt.Errorf("there is no extension %q", name)
 	}
 	old := t.cast[at]
+	if old.gone && t.does(refusesParked) {
+		return fmt.Errorf("%s is parked", name)
+	}
 	if t.does(endsBeforeReload) {
 		t.settle(old, string(featurewire.SettlementOutcomeInterrupted), endReload)
 		old.end(false)
@@ -254,7 +312,7 @@ func (t *talker) reload(name string) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	switch {
-	case t.does(endsBeforeReload):
+	case old.gone, t.does(endsBeforeReload):
 	case t.does(startsBeforeEnd):
 		t.activate(next)
 		t.settle(old, string(featurewire.SettlementOutcomeInterrupted), endReload)
@@ -262,7 +320,9 @@ func (t *talker) reload(name string) error {
 		t.cast[at] = next
 		return nil
 	default:
-		t.settle(old, string(featurewire.SettlementOutcomeInterrupted), endReload)
+		if !t.does(skipsEndings) {
+			t.settle(old, string(featurewire.SettlementOutcomeInterrupted), endReload)
+		}
 		old.end(false)
 	}
 	if t.does(keepsGeneration) {
@@ -277,7 +337,7 @@ func (t *talker) reload(name string) error {
 func (t *talker) command(name string, arguments []string) error {
 	for _, x := range t.cast {
 		declared, _ := x.x.Contributes["commands"].([]any)
-		if !slices.Contains(declared, any(name)) && !t.does(runsAnyCommand) {
+		if x.gone || !slices.Contains(declared, any(name)) && !t.does(runsAnyCommand) {
 			continue
 		}
 		words := []any{}
@@ -314,6 +374,9 @@ func (t *talker) ask(x *link, method string, params dialect.Object, limit time.D
 	id := x.request("", method, params)
 	answer, err := x.await(t.ctx, id, limit)
 	switch {
+	case err != nil && isBroken(err) && !aboutHook(err):
+		t.lost(x)
+		return nil, err
 	case err != nil && isBroken(err):
 		return nil, err
 	case err != nil:
@@ -326,6 +389,9 @@ func (t *talker) ask(x *link, method string, params dialect.Object, limit time.D
 	}
 	return answer["result"], nil
 }
+
+// aboutHook reports whether an extension has only answered a hook otherwise than it may.
+func aboutHook(err error) bool { return strings.Contains(err.Error(), "the extension breaks EXT03-HOOK-") }
 
 // context is the context of a request that the conversation owns.
 func (t *talker) context(x *link, scope string) dialect.Object {
@@ -344,12 +410,15 @@ func (t *talker) context(x *link, scope string) dialect.Object {
 
 // owner is the triple under which the conversation owns what an extension makes for it.
 func (t *talker) owner(x *link) dialect.Object {
-	return dialect.Object{"session_id": "owner-" + strconv.Itoa(t.session), "extension_instance_id": "instance-" + x.name, "process_generation": x.generation}
+	return dialect.Object{"session_id": "owner-" + strconv.Itoa(t.session), "extension_instance_id": x.instance, "process_generation": x.generation}
 }
 
 // observe tells an extension of an event, if it wants to know.
 func (t *talker) observe(x *link, method string, more dialect.Object) {
 	wants := slices.Contains(x.selected, featurewire.FeatureLifecycleEvents) && (len(x.observes) == 0 || slices.Contains(x.observes, method))
+	if x.d.Gate(method) == featurewire.FeatureLifecycleEventsV2 {
+		wants = slices.Contains(x.selected, featurewire.FeatureLifecycleEventsV2)
+	}
 	if x.d.Canonical() && !t.does(observesOnCanonical) || !wants && !t.does(tellsAll) && !t.does(observesOnCanonical) || x.d.API() == dialect.FrozenAPI {
 		return
 	}

@@ -2,6 +2,7 @@ package faultyhost
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -10,6 +11,25 @@ import (
 
 // What a host does otherwise in a conversation, where no frame shows it by itself.
 const (
+	addsDelaysUp        = "adds delays up"
+	asksAllStrategies   = "asks all strategies"
+	cutsPayloads        = "cuts payloads"
+	dropsCheckpoint     = "drops the checkpoint"
+	endsOneByOne        = "ends one by one"
+	forgetsCrashes      = "forgets crashes"
+	hidesMessages       = "hides messages"
+	keepsInstance       = "keeps the instance"
+	mutatesAlways       = "mutates always"
+	neverRestarts       = "never restarts"
+	pings               = "pings"
+	refusesParked       = "refuses what is parked"
+	retriesForever      = "retries forever"
+	sendsWhole          = "sends the whole"
+	settlesFirst        = "settles first"
+	skipsEndings        = "skips endings"
+	summarizesAnyway    = "summarizes anyway"
+	takesAnyFrames      = "takes any frames"
+	tellsRounds         = "tells of rounds"
 	asksBackwards       = "asks backwards"
 	asksBehindDenial    = "asks behind a denial"
 	collectsAnyway      = "collects anyway"
@@ -111,6 +131,13 @@ var promptHookFaults = []Fault{
 	{"tells-metadata", "EXT04-HOOK-048", current, "tells the model the metadata of entries", talking(tellsMetadata)},
 	{"offers-warming-unasked", "EXT04-HOOK-082", current, "offers cache warming to everybody", talking(offersUnasked)},
 	{"offers-strategy-unasked", "EXT04-HOOK-083", current, "offers to replace compactions to everybody", talking(offersUnasked)},
+	{"adds-delays-up", "EXT04-HOOK-037", current, "waits as long as all extensions together want", talking(addsDelaysUp)},
+	{"invents-a-kind-of-mutation", "EXT04-HOOK-049", current, "calls a mutation by a word of its own", hookBend(featurewire.HookPostMutation, `"kind":"resource"`, `"kind":"file"`)},
+	{"names-resources-in-capitals", "EXT04-HOOK-050", middle, "names a resource in capitals", hookBend(featurewire.HookPostMutation, `"resource:file:1"`, `"Resource:File:1"`)},
+	{"mutates-always", "EXT04-HOOK-052", current, "tells of a mutation behind every call", talking(mutatesAlways)},
+	{"waits-long-behind-mutations", "EXT04-HOOK-053", middle, "waits four seconds behind a mutation", waiting(featurewire.HookPostMutation, 4*time.Second)},
+	{"fails-with-mutations", "EXT04-HOOK-058", current, "fails a call behind which a hook fails", talking(stopsAtFailure)},
+	{"pings", "EXT04-RELOAD-014", current, "asks an extension whether it lives", talking(pings)},
 
 	{"executes-arguments-as-text", "EXT04-CMD-004", current, "gives a command its arguments as one text", bend(featurewire.MethodCommandExecute, `"arguments":[`, `"arguments":"","was":[`)},
 	{"executes-without-context", "EXT04-CMD-004", frozen, "leaves the context of a command out", bend(featurewire.MethodCommandExecute, `"context":{`, `"circumstances":{`)},
@@ -161,6 +188,13 @@ var sessionHookFaults = []Fault{
 	{"needs-an-operation", "EXT04-HOOK-073", current, "fails without an operation", talking(needsDisposition)},
 	{"ignores-vetoes", "EXT04-HOOK-074", current, "sums up in spite of a veto", talking(ignoresVetoes)},
 	{"hides-the-leaf", "EXT04-HOOK-016", current, "leaves the leaf of the session out", hookBend(featurewire.HookModelTurnStart, `"session_leaf":`, `"leaf":`)},
+	{"cuts-payloads", "EXT04-HOOK-066", current, "cuts a payload that fits no frame", talking(cutsPayloads)},
+	{"turns-backwards", "EXT04-HOOK-067", current, "asks at turns in the opposite order", talking(asksBackwards)},
+	{"drops-the-checkpoint", "EXT04-HOOK-075", current, "takes a summary back behind which a hook fails", talking(dropsCheckpoint)},
+	{"sends-the-whole", "EXT04-HOOK-084", current, "gives the whole text to one batch", talking(sendsWhole)},
+	{"takes-any-frames", "EXT04-HOOK-088", current, "takes pictures that show nothing", quirk{talks: takesAnyFrames, lax: []string{"EXT04-HOOK-010"}}},
+	{"summarizes-anyway", "EXT04-HOOK-089", current, "asks the model behind pictures that fail", talking(summarizesAnyway)},
+	{"asks-all-strategies", "EXT04-HOOK-091", current, "has every extension sum up", talking(asksAllStrategies)},
 	{"takes-replacements", "EXT04-HOOK-076", current, "takes a compaction that an extension replaces", opinionated},
 }
 
@@ -170,6 +204,13 @@ var eventFaults = []Fault{
 	{"hides-sessions", "EXT04-EVENT-004", current, "leaves the session of an event out", bend(featurewire.MethodTurnStarted, `"session_id":`, `"session":`)},
 	{"hides-turns", "EXT04-EVENT-005", middle, "leaves the turn of a call out", bend(featurewire.MethodToolStarted, `"turn_id":`, `"turn":`)},
 	{"settles-in-its-words", "EXT04-EVENT-006", current, "settles with a word of its own", bend(featurewire.MethodTurnSettled, `"outcome":"completed"`, `"outcome":"done"`)},
+	{"tells-of-rounds", "EXT04-EVENT-009", current, "tells of every round of the model as a turn", talking(tellsRounds)},
+	{"skips-endings", "EXT04-EVENT-012", middle, "skips what is due in front of a reload", talking(skipsEndings)},
+	{"tells-of-messages", "EXT04-EVENT-013", current, "tells of messages without their feature", talking(tellsAll)},
+	{"hides-messages", "EXT04-EVENT-014", middle, "tells of no messages", talking(hidesMessages)},
+	{"hides-ids-of-messages", "EXT04-EVENT-016", current, "leaves the id of a message out", bend(featurewire.MethodMessageStarted, `"message_id":`, `"id":`)},
+	{"counts-deltas-as-text", "EXT04-EVENT-017", middle, "writes the number of deltas as text", bend(featurewire.MethodMessageUpdated, `"deltas":1`, `"deltas":"1"`)},
+	{"settles-first", "EXT04-EVENT-019", current, "settles a message in front of its text", talking(settlesFirst)},
 	{"settles-what-went-well", "EXT04-EVENT-011", current, "does not settle what failed", talking(settlesWell)},
 }
 
@@ -178,6 +219,16 @@ var pairFaults = []Fault{
 	{"takes-any-commands", "EXT04-RELOAD-005", current, "takes whatever commands the new process has", talking(takesAnyCommands)},
 	{"drops-at-failed-reload", "EXT04-RELOAD-007", frozen, "ends the old process when the new one fails", talking(dropsAtFailedReload)},
 	{"starts-after-the-end", "EXT04-RELOAD-016", current, "starts an extension again that was shut down", talking(startsAfterEnd)},
+	{"takes-any-commands-of-runtime", "EXT04-RELOAD-006", middle, "takes whatever commands a new process has at runtime", talking(takesAnyCommands)},
+	{"ends-before-a-reload", "EXT04-RELOAD-004", current, "ends the old process before the new one starts", talking(endsBeforeReload)},
+	{"never-restarts", "EXT04-RELOAD-009", frozen, "starts nothing again that has gone", talking(neverRestarts)},
+	{"retries-forever", "EXT04-RELOAD-012", current, "tries another version again", talking(retriesForever)},
+	{"refuses-what-is-parked", "EXT04-RELOAD-013", frozen, "reloads nothing that is parked", talking(refusesParked)},
+	{"keeps-the-instance", "EXT04-RELOAD-015", current, "keeps the instance when all start anew", talking(keepsInstance)},
+	{"ends-one-by-one", "EXT04-SHUT-010", current, "ends one extension behind the other", talking(endsOneByOne)},
+	{"binds-at-length", "EXT03-HOOK-008", canonical, "binds by a key of any length", bend(hookRun, `"session_id":"owner-`, `"session_id":"`+strings.Repeat("owner", 60)+`-`)},
+	{"settles-pairs-twice", "EXT03-HOOK-013", canonical, "settles a binding for everybody who asks", talking(endsTwice)},
+	{"forgets-crashes", "EXT03-RELOAD-002", canonical, "forgets a binding that a crash ends", talking(forgetsCrashes)},
 	{"runs-undeclared-session-hooks", "EXT03-HOOK-004", canonical, "runs session hooks that nobody declared", talking(runsAnyHook)},
 	{"starts-pairs-twice", "EXT03-HOOK-005", canonical, "starts a session twice", talking(startsTwice)},
 	{"ends-other-pairs", "EXT03-HOOK-006", canonical, "ends another session than it started", talking(endsOthers)},

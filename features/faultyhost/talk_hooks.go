@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/octet-dev/octet/features/dialect"
@@ -27,6 +28,7 @@ type opinion struct {
 		Action string `json:"action"`
 	} `json:"session_operation"`
 	Retry    json.RawMessage `json:"provider_retry"`
+	Frames   []string        `json:"compaction_frames"`
 	Metadata struct {
 		Value  json.RawMessage `json:"value"`
 		Public bool            `json:"public"`
@@ -40,7 +42,7 @@ func (t *talker) asked(hook string) []*link {
 		row, known := x.d.Hook(hook)
 		declared, _ := x.x.Contributes["hooks"].([]any)
 		open := row.Feature == "-" || slices.Contains(x.selected, row.Feature)
-		if known && open && slices.Contains(declared, any(hook)) || t.does(runsAnyHook) && len(declared) > 0 {
+		if !x.gone && known && open && slices.Contains(declared, any(hook)) || t.does(runsAnyHook) && len(declared) > 0 {
 			out = append(out, x)
 		}
 	}
@@ -62,6 +64,12 @@ func (t *talker) hook(x *link, hook string, payload dialect.Object, scope string
 		limit = time.Duration(ms) * time.Millisecond
 	}
 	var o opinion
+	if size := len(dialect.Encode(params)); size+maxEnvelope > x.d.FrameBound() {
+		if !t.does(cutsPayloads) {
+			return o, fmt.Errorf("%s: %d bytes fit no frame", hook, size)
+		}
+		params["payload"] = dialect.Object{}
+	}
 	result, err := t.ask(x, featurewire.MethodHookRun, params, limit)
 	if err == nil && !t.does(takesAnyOpinion) {
 		if v, broken := x.d.Violation(row.Result, result); broken {
@@ -75,8 +83,14 @@ func (t *talker) hook(x *link, hook string, payload dialect.Object, scope string
 		err = fmt.Errorf("%s has no disposition", hook)
 		o.Disposition.Action = "deny"
 	}
+	if err != nil {
+		err = fmt.Errorf("hook %s: %w", hook, err)
+	}
 	return o, err
 }
+
+// maxEnvelope is room for what stands around the params of a request.
+const maxEnvelope = 256
 
 // opinions runs a hook that may deny at every extension until one does.
 func (t *talker) opinions(hook string, payload dialect.Object, scope string) (pieces []piece, denied string) {
@@ -134,7 +148,7 @@ func (t *talker) admitted(x *link, list []piece) []piece {
 func (t *talker) collect(prompt string) []piece {
 	var all []piece
 	for _, x := range t.cast {
-		if declares, _ := x.x.Contributes["context"].(bool); (!declares || x.d.Canonical()) && !t.does(collectsAnyway) {
+		if declares, _ := x.x.Contributes["context"].(bool); x.gone || (!declares || x.d.Canonical()) && !t.does(collectsAnyway) {
 			continue
 		}
 		result, err := t.ask(x, featurewire.MethodContextCollect, dialect.Object{"prompt": prompt, "context": t.context(x, "")}, 5*time.Second)
@@ -161,6 +175,11 @@ func (t *talker) prompt(text string) error {
 	}
 	pieces = append(append(t.pending, pieces...), t.collect(text)...)
 	t.pending = nil
+	if t.does(pings) {
+		for _, x := range t.cast {
+			_, _ = t.ask(x, featurewire.MethodStatusCollect, dialect.Object{"surface": "status", "context": t.context(x, "")}, answerWait)
+		}
+	}
 	t.run++
 	t.entries++
 	said := text
@@ -239,6 +258,10 @@ func (t *talker) turns(ids dialect.Object) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if t.does(tellsRounds) && turn > 0 {
+			t.tell(featurewire.MethodTurnStarted, ids)
+		}
+		t.spoken(text, turn)
 		message := dialect.Object{"role": "assistant", "content": text}
 		if calls != nil {
 			message["tool_calls"] = calls
@@ -248,6 +271,9 @@ func (t *talker) turns(ids dialect.Object) (string, error) {
 		assistant := t.entry(dialect.Object{"assistant": dialect.Object{"content": []any{text}}})
 		for _, c := range calls {
 			output, failed := t.call(ids, c)
+			if t.vetoed {
+				return "", fmt.Errorf("%s was vetoed", c.Function.Name)
+			}
 			t.messages = append(t.messages, dialect.Object{"role": "tool", "tool_call_id": c.ID, "content": output})
 			results = append(results, t.entry(dialect.Object{"tool_result": dialect.Object{"output": output, "is_error": failed}}))
 		}
@@ -261,6 +287,27 @@ func (t *talker) turns(ids dialect.Object) (string, error) {
 	}
 	return "", fmt.Errorf("more than %d turns", maxTurns)
 }
+
+// spoken tells of a message of the model that has text.
+func (t *talker) spoken(text string, turn int) {
+	if text == "" || t.does(hidesMessages) {
+		return
+	}
+	id := dialect.Object{"message_id": fmt.Sprintf("run:%d:%d", t.run, turn)}
+	t.tell(featurewire.MethodMessageStarted, id)
+	if t.does(settlesFirst) {
+		t.tell(featurewire.MethodMessageSettled, id)
+	}
+	if len(text) < maxDelta {
+		t.tell(featurewire.MethodMessageUpdated, with(id, dialect.Object{"delta": text, "deltas": 1}))
+	}
+	if !t.does(settlesFirst) {
+		t.tell(featurewire.MethodMessageSettled, id)
+	}
+}
+
+// maxDelta is what is told of the text of a message at most.
+const maxDelta = 4096
 
 // entry stores something and describes it.
 func (t *talker) entry(value dialect.Object) dialect.Object {
@@ -295,6 +342,7 @@ func (t *talker) sample(head dialect.Object) (string, []call, error) {
 			tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": d["name"], "description": t.described(x, d), "parameters": d["parameters"]}})
 		}
 	}
+	tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": ownTool, "description": "Writes a file.", "parameters": dialect.Object{"type": "object"}}})
 	for attempt := 1; ; attempt++ {
 		text, calls, status, err := t.complete(tools)
 		if err == nil || status < 500 || attempt > retries {
@@ -326,7 +374,7 @@ func (t *talker) described(x *link, d dialect.Object) string {
 // retry asks what extensions think of a retry, and reports whether it is made.
 func (t *talker) retry(attempt int) bool {
 	payload := dialect.Object{"kind": string(featurewire.ProviderRetryKindStreamStart), "max_attempts": retries + 1, "operation": nil, "attempt": attempt, "delay_ms": 100, "model": "conform"}
-	goes := true
+	goes, delay := true, 100*time.Millisecond
 	for _, x := range t.asked(featurewire.HookProviderRetry) {
 		o, err := t.hook(x, featurewire.HookProviderRetry, payload, "")
 		if err != nil {
@@ -337,6 +385,21 @@ func (t *talker) retry(attempt int) bool {
 		if strings.Contains(string(o.Retry), "stop") && !t.does(retriesAnyway) {
 			goes = false
 		}
+		var r struct {
+			Delay struct {
+				Millis int64 `json:"additional_delay_ms"`
+			} `json:"delay"`
+		}
+		if json.Unmarshal(o.Retry, &r) == nil {
+			delay += time.Duration(r.Delay.Millis) * time.Millisecond
+		}
+	}
+	if most := 5 * time.Second; delay > most && !t.does(addsDelaysUp) {
+		delay = most
+	}
+	select {
+	case <-time.After(delay):
+	case <-t.ctx.Done():
 	}
 	return goes
 }
@@ -364,6 +427,12 @@ func (t *talker) persist(message dialect.Object, text string, calls []call) {
 
 // call makes a call that the model wants.
 func (t *talker) call(ids dialect.Object, c call) (output string, failed bool) {
+	if c.Function.Name == ownTool {
+		return "written", t.mutated()
+	}
+	if t.does(mutatesAlways) {
+		t.mutated()
+	}
 	var owner *link
 	for _, x := range t.cast {
 		for _, definition := range x.tools {
@@ -413,9 +482,58 @@ func (t *talker) call(ids dialect.Object, c call) (output string, failed bool) {
 	return output, failed
 }
 
+// ownTool is the tool of the host itself.
+const ownTool = "write"
+
+// mutated tells of a file that was written, and reports whether that failed.
+func (t *talker) mutated() (failed bool) {
+	t.run++
+	payload := dialect.Object{
+		"mutation_id": "mutation:" + strconv.Itoa(t.run), "kind": string(featurewire.MutationKindResource), "generation": 1,
+		"state": string(featurewire.MutationStateCommitted), "affected_resources": []any{"resource:file:1"},
+	}
+	all := t.asked(featurewire.HookPostMutation)
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for i, x := range all {
+		wg.Go(func() { _, errs[i] = t.hook(x, featurewire.HookPostMutation, payload, "") })
+	}
+	wg.Wait()
+	t.vetoed = errors.Join(errs...) != nil && t.does(stopsAtFailure)
+	return t.vetoed
+}
+
+// pictured has an extension sum the conversation up in pictures; none of those that scenarios have is sound.
+func (t *talker) pictured() (asked bool, err error) {
+	all := t.asked(featurewire.HookCompactionStrategy)
+	if len(all) > 1 && !t.does(asksAllStrategies) {
+		all = all[:1]
+	}
+	text := fmt.Sprint(t.messages)
+	if most := 2048; !t.does(sendsWhole) {
+		text = string([]rune(text)[:min(len([]rune(text)), most)])
+	}
+	for _, x := range all {
+		o, failed := t.hook(x, featurewire.HookCompactionStrategy, dialect.Object{"model_id": "conform", "text": text}, "")
+		if failed == nil {
+			failed = fmt.Errorf("%s: %d frames show nothing", featurewire.HookCompactionStrategy, len(o.Frames))
+			if t.does(takesAnyFrames) {
+				t.messages = nil
+				return true, nil
+			}
+		}
+		err = errors.Join(err, failed)
+	}
+	return len(all) > 0, err
+}
+
 // compact sums the conversation up.
 func (t *talker) compact() error {
 	if err := t.operation(featurewire.HookSessionBeforeCompact, dialect.Object{}); err != nil {
+		return err
+	}
+	before := slices.Clone(t.messages)
+	if asked, err := t.pictured(); asked && !(err != nil && t.does(summarizesAnyway)) {
 		return err
 	}
 	t.messages = append(t.messages, dialect.Object{"role": "user", "content": "Sum the conversation up."})
@@ -425,7 +543,11 @@ func (t *talker) compact() error {
 	}
 	t.entries++
 	t.messages = []dialect.Object{{"role": "user", "content": summary}}
-	return t.operation(featurewire.HookSessionCompact, dialect.Object{})
+	err = t.operation(featurewire.HookSessionCompact, dialect.Object{})
+	if err != nil && t.does(dropsCheckpoint) {
+		t.messages = before
+	}
+	return err
 }
 
 // Reasons of the end of a binding.

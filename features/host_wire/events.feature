@@ -72,3 +72,48 @@ Feature: A host tells extensions what happens
     Then "alpha" was once asked "turn/started"
     And each "turn/settled" to "alpha" has
       | /outcome | "failed" |
+
+  @0.2 @0.4 @EXT04-EVENT-009 @EXT04-EVENT-014 @EXT04-EVENT-016 @EXT04-EVENT-017 @EXT04-EVENT-019
+  Scenario: Two rounds of the model in one turn
+    Given an extension "alpha" that answers
+      | tool/call note | says noted |
+    And the model calls the tool "note" with {"text":"this"}
+    And the model says "all-done"
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "alpha" was once asked "turn/started"
+    And each "message/started" to "alpha" has
+      | /message_id | a string |
+    And each "message/updated" to "alpha" has
+      | /message_id | a string   |
+      | /delta      | "all-done" |
+      | /deltas     | 1          |
+    And each "message/settled" to "alpha" has
+      | /message_id | a string |
+    And "message/updated" reaches "alpha" in front of "message/settled"
+
+  @0.2 @0.4 @EXT04-EVENT-013
+  Scenario: The first six events alone
+    Given an extension "alpha" that answers
+      | tool/call note | says noted |
+    And the extension "alpha" leaves lifecycle_events_v2
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "alpha" was once asked "turn/started"
+    And "alpha" was never asked "message/started"
+    And "alpha" was never asked "message/settled"
+
+  @0.2 @0.4 @EXT04-EVENT-012
+  Scenario: Endings in front of a reload
+    Given an extension "alpha" that answers
+      | command/execute greet | {"text":"greeted"} |
+    When the host is given the prompt "hello"
+    And the host reloads "alpha"
+    And the host is given the prompt "again"
+    And the host ends
+    Then "alpha" was 2 times asked "session/started"
+    And "alpha" was 2 times asked "session/settled"
+    And the 1st "session/settled" to "alpha" has
+      | /outcome | "interrupted" |
+      | /reason  | "reload"      |
+    And "session/settled" reaches "alpha" in front of "shutdown"

@@ -1,7 +1,7 @@
 Feature: A host asks extensions what they think
   Hooks are run in the order of registration, and what they answer counts as far as the hook allows.
 
-  @0.1 @0.2 @0.4 @EXT04-HOOK-013 @EXT01-HOOK-001 @EXT04-HOOK-014 @EXT04-HOOK-015 @EXT04-HOOK-017 @EXT04-HOOK-019 @EXT04-HOOK-020 @EXT04-OWNER-003
+  @0.1 @0.2 @0.4 @EXT04-HOOK-013 @EXT01-HOOK-001 @EXT04-HOOK-014 @EXT04-HOOK-015 @EXT04-HOOK-017 @EXT04-HOOK-019 @EXT04-HOOK-020 @EXT04-OWNER-003 @EXT04-RELOAD-014
   Scenario: The hooks of a prompt
     Given an extension "alpha" that answers
       | hook/run before_prompt    | {}         |
@@ -261,3 +261,52 @@ Feature: A host asks extensions what they think
     And the host ends
     Then the host offers "alpha" no feature "cache_warming_decision"
     And the host offers "alpha" no feature "compaction_strategy"
+
+  @0.2 @0.4 @EXT04-HOOK-037
+  Scenario: Delays that add up
+    Given an extension "alpha" that answers
+      | hook/run provider_retry | {"provider_retry":{"delay":{"additional_delay_ms":4000}}} |
+    And an extension "beta" that answers
+      | hook/run provider_retry | {"provider_retry":{"delay":{"additional_delay_ms":4000}}} |
+    And the model fails with 503
+    When the host is given the prompt "hello"
+    And the host ends
+    Then the host waits at least 5000 ms in front of request 2 to the model
+
+  @0.2 @0.4 @EXT04-HOOK-049 @EXT04-HOOK-050 @EXT04-HOOK-058
+  Scenario: A file that is written
+    Given an extension "alpha" that answers
+      | hook/run post_mutation | error internal_error |
+    And the model writes a file with a tool of the host
+    When the host is given the prompt "hello"
+    And the host ends
+    Then each "hook/run post_mutation" to "alpha" has
+      | /payload/kind                 | "configuration" or "resource" or "migration_ingestion" |
+      | /payload/state                | "committed" or "rolled_back"                           |
+      | /payload/generation           | a number                                               |
+      | /payload/mutation_id          | a text like [a-z0-9:._-]{1,128}                        |
+      | /payload/affected_resources/0 | a text like [a-z0-9:._-]{1,128}                        |
+    And the model was asked 2 times
+    And the host ended well
+
+  @0.2 @0.4 @EXT04-HOOK-052
+  Scenario: Nothing is written
+    Given an extension "alpha" that answers
+      | hook/run post_mutation | {}         |
+      | tool/call note         | says noted |
+    And the model calls the tool "note" with {"text":"this"}
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "alpha" was never asked "hook/run post_mutation"
+
+  @0.2 @0.4 @EXT04-HOOK-053
+  Scenario: How long a mutation waits
+    Given an extension "alpha" that answers
+      | hook/run post_mutation | nothing |
+    And an extension "beta" that answers
+      | hook/run post_mutation | nothing |
+    And the model writes a file with a tool of the host
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "beta" was once asked "hook/run post_mutation"
+    And the host waits 250 ms for the answer of "alpha" to "hook/run post_mutation"

@@ -17,7 +17,7 @@ Feature: A host tells extensions of sessions
     And "alpha" was never asked "session/started"
     And "alpha" was never asked "session/settled"
 
-  @EXT03-HOOK-005 @EXT03-HOOK-006 @EXT03-HOOK-007 @EXT03-HOOK-009 @EXT03-HOOK-010 @EXT03-HOOK-012
+  @EXT03-HOOK-005 @EXT03-HOOK-006 @EXT03-HOOK-007 @EXT03-HOOK-009 @EXT03-HOOK-010 @EXT03-HOOK-012 @EXT03-HOOK-008 @EXT03-HOOK-013
   Scenario: One session
     Given an extension "alpha" that answers
       | hook/run session_start | {"disposition":{"kind":"continue"}} |
@@ -37,6 +37,9 @@ Feature: A host tells extensions of sessions
       | /payload/outcome     | "completed" or "failed" or "cancelled" or "interrupted" or "frontend_disconnected" or "shutdown" or "limit_reached" |
       | /payload/reason      | "shutdown" or "reload" or "crash" or "cancelled" |
       | /payload/duration_ms | a number                                            |
+    And each "hook/run session_start" to "alpha" has
+      | /payload/binding/session_id            | a text like .{1,256} |
+      | /payload/binding/extension_instance_id | a text like .{1,256} |
     And "/payload/binding" of "hook/run session_end" to "alpha" is that of "hook/run session_start"
     And "hook/run session_end" reaches "alpha" in front of "shutdown"
 
@@ -98,6 +101,24 @@ Feature: A host tells extensions of sessions
     And the 1st "hook/run session_end" to "alpha" has
       | /payload/outcome                    | "interrupted" |
       | /payload/reason                     | "reload"      |
+      | /payload/binding/process_generation | 1             |
+    And the 2nd "hook/run session_start" to "alpha" has
+      | /payload/binding/process_generation | 2 |
+    And the 1st "hook/run session_end" to "alpha" comes before the 2nd "hook/run session_start"
+
+  @EXT03-RELOAD-002
+  Scenario: A binding that a crash ends
+    Given an extension "alpha" that answers
+      | hook/run session_start | {"disposition":{"kind":"continue"}} |
+      | hook/run session_end   | {"disposition":{"kind":"continue"}} |
+      | tool/call note         | and exits                           |
+    And the model calls the tool "note" with {"text":"this"}
+    When the host is given the prompt "hello"
+    And "alpha" is asked "hook/run session_start" for the 2nd time
+    And the host ends
+    Then the 1st "hook/run session_end" to "alpha" has
+      | /payload/outcome                    | "interrupted" |
+      | /payload/reason                     | "crash"       |
       | /payload/binding/process_generation | 1             |
     And the 2nd "hook/run session_start" to "alpha" has
       | /payload/binding/process_generation | 2 |

@@ -84,3 +84,74 @@ Feature: A host asks extensions at the turns of the model
     Examples:
       | answer                                                               |
       | {"session_operation":{"action":"replace_compaction","summary":"x"}} |
+
+  @0.4 @EXT04-HOOK-066
+  Scenario: An answer that fits no frame
+    Given an extension "alpha" that answers
+      | hook/run model_turn_end | {} |
+    And the model says 1100000 bytes
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "alpha" was never asked "hook/run model_turn_end"
+    And the host says "model_turn_end"
+
+  @0.4 @EXT04-HOOK-067
+  Scenario: The order of turns
+    Given an extension "alpha" that answers
+      | hook/run model_turn_start | error internal_error |
+    And an extension "beta" that answers
+      | hook/run model_turn_start | {} |
+    When the host is given the prompt "hello"
+    And the host ends
+    Then "alpha" was once asked "hook/run model_turn_start"
+    And "beta" was never asked "hook/run model_turn_start"
+
+  @0.4 @EXT04-HOOK-075
+  Scenario: A summary that an extension fails behind
+    Given an extension "alpha" that answers
+      | hook/run session_compact | error internal_error |
+    And the model says "one-answer"
+    And the model says "the-summary"
+    When the host is given the prompt "first"
+    And the host sums the conversation up
+    And the host is given the prompt "second"
+    And the host ends
+    Then "alpha" was once asked "hook/run session_compact"
+    And the host says "session_compact"
+    And the model was asked 3 times
+    And the model is told "the-summary"
+
+  @0.4 @EXT04-HOOK-084 @EXT04-HOOK-088 @EXT04-HOOK-089
+  Scenario Outline: A summary in pictures that is none
+    Given an extension "alpha" that answers
+      | hook/run compaction_strategy | <answer> |
+    And the model says 5000 bytes
+    When the host is given the prompt "first-words"
+    And the host sums the conversation up
+    And the host is given the prompt "second"
+    And the host ends
+    Then each "hook/run compaction_strategy" to "alpha" has
+      | /payload/model_id | a string                        |
+      | /payload/text     | a string |
+    And each "hook/run compaction_strategy" to "alpha" has at most 2048 characters in its text
+    And the model was asked 2 times
+    And the model is told "octet octet"
+    And the host says "compaction_strategy"
+
+    Examples:
+      | answer                           |
+      | {"compaction_frames":[]}         |
+      | {"compaction_frames":["AAAA"]}   |
+      | error internal_error             |
+
+  @0.4 @EXT04-HOOK-091
+  Scenario: Two that would sum up
+    Given an extension "alpha" that answers
+      | hook/run compaction_strategy | error internal_error |
+    And an extension "beta" that answers
+      | hook/run compaction_strategy | error internal_error |
+    When the host is given the prompt "first"
+    And the host sums the conversation up
+    And the host ends
+    Then "alpha" was once asked "hook/run compaction_strategy"
+    And "beta" was never asked "hook/run compaction_strategy"

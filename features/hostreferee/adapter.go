@@ -40,6 +40,8 @@ type Talk struct {
 	File        []File   `toml:"file" json:"file,omitempty" jsonschema_description:"Files that are written before the host starts."`
 	Prompt      string   `toml:"prompt" json:"prompt" jsonschema:"required" jsonschema_description:"Line that says {text} to the model. The host runs the hooks, asks the model, calls the tools that the model wants, and goes on until the model has no further call."`
 	CommandLine string   `toml:"command_line" json:"command_line,omitempty" jsonschema_description:"Line that executes {command} of an extension with {arguments}, words with blanks between them."`
+	Rebuild     string   `toml:"rebuild" json:"rebuild,omitempty" jsonschema_description:"Line that discovers and starts all extensions anew."`
+	Write       []string `toml:"write" json:"write,omitempty" jsonschema:"minItems=2,maxItems=2" jsonschema_description:"Name and arguments, a JSON object, of a tool of the host's own with which the model writes a file in the workspace."`
 	Reload      string   `toml:"reload" json:"reload,omitempty" jsonschema_description:"Line that replaces the process of the extension {name} by a new one."`
 	New         string   `toml:"new" json:"new,omitempty" jsonschema_description:"Line that begins another conversation in the same process."`
 	Compact     string   `toml:"compact" json:"compact,omitempty" jsonschema_description:"Line that has the conversation summed up."`
@@ -174,8 +176,11 @@ func (t *Talk) check(fault func(key, format string, args ...any)) {
 			fault(line.key, "it is %q; write the line with %s where that goes", line.text, line.place)
 		}
 	}
+	if t.Write != nil && (len(t.Write) != 2 || !json.Valid([]byte(t.Write[1]))) {
+		fault("write", "it is %q; give the name of a tool and its arguments, a JSON object", t.Write)
+	}
 	for key, text := range map[string]string{
-		"prompt": t.Prompt, "command_line": t.CommandLine, "reload": t.Reload, "new": t.New, "compact": t.Compact, "status": t.Status, "end": t.End,
+		"prompt": t.Prompt, "command_line": t.CommandLine, "reload": t.Reload, "rebuild": t.Rebuild, "new": t.New, "compact": t.Compact, "status": t.Status, "end": t.End,
 	} {
 		if strings.ContainsAny(text, "\r\n") {
 			fault(key, "it is %q; it must be one line", text)
@@ -195,7 +200,7 @@ func lineOf(text []byte, key string) int {
 }
 
 func adapterProblems(path string, err error) error {
-	const known = "known are call, and below talk command, each, env, prompt, command_line, reload, new, compact, status, end, and file with path and text"
+	const known = "known are call, and below talk command, each, env, write, prompt, command_line, reload, rebuild, new, compact, status, end, and file with path and text"
 	if strict, is := errors.AsType[*toml.StrictMissingError](err); is {
 		var faults []error
 		for _, e := range strict.Errors {

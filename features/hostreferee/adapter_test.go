@@ -26,6 +26,7 @@ func TestParseAdapter_bad(t *testing.T) {
 		{"{model}", "there", "a.toml:3: command: nothing says where {model} goes; put it into command, env or the text of a file"},
 		{"{text}", "say", `a.toml:4: prompt: it is "say"; write the line with {text} where that goes`},
 		{"prompt =", "reload = \"a\\nb\"\nprompt =", `a.toml:4: reload: it is "a\nb"; it must be one line`},
+		{"prompt =", "write = [\"w\", \"{\"]\nprompt =", `a.toml:4: write: it is ["w" "{"]; give the name of a tool and its arguments, a JSON object`},
 		{"prompt =", "command_line = \"/x\"\nprompt =", `a.toml:4: command_line: it is "/x"; write the line with {command} where that goes`},
 		{"prompt = \"{text}\"\n", "prompt = \"{text}\"\n[[talk.file]]\npath = \"{home}/../x\"\n", `a.toml:6: path: file 1 is "{home}/../x"; it must lie below {home}/ or {workspace}/`},
 		{"prompt = \"{text}\"\n", "prompt = 7\n", "a.toml:4: "},

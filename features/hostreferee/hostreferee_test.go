@@ -98,7 +98,7 @@ func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool)
 			Talk: &hostreferee.Talk{
 				Command: []string{self, "faulty-talker", fault, hostreferee.PlaceExtensions, hostreferee.PlaceModel},
 				Prompt:  hostreferee.PlaceText, CommandLine: "/" + hostreferee.PlaceCommand + " " + hostreferee.PlaceArguments,
-				Reload: "/reload " + hostreferee.PlaceName, New: "/new", Compact: "/compact", End: "/exit",
+				Reload: "/reload " + hostreferee.PlaceName, Rebuild: "/rebuild", Write: []string{"write", "{}"}, New: "/new", Compact: "/compact", End: "/exit",
 			},
 			Wait: 8 * time.Second, Grace: 2 * time.Second,
 		},

@@ -25,6 +25,7 @@ type talk struct {
 	cast  []*member
 	model *modelServer
 	host  *startedHost // nil until the first line
+	gone  time.Time    // when it had ended
 }
 
 // member is an extension of a conversation.
@@ -229,6 +230,7 @@ func (w *world) ends(ctx context.Context) error {
 // finished waits for the end of the host and of its extensions.
 func (w *world) finished(ctx context.Context) error {
 	w.host = w.talk.host.wait(ctx, w.setup.Wait, nil)
+	w.talk.gone = time.Now()
 	w.peers.settle(w.setup.Grace)
 	if ctx.Err() != nil {
 		return errored("interrupted")

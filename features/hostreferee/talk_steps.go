@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/cucumber/godog"
 	messages "github.com/cucumber/messages/go/v34"
@@ -46,6 +47,22 @@ func registerTalk(sc *godog.ScenarioContext) {
 	three(`the extension "([^"]+)" (declares|selects|leaves|subscribes to|lists) (.+)`, (*world).castHas)
 	one(`the model says "([^"]*)"`, func(w *world, text string) error { return w.modelWill(modelTurn{text: text}) })
 	one(`the model fails with (\d+)`, (*world).modelFails)
+	one(`the model says (\d+) bytes`, func(w *world, size string) error {
+		n, err := numeral(size)
+		if err != nil {
+			return err
+		}
+		return w.modelWill(modelTurn{text: strings.Repeat("octet ", n/6+1)[:n]})
+	})
+	none(`the model writes a file with a tool of the host`, func(w *world, _ context.Context) error {
+		if t := w.talking(); len(t.Write) == 2 {
+			return w.modelWill(modelTurn{calls: []modelCall{{t.Write[0], t.Write[1]}}})
+		}
+		return &outcome{class: verdict.NotApplicable, text: "the adapter names no tool of the host that writes a file; add the key write, see docs/guide/hosts.md"}
+	})
+	none(`the host starts its extensions anew`, func(w *world, _ context.Context) error {
+		return w.line("start its extensions anew", w.talking().Rebuild)
+	})
 	none(`the model does not answer`, func(w *world, _ context.Context) error { return w.modelWill(modelTurn{holds: true}) })
 	two(`the model calls the tool "([^"]+)"(?: with (.+))?`, (*world).modelCalls)
 
@@ -106,6 +123,10 @@ func registerTalk(sc *godog.ScenarioContext) {
 	one(`the extension "([^"]+)" describes its commands anew from its next start on`, (*world).redescribed)
 	three(`"([^"]+)" reaches "([^"]+)" in front of "([^"]+)"`, (*world).inFrontOf)
 	three(`the host waits (\d+) ms for the answer of "([^"]+)" to "([^"]+)"`, (*world).waits)
+	two(`the host waits at least (\d+) ms in front of request (\d+) to the model`, (*world).waitsForModel)
+	three(`each "([^"]+)" to "([^"]+)" has at most (\d+) characters in its text`, (*world).shortTexts)
+	three(`the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" is the first of another instance`, (*world).anotherInstance)
+	one(`all extensions end within (\d+) ms`, (*world).allEnd)
 	two(`the model is (told|not told) "([^"]*)"`, (*world).modelTold)
 	two(`"([^"]*)" stands in front of "([^"]*)" in what the model is told`, (*world).modelToldInOrder)
 	one(`the model was asked (\d+) times`, (*world).modelAsked)
@@ -144,17 +165,35 @@ func (w *world) castAnswers(name string, t *godog.Table) error {
 	return nil
 }
 
-// recast has an extension answer anew from its next start on; what is not named stays.
+// recast has an extension answer anew from its next start on; what is not named stays. In front of the first start
+// it is about the start behind the last one that was spoken of.
 func (w *world) recast(name string, t *godog.Table) error {
 	m, err := w.plays(name)
 	if err != nil {
 		return err
 	}
-	for _, row := range t.Rows {
-		m.part.Replies[row.Cells[0].Value] = nil
+	part := &m.part
+	if w.talk.host == nil {
+		for part.Then != nil {
+			part = part.Then
+		}
+		next := *part
+		next.Replies = maps.Clone(part.Replies)
+		part.Then = &next
+		part = &next
 	}
-	if err := w.castAnswers(name, t); err != nil {
-		return err
+	for _, row := range t.Rows {
+		part.Replies[row.Cells[0].Value] = nil
+	}
+	for _, row := range t.Rows {
+		reply, err := w.replyOf(row.Cells[1].Value)
+		if err != nil {
+			return err
+		}
+		part.Replies[row.Cells[0].Value] = append(part.Replies[row.Cells[0].Value], reply)
+	}
+	if w.talk.host == nil {
+		return nil
 	}
 	return w.write(m)
 }
@@ -637,6 +676,84 @@ func (w *world) modelTold(how, text string) error {
 		return failed("the model was told %q", text)
 	case !told && how == "told":
 		return failed("in %d requests the model was not told %q%s", len(w.talk.model.asked()), text, w.lacked())
+	}
+	return nil
+}
+
+// waitsForModel judges the pause in front of a request to the model, counted from one.
+func (w *world) waitsForModel(limit, number string) error {
+	n, err := numeral(limit)
+	if err != nil {
+		return err
+	}
+	i, err := numeral(number)
+	if err != nil {
+		return err
+	}
+	all := w.talk.model.asked()
+	if len(all) < i {
+		return failed("the model was asked %d times, want %d", len(all), i)
+	}
+	want, got := time.Duration(n)*time.Millisecond, all[i-1].came.Sub(all[i-2].came)
+	if got < want-earlier || got > want+later {
+		return failed("%s lie between the requests %d and %d to the model, want %s", got.Round(time.Millisecond), i-1, i, want)
+	}
+	return nil
+}
+
+// shortTexts bounds the text in the payload of every question.
+func (w *world) shortTexts(topic, name, most string) error {
+	n, err := numeral(most)
+	if err != nil {
+		return err
+	}
+	for _, q := range w.questions(name, topic) {
+		if got := utf8.RuneCountInString(textOf(at(q.params, "/payload/text"))); got > n {
+			return failed("%q to %s has a text of %d characters, want %d at most", topic, name, got, n)
+		}
+	}
+	return nil
+}
+
+// anotherInstance compares the owner of a question with that of the first one about the topic.
+func (w *world) anotherInstance(n, topic, name string) error {
+	first, err := w.nth("1", topic, name)
+	if err != nil {
+		return err
+	}
+	q, err := w.nth(n, topic, name)
+	if err != nil {
+		return err
+	}
+	const instance, generation = "/context/resource_owner/extension_instance_id", "/context/resource_owner/process_generation"
+	switch {
+	case at(q.params, instance) == nil || equalJSON(at(q.params, instance), at(first.params, instance)):
+		return failed("the instance of %q number %s to %s is %s, and that of the first was %s", topic, n, name, at(q.params, instance), at(first.params, instance))
+	case string(at(q.params, generation)) != "1":
+		return failed("the generation of %q number %s to %s is %s, want 1", topic, n, name, at(q.params, generation))
+	}
+	return nil
+}
+
+// allEnd judges the time between the first shutdown and the end of the host.
+func (w *world) allEnd(limit string) error {
+	n, err := numeral(limit)
+	if err != nil {
+		return err
+	}
+	var from time.Time
+	for _, m := range w.talk.cast {
+		for _, q := range w.questions(m.name, dialect.Shutdown) {
+			if from.IsZero() || q.came.Before(from) {
+				from = q.came
+			}
+		}
+	}
+	if from.IsZero() {
+		return failed("no extension was asked to shut down")
+	}
+	if got, want := w.talk.gone.Sub(from), time.Duration(n)*time.Millisecond; got > want+later/2 {
+		return failed("the host took %s to end its extensions, want %s at most", got.Round(time.Millisecond), want)
 	}
 	return nil
 }

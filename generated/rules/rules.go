@@ -9343,7 +9343,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The session_id of a binding is an opaque key derived by SHA-256 from the owner, the extension_instance_id is made by the host, and each has at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.8; manifest 9.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -9377,7 +9376,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host records the ownership of a binding before it sends session_start.",
 		Source:   "canonical op 8; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: what is recorded in front of a frame is not on the wire",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -9400,7 +9399,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host settles a binding once, however often it is asked to, and before it shuts the child down.",
 		Source:   "canonical op 8; manifest 9.3; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -11127,7 +11125,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Behind a detected crash the replacement receives the old session_end with interrupted and crash, carrying the old binding with the old process generation, and only then its own session_start.",
 		Source:   "canonical op 8; manifest 9.5; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -11162,7 +11159,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reaps the process of a stream that ended.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the table of processes of the host's system, where another process need not look",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11174,7 +11171,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host does not take a lost connection for success: the terminal disposition and the owner of every piece of work stay known.",
 		Source:   "seed: Lifecycle and reload",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: what is known of work that was lost is told to nobody who has lost it",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -12305,7 +12302,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The bytes of prompt metadata count toward the schema budget of the whole catalog.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: the budget is over the catalogs of all extensions, which no scenario knows",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -12328,7 +12325,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A blank snippet or guideline adds nothing to the prompt.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: how a prompt is worded is the host's own, and nothing added looks like anything else",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12364,7 +12361,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A run without tools holds no prompt metadata.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: a run without tools is begun by the host, and no extension brings one about",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12376,7 +12373,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Prompt metadata changes no schema, handler, effect or authorization.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: a schema and an authorization are compared with those of the same tool without metadata",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -13583,7 +13580,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before `shutdown` the host admits no new work, waits at most 2 s for live requests and cancels the rest.",
 		Source:   "feature 14.5, feature op 31",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "lines are done one behind the other, so that no request is live when a host is told to end",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13595,7 +13592,7 @@ var All = []Rule{
 		Versions: []string{"0.1"},
 		Text:     "On 0.1 `shutdown` is sent without a drain before it.",
 		Source:   "feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "lines are done one behind the other, so that no request is live when a host is told to end",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13607,7 +13604,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "All extensions are shut down together within 3 s; connections left then are dropped and their process groups ended.",
 		Source:   "feature 2, feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -13619,7 +13615,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After a signal that ends the host, every extension's process group is ended within 1.4 s, even inside the stages of an orderly end.",
 		Source:   "feature 2, feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a signal that ends a host is one of its system: an adapter has lines, and an interrupt that cancels",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -13836,7 +13832,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A command started from a menu may run for 30 min before the host gives up on it.",
 		Source:   "feature 2, feature 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes half an hour of real time",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -13848,7 +13844,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress, confirmations and input of a command started from a menu appear in place of that menu.",
 		Source:   "feature 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal, who has opened a menu",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -13860,7 +13856,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The person can cancel a command that was started from a menu.",
 		Source:   "feature 8.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal, who has opened a menu",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -14113,7 +14109,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits the ordinary 30 s for `before_tool_call` and `after_tool_call`.",
 		Source:   "S01, feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes half a minute of real time for each hook",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14246,7 +14242,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `provider_retry` payload may hold `attempt`, `delay_ms` and `model` besides.",
 		Source:   "feature op 21",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14269,7 +14264,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The delays of several extensions add up, and their sum is cut to 5 s.",
 		Source:   "feature 9.1, feature 2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14281,7 +14275,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Retry advice concerns the proposed retry of its operation alone: it rolls back no main answer and changes no classification of the failure.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: advice is one word, and what is kept in spite of it are budgets and classes of the loop of retries",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14293,7 +14287,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Retry advice never authorizes an unqualified replay, widens a budget, shortens `Retry-After` or overrides a cancellation.",
 		Source:   "feature 9.2, seed: Provider-retry observations and advice",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: advice is one word, and what is kept in spite of it are budgets and classes of the loop of retries",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14338,7 +14332,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Metadata of an extension is stored in the namespace that the host derives from its manifest name, with the process generation as provenance.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: metadata lies in the store of the host, and no frame shows it to the extension that gave it",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14350,7 +14344,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A namespace is dot-separated lower-case ASCII identifiers of at most 64 bytes each and 128 bytes in all.",
 		Source:   "feature 9.2",
-		NoPeer:   "the bound holds inside the host",
+		NoPeer:   "shows inside the host alone: metadata lies in the store of the host, and no frame shows it to the extension that gave it",
 		ProvenBy: "host/session",
 	},
 	{
@@ -14362,7 +14356,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "One entry holds at most 32 namespaces, 16,384 bytes a value and 131,072 bytes of metadata in all.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: metadata lies in the store of the host, and no frame shows it to the extension that gave it",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14374,7 +14368,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `persistence_metadata` that breaks a bound is dropped whole, not cut.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: metadata lies in the store of the host, and no frame shows it to the extension that gave it",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14408,7 +14402,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `post_mutation` payload has a `kind` of `configuration`, `resource` or `migration_ingestion`, a `state` of `committed` or `rolled_back`, a `generation` from 1, and ids that are opaque lower-case ASCII of at most 128 bytes.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14420,7 +14413,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`affected_resources` of a `post_mutation` payload holds at most 32 ids, normalized, sorted and each once.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14443,7 +14435,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`post_mutation` is run only after a mutation was committed or its rollback was completed.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14455,7 +14446,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`post_mutation` is run in all processes at once, with 250 ms for each.",
 		Source:   "S01, feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14467,7 +14457,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `mutation_id` among the last 256 is not delivered again.",
 		Source:   "feature 9.2, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: it makes the id of a mutation itself, and none comes again",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14479,7 +14469,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "All valid rescans are kept, at most 256, and coalesced.",
 		Source:   "feature 9.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: rescans wait there, and nothing is written to an extension for one",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14491,7 +14481,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A rescan of an id that the payload did not disclose is ignored and never read as a path.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: rescans wait there, and nothing is written to an extension for one",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14503,7 +14493,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change of owner clears the rescans that wait.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: rescans wait there, and nothing is written to an extension for one",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14515,7 +14505,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `post_mutation` that fails, is late or answers for an older generation is ignored and vetoes nothing.",
 		Source:   "feature 9.1, feature 9",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14604,7 +14593,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A model-turn payload that exceeds the frame bound fails; it is not cut.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14616,7 +14604,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Model-turn hooks are run in the order of registration within one deadline and one cancellation for all.",
 		Source:   "feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14708,7 +14695,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_compact` hooks are awaited after the durable commit in the order of registration; a failure keeps the checkpoint, is reported as failure of the operation and repeats nothing.",
 		Source:   "feature 9.1, feature op 17",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14731,7 +14717,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The `cache_warming_decision` payload holds `model` and a `decision` with `phase` (`streaming` or `idle`), `warm_cost_microdollars`, `miss_cost_microdollars`, `continuation_probability`, `expected_savings_microdollars`, which may be negative, `economics_available`, and `action` (`warm` or `stop`), the decision so far.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: a refresh is due when nothing is said for so long",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14743,7 +14729,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` is run before every refresh that is due, in the order of registration; the last action returned wins.",
 		Source:   "feature 9.1, feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: a refresh is due when nothing is said for so long",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14755,7 +14741,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`cache_warming_decision` gets 200 ms in each process, and all processes together no more than the deadline of the refresh leaves.",
 		Source:   "S01, feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: a refresh is due when nothing is said for so long",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14767,7 +14753,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A `cache_warming_decision` that fails, is late or has no opinion leaves the decision so far.",
 		Source:   "feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: a refresh is due when nothing is said for so long",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14779,7 +14765,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Cache-warming advice changes no eligibility, budget, cancellation or replay safety, and the generic members of its result do not influence the refresh.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: a refresh is due when nothing is said for so long",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14813,7 +14799,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`compaction_strategy` gets `model_id` and `text` in batches of at most 2,048 Unicode scalar values.",
 		Source:   "feature 9.2, S27, seed: Bounded authoring path",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14837,7 +14822,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An extension's compaction is chosen for vision models only: text-only models keep the ordinary summarizer, and a native Responses compaction is not replaced.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs models of three kinds, and the server of a conversation has one",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14849,7 +14834,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One compaction takes at most 256 PNG images, 8,388,608 bytes of images and 262,144 bytes of source.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs an extension that draws text: a checkpoint of pictures comes of pictures that cover every character",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14861,7 +14846,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A rendering that is malformed, partial, oversized or over budget, or does not cover every character of the source, is refused before anything is committed.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14873,7 +14857,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "After a failed `compaction_strategy` no checkpoint is committed and the summarizer is not tried silently instead.",
 		Source:   "feature 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14885,7 +14868,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The checkpoint of a replaced compaction is the host's to keep.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs an extension that draws text: a checkpoint of pictures comes of pictures that cover every character",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14897,7 +14880,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Of several extensions that declare `compaction_strategy` the first in the order of registration is used, and each other one is a diagnostic.",
 		Source:   "feature op 18",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14909,7 +14891,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resources_discover` carries `reason`, `startup` or `reload`, and the host's workspace as `cwd`.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14921,7 +14903,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource_paths_v1` is offered only where the runtime option is set and a real loader stands behind it.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -14933,7 +14915,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resources_discover` is run after the session is active, never during initialize, on one connection that it stays with, with 5 s for each process.",
 		Source:   "feature 9.1, feature 9.2, feature op 19",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14945,7 +14927,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "At most 16 processes contribute paths, in the order of extension names and then of their arrays; 256 paths and 524,288 bytes are kept.",
 		Source:   "feature 9.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14957,7 +14939,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An unknown key, a null array, a wrong type, a relative path, a parent component or a control character makes a `resources_discover` result a failure, which is a diagnostic about that contributor alone.",
 		Source:   "feature 9.1, feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14969,7 +14951,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Absent arrays of `resource_paths` count as empty, and an empty reply takes earlier contributions back.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "is asked by hosts alone that load resources of extensions, an option of the runtime that no line switches on",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -15108,7 +15090,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`status/collect` names a `surface` of `contributes.ui` and carries `context`.",
 		Source:   "feature 8.4, feature 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal, where surfaces are drawn; elsewhere a host need not ask for one",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -15131,7 +15113,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Where room is short, status contributions with the higher `priority` are kept.",
 		Source:   "feature 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal, where surfaces are drawn; elsewhere a host need not ask for one",
 		ProvenBy: "host/service/status",
 	},
 	{
@@ -15369,7 +15351,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A session or turn observation that is not written within 250 ms is dropped, and so is a tool observation that finds the writer's queue full.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: an observation that was dropped cannot be told from one that was never made",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15381,7 +15363,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "What an observation meets vetoes nothing, and no cleanup of the host depends on its delivery.",
 		Source:   "feature 10.1, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an observation has no answer with which an extension could veto anything",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15393,7 +15375,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Turn observations describe the run that owns the turn, not each round of the model.",
 		Source:   "feature 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15428,7 +15409,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "On reload the old generation gets the endings still due before its `shutdown`, and the new one is told what runs.",
 		Source:   "feature 10.1, feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15440,7 +15420,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/*`, `compaction/*`, `session/info_changed`, `dialog/*`, `model/selected`, `reasoning/selected` and `bash/user` are sent only while `lifecycle_events_v2` is selected.",
 		Source:   "feature 7.1, feature 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15452,7 +15431,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The observations of `lifecycle_events_v2` are sent on 0.2 and 0.4 and never on 0.3.",
 		Source:   "feature 10.2, feature op 30",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15464,7 +15442,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The params of a `lifecycle_events_v2` observation are a bounded plain object; one that is none or exceeds its bound is not sent, with a diagnostic.",
 		Source:   "feature 10.2, feature op 23",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: it makes observations itself, and none breaks its bound from outside",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15476,7 +15454,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `message/*` observations carry `message_id`, and further members may be added to any observation.",
 		Source:   "feature op 23",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15488,7 +15465,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/updated` carries one batch as `message_id`, a string `delta` and the number of deltas in `deltas`, and each batch is sent once and in order.",
 		Source:   "feature 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15500,7 +15476,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A batch of deltas is sent at 4,096 bytes, 64 deltas or 50 ms, and before `message/settled`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: batches are cut by time and by pieces, and what a model sends in one piece is one delta",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15512,7 +15488,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`message/settled` follows the last batch of its message.",
 		Source:   "feature 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15524,7 +15499,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A batch given as an array of more than 1,024 deltas is refused as `bounds_exceeded`, and no event is sent.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: it makes observations itself, and none breaks its bound from outside",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15536,7 +15511,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`compaction/started`, `compaction/settled` and `compaction/failed` are advice and take no part in the awaited compaction hooks.",
 		Source:   "feature 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an observation has no answer with which an extension could veto anything",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -18284,7 +18259,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_compaction_v1` is offered only where the session service opted, before the process was started, into a real consumer of idle compaction.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: which of its services opted in is settled before a process exists",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18341,7 +18316,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A compaction has exactly one outcome and is not repeated when its answer is lost.",
 		Source:   "feature 12.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: its answer is lost only together with the process that has asked",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18885,7 +18860,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`status/collect`, `tool/render` and contributions without a request belong to the process, and no handle of a session is opened for them.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal, where surfaces are drawn; elsewhere a host need not ask for one",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -18998,7 +18973,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A generation is `starting`, `initializing`, `ready`, `draining` and `stopped` in this order, and leaves `ready` for `degraded` or `crashed` when it fails; its supervisor is in `backoff` or `parked`.",
 		Source:   "feature 14",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: states are names of its supervisor, and the frames of each are judged by rules of their own",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19031,7 +19006,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before the switch the contributions of the candidate are checked, its tool names reserved, generation N drained and shut down, and the lifecycle state handed on; the switch itself is one step.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19054,7 +19028,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A reload of a process with `runtime_commands` needs the identical command catalog.",
 		Source:   "feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19077,7 +19050,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress, requests of the extension, confirmations, approvals, secret look-ups, artifacts, snapshots, catalog epochs, resources, tickets, leases and shortcuts never pass from one generation to the next.",
 		Source:   "feature 14.6, feature 13.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "each of them is refused to another generation by a rule of its own",
 		ProvenBy: "host/service",
 	},
 	{
@@ -19089,7 +19062,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After an unexpected exit or a failed transport of a process that was once initialized, its tools are removed and it is started again after a pause, candidate first.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19101,7 +19073,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The pause before a restart is drawn at random from zero to a bound that doubles from 250 ms and ends at 30 s.",
 		Source:   "feature 14.6, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time to tell a drawn pause from a fixed one",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19113,7 +19085,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "After 8 failed attempts in a row the extension is parked, and 30 s of readiness give all attempts back.",
 		Source:   "feature 14.6, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes minutes of real time: the pauses of eight attempts, and thirty seconds of readiness",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19125,7 +19097,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An error of the manifest, of the version or of a needed re-registration parks the extension at once.",
 		Source:   "feature 14.6, feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19137,7 +19108,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A manual reload revives a parked extension, and manual and supervised reloads never run at once.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19149,7 +19119,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A live process is asked for no sign of life.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -19161,7 +19130,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A full rebuild of the host of processes begins with a new instance id, a new supervisor and no history.",
 		Source:   "feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/supervise",
 	},
 	{
