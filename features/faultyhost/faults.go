@@ -60,6 +60,10 @@ const (
 	canonical = dialect.CanonicalAPI
 )
 
+// Alone reports whether a host with this fault leaves things behind, or hangs, and so has to be a process of its
+// own.
+func (f Fault) Alone() bool { return f.quirk.does != "" && f.quirk.does != countsNothing }
+
 // Faults returns the table, in the order of the rules they break.
 func Faults() []Fault {
 	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, busFaults, serviceFaults, answering, slices.Concat(talks...))

@@ -34,6 +34,9 @@ type Config struct {
 	Fault           string // a name of the table; empty for a host without a fault
 	Directory, Tool string
 	Arguments       string // JSON
+	// Workspace is the directory that it works in, empty for that of the process, and Environ its environment.
+	Workspace string
+	Environ   []string
 }
 
 // Exit codes.
@@ -135,9 +138,11 @@ func (h *host) prepare() error {
 		}
 		h.quirk = f.quirk
 	}
-	workspace, err := os.Getwd()
-	if err != nil {
-		return err
+	workspace := h.Workspace
+	if workspace == "" {
+		if workspace, err = os.Getwd(); err != nil {
+			return err
+		}
 	}
 	scratch, err := os.MkdirTemp("", "faulty-host-")
 	if err != nil {
@@ -154,9 +159,14 @@ func (h *host) prepare() error {
 	if h.quirk.hides != nil {
 		h.quirk.hides(&told)
 	}
-	env := []string{"PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+	var env []string
+	for _, entry := range h.Environ {
+		if strings.HasPrefix(entry, "PATH=") || strings.HasPrefix(entry, "GORACE=") {
+			env = append(env, entry)
+		}
+	}
 	if h.quirk.does == passesAll {
-		env = os.Environ()
+		env = h.Environ
 	}
 	for name, value := range told.Variables() {
 		if value != "" {

@@ -502,7 +502,7 @@ func holds(text, part []byte) bool {
 func registerAsks(sc *godog.ScenarioContext) {
 	of := func(ctx context.Context) *world { return ctx.Value(worldKey{}).(*world) }
 	one := func(expr string, do func(*world, string) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), a) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a string) error { return do(of(ctx), a) })
 	}
 	one(`it selects "([^"]+)"`, (*world).selectsFeatures)
 	one(`it takes (\d+) requests at a time`, (*world).takes)
@@ -510,11 +510,11 @@ func registerAsks(sc *godog.ScenarioContext) {
 	one(`its manifest asks for (\{.+\})`, (*world).capable)
 	one(`its tool has (\{.+\})`, (*world).toolHas)
 	one(`its result has (\{.+\})`, (*world).resultHas)
-	sc.Step(`^it asks (at once )?(.+)$`, func(ctx context.Context, how, when string, t *godog.Table) error {
+	sc.Step(pattern(`^it asks (at once )?(.+)$`), func(ctx context.Context, how, when string, t *godog.Table) error {
 		return of(ctx).asksDuring(ctx, how, when, t)
 	})
 	one(`the revisions grow by one, and "([^"]+)" is in none`, (*world).revised)
-	sc.Step("^the host answers as wanted$", func(ctx context.Context) error { return of(ctx).answersAsWanted() })
+	sc.Step(pattern("^the host answers as wanted$"), func(ctx context.Context) error { return of(ctx).answersAsWanted() })
 }
 
 // argue adds the play to the arguments of the peer.

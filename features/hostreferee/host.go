@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -16,8 +17,9 @@ const maxOutput = 1 << 20
 
 // startedHost is a running adapter.
 type startedHost struct {
-	cmd            *exec.Cmd
-	stdin          io.WriteCloser // of a conversation; nil for a call
+	cmd            *exec.Cmd          // nil for one that runs in this process
+	cancel         context.CancelFunc // interrupts that one
+	stdin          io.WriteCloser     // of a conversation; nil for a call
 	stdout, stderr bounded
 	ended          chan struct{} // closed behind its end
 	err            error         // of the end; to be read behind it
@@ -46,6 +48,45 @@ func startHost(argv []string, dir string, env []string, talks bool) (*startedHos
 	return h, nil
 }
 
+// HostFunc is a host that runs in this process. It gets its arguments, the directory that it works in, and the
+// whole of its environment; the end of the context is an interrupt. It returns an exit code.
+type HostFunc func(ctx context.Context, argv []string, dir string, env []string, stdout, stderr io.Writer) int
+
+// exitError is the exit code of a host that ran in this process.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+func startInside(host HostFunc, argv []string, dir string, env []string) *startedHost {
+	ctx, cancel := context.WithCancel(context.Background())
+	h := &startedHost{cancel: cancel, ended: make(chan struct{})}
+	go func() {
+		defer close(h.ended)
+		if code := host(ctx, argv, dir, env, &h.stdout, &h.stderr); code != 0 {
+			h.err = exitError(code)
+		}
+	}()
+	return h
+}
+
+// interrupt asks the host to stop what it does.
+func (h *startedHost) interrupt() {
+	if h.cmd == nil {
+		h.cancel()
+		return
+	}
+	_ = h.cmd.Process.Signal(os.Interrupt)
+}
+
+// kill makes an end. A host that runs in this process is only asked to: it is one of ours.
+func (h *startedHost) kill() {
+	if h.cmd == nil {
+		h.cancel()
+		return
+	}
+	_ = h.cmd.Process.Kill()
+}
+
 // wait waits for the end, interrupts once when it is told to, and kills what hangs.
 func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <-chan struct{}) *hostRun {
 	r := &hostRun{}
@@ -54,20 +95,24 @@ func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <
 	for {
 		select {
 		case <-interrupt:
-			_ = h.cmd.Process.Signal(os.Interrupt)
+			h.interrupt()
 			continue
 		case <-ctx.Done():
-			_ = h.cmd.Process.Kill()
+			h.kill()
 			<-h.ended
 		case <-deadline.C:
 			r.hung = true
-			_ = h.cmd.Process.Kill()
+			h.kill()
 			<-h.ended
 		case <-h.ended:
 		}
 		var exit *exec.ExitError
-		if errors.As(h.err, &exit) {
+		var code exitError
+		switch {
+		case errors.As(h.err, &exit):
 			r.code = exit.ExitCode()
+		case errors.As(h.err, &code):
+			r.code = int(code)
 		}
 		r.stdout, r.stderr = h.stdout.String(), h.stderr.String()
 		return r

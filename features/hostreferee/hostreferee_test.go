@@ -3,6 +3,7 @@ package hostreferee_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -49,11 +50,16 @@ func TestMain(m *testing.M) {
 		case "faulty-host":
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
-			cfg := faultyhost.Config{Fault: os.Args[2], Directory: os.Args[3], Tool: os.Args[4], Arguments: os.Args[5]}
-			os.Exit(faultyhost.Run(ctx, cfg, os.Stdout, os.Stderr))
+			os.Exit(faultyHost(ctx, os.Args, "", os.Environ(), os.Stdout, os.Stderr))
 		}
 	}
 	os.Exit(m.Run())
+}
+
+// faultyHost is PROGRAM faulty-host FAULT EXTENSION TOOL ARGUMENTS.
+func faultyHost(ctx context.Context, args []string, dir string, env []string, stdout, stderr io.Writer) int {
+	cfg := faultyhost.Config{Fault: args[2], Directory: args[3], Tool: args[4], Arguments: args[5], Workspace: dir, Environ: env}
+	return faultyhost.Run(ctx, cfg, stdout, stderr)
 }
 
 // hostPeer is host-peer --report-to ADDRESS -- COMMAND..., or with --plot FILE behind the address.
@@ -73,7 +79,7 @@ func hostPeer(args []string) int {
 		}
 		return code
 	}
-	code, err := tap.Run(tap.Options{Command: exec.Command(args[3], args[4:]...), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Transcript: conn})
+	code, err := tap.Run(tap.Options{Command: exec.Command(args[3], args[4:]...), Inside: hostreferee.Inside(args[3:]), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Transcript: conn})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -91,9 +97,13 @@ func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var host hostreferee.HostFunc = faultyHost
+	if f, _ := faultyhost.Find(fault, api); f.Alone() {
+		host = nil
+	}
 	scenarios, err := hostreferee.Run(t.Context(), hostreferee.Options{
 		Setup: &hostreferee.Setup{
-			Dialect: d, Self: self, Env: []string{"GORACE=atexit_sleep_ms=0"},
+			Dialect: d, Self: self, Host: host, Env: []string{"GORACE=atexit_sleep_ms=0"},
 			Adapter: []string{self, "faulty-host", fault, hostreferee.PlaceExtension, hostreferee.PlaceTool, hostreferee.PlaceArguments},
 			Talk: &hostreferee.Talk{
 				Command: []string{self, "faulty-talker", fault, hostreferee.PlaceExtensions, hostreferee.PlaceModel},

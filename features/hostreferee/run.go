@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -60,7 +61,7 @@ func Run(ctx context.Context, opts Options) ([]verdict.Scenario, error) {
 		ScenarioInitializer: r.scenario,
 		Options: &godog.Options{
 			Format: referee.FormatName, Output: io.Discard, NoColors: true, Strict: true,
-			FS: features.HostFiles(), Paths: []string{features.HostFolder}, Tags: "@" + api,
+			FS: features.HostFiles(), Paths: filesOf(plan), Tags: "@" + api,
 			Concurrency: max(opts.Jobs, 1), Randomize: opts.Seed, DefaultContext: ctx,
 		},
 	}
@@ -182,4 +183,27 @@ func (r *run) collect(ctx context.Context, plan []features.Scenario) []verdict.S
 		out = append(out, result)
 	}
 	return out
+}
+
+// filesOf are the files that a plan has scenarios of.
+func filesOf(plan []features.Scenario) []string {
+	var files []string
+	for _, s := range plan {
+		if !slices.Contains(files, s.File) {
+			files = append(files, s.File)
+		}
+	}
+	return files
+}
+
+var patterns sync.Map // of steps, by their text
+
+// pattern compiles the pattern of a step once: the steps are made known anew for every scenario.
+func pattern(text string) *regexp.Regexp {
+	if p, found := patterns.Load(text); found {
+		return p.(*regexp.Regexp)
+	}
+	p := regexp.MustCompile(text)
+	patterns.Store(text, p)
+	return p
 }

@@ -54,35 +54,35 @@ func register(sc *godog.ScenarioContext) {
 	for _, p := range vocabulary() {
 		switch do := p.do.(type) {
 		case func(*world) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context) error { return of(ctx).each(do) })
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context) error { return of(ctx).each(do) })
 		case func(*world, context.Context) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx) })
 			})
 		case func(*world, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a string) error {
 				return of(ctx).each(func(w *world) error { return do(w, a) })
 			})
 		case func(*world, context.Context, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a string) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a string) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, a) })
 			})
 		case func(*world, context.Context, string, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a, b string) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, a, b) })
 			})
 		case func(*world, context.Context, string, string, *godog.Table) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string, table *godog.Table) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a, b string, table *godog.Table) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, a, b, table) })
 			})
 		case func(*world, string, string) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b string) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a, b string) error {
 				return of(ctx).each(func(w *world) error { return do(w, a, b) })
 			})
 		case func(*world, *godog.DocString) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, text *godog.DocString) error { return do(of(ctx), text) })
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, text *godog.DocString) error { return do(of(ctx), text) })
 		case func(*world, context.Context, *godog.Table) error:
-			sc.Step("^"+p.expr+"$", func(ctx context.Context, table *godog.Table) error {
+			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, table *godog.Table) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, table) })
 			})
 		}

@@ -27,19 +27,19 @@ import (
 func registerTalk(sc *godog.ScenarioContext) {
 	of := func(ctx context.Context) *world { return ctx.Value(worldKey{}).(*world) }
 	none := func(expr string, do func(*world, context.Context) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context) error { return do(of(ctx), ctx) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context) error { return do(of(ctx), ctx) })
 	}
 	one := func(expr string, do func(*world, string) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context, a string) error { return do(of(ctx), a) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a string) error { return do(of(ctx), a) })
 	}
 	two := func(expr string, do func(w *world, a, b string) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context, a, b string) error { return do(of(ctx), a, b) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a, b string) error { return do(of(ctx), a, b) })
 	}
 	three := func(expr string, do func(w *world, a, b, c string) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context, a, b, c string) error { return do(of(ctx), a, b, c) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a, b, c string) error { return do(of(ctx), a, b, c) })
 	}
 	table := func(expr string, do func(w *world, a string, t *godog.Table) error) {
-		sc.Step("^"+expr+"$", func(ctx context.Context, a string, t *godog.Table) error { return do(of(ctx), a, t) })
+		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a string, t *godog.Table) error { return do(of(ctx), a, t) })
 	}
 	table(`an extension "([^"]+)" that answers`, (*world).castAnswers)
 	table(`the extension "([^"]+)" answers from its next start on`, (*world).recast)
@@ -102,19 +102,19 @@ func registerTalk(sc *godog.ScenarioContext) {
 
 	three(`"([^"]+)" was (never|once|\d+ times) asked "([^"]+)"`, (*world).wasAsked)
 	two(`"([^"]+)" was started (once|\d+ times)`, (*world).wasStarted)
-	sc.Step(`^each "([^"]+)" to "([^"]+)" has$`, func(ctx context.Context, topic, name string, t *godog.Table) error {
+	sc.Step(pattern(`^each "([^"]+)" to "([^"]+)" has$`), func(ctx context.Context, topic, name string, t *godog.Table) error {
 		return of(ctx).eachHas(topic, name, t)
 	})
-	sc.Step(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" has$`, func(ctx context.Context, n, topic, name string, t *godog.Table) error {
+	sc.Step(pattern(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" has$`), func(ctx context.Context, n, topic, name string, t *godog.Table) error {
 		return of(ctx).oneHas(n, topic, name, t)
 	})
-	sc.Step(`^each "([^"]+)" to "([^"]+)" has just the members$`, func(ctx context.Context, topic, name string, t *godog.Table) error {
+	sc.Step(pattern(`^each "([^"]+)" to "([^"]+)" has just the members$`), func(ctx context.Context, topic, name string, t *godog.Table) error {
 		return of(ctx).hasJust(topic, name, t)
 	})
-	sc.Step(`^"([^"]+)" of "([^"]+)" to "([^"]+)" is that of "([^"]+)"$`, func(ctx context.Context, pointer, topic, name, other string) error {
+	sc.Step(pattern(`^"([^"]+)" of "([^"]+)" to "([^"]+)" is that of "([^"]+)"$`), func(ctx context.Context, pointer, topic, name, other string) error {
 		return of(ctx).same(pointer, topic, name, other)
 	})
-	sc.Step(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" comes before the (\d+)(?:st|nd|rd|th) "([^"]+)"$`, func(ctx context.Context, n, topic, name, m, other string) error {
+	sc.Step(pattern(`^the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" comes before the (\d+)(?:st|nd|rd|th) "([^"]+)"$`), func(ctx context.Context, n, topic, name, m, other string) error {
 		return of(ctx).comesBefore(n, topic, name, m, other)
 	})
 	table(`"([^"]+)" was asked nothing but`, (*world).askedNothingBut)

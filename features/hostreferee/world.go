@@ -36,6 +36,7 @@ const (
 type Setup struct {
 	Dialect dialect.Dialect
 	Adapter []string // program and arguments, with placeholders
+	Host    HostFunc // what Adapter starts, where it runs in this process; nil: a process
 	Talk    *Talk    // nil: the host holds no conversations
 	Env     []string // changes to our environment for the host: NAME=value sets, NAME alone removes
 	Self    string   // a program that plays peers when it is called with host-peer; absolute
@@ -142,7 +143,8 @@ func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.
 			PlaceExtension, filepath.Join(w.root, extensionName), PlaceTool, tool, PlaceArguments, arguments,
 		).Replace(argv[i])
 	}
-	h, err := startHost(argv, w.root, append(slices.Clone(w.setup.Env), canary+"=seen"), false)
+	env := append(slices.Clone(w.setup.Env), canary+"=seen")
+	h, err := w.setup.start(argv, w.root, env)
 	if err != nil {
 		return errored("%v", err)
 	}
@@ -164,6 +166,14 @@ func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.
 		return &outcome{class: verdict.NoAnswer, text: fmt.Sprintf("the host did not end within %s", w.setup.Wait)}
 	}
 	return nil
+}
+
+// start starts the host for one call.
+func (s *Setup) start(argv []string, dir string, env []string) (*startedHost, error) {
+	if s.Host != nil {
+		return startInside(s.Host, argv, dir, env), nil
+	}
+	return startHost(argv, dir, env, false)
 }
 
 // outcome is the end of a scenario at a step.

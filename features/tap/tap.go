@@ -19,9 +19,11 @@ import (
 // Options say what is tapped. All but Transcript and Found are required.
 type Options struct {
 	Command *exec.Cmd // not started; its three streams are ours to set
-	Stdin   io.Reader // of the host
-	Stdout  io.Writer // to the host
-	Stderr  *os.File
+	// Inside is the extension where it runs in this process; nil: Command is it. It returns an exit code.
+	Inside func(stdin io.Reader, stdout, stderr io.Writer) int
+	Stdin  io.Reader // of the host
+	Stdout io.Writer // to the host
+	Stderr *os.File
 	// Transcript takes the conversation as a file; nil: nobody wants it.
 	Transcript io.Writer
 	// Found is called for every finding, in order. It must not block for long: frames wait for it, bytes do
@@ -38,17 +40,9 @@ const waitingFrames = 1024
 // Run starts the command and returns when it has ended and everything it wrote was passed on and judged.
 // code is its exit code. The error says that it could not be started, or the transcript not be written.
 func Run(o Options) (code int, err error) {
-	stdin, err := o.Command.StdinPipe()
+	stdin, stdout, wait, err := o.start()
 	if err != nil {
 		return 0, err
-	}
-	stdout, err := o.Command.StdoutPipe()
-	if err != nil {
-		return 0, err
-	}
-	o.Command.Stderr = o.Stderr
-	if err := o.Command.Start(); err != nil {
-		return 0, fmt.Errorf("command %q: %w", o.Command.Path, err)
 	}
 	t := &tap{frames: make(chan wire.Frame, waitingFrames), recorder: wire.NewRecorder(nil)}
 	judged := make(chan error, 1)
@@ -66,7 +60,7 @@ func Run(o Options) (code int, err error) {
 		defer close(passed)
 		(&lane{tap: t, side: wire.FromSubject, then: o.Stdout}).pass(stdout)
 	}()
-	state, waited := o.Command.Process.Wait()
+	code, waited := wait()
 	select {
 	case <-passed:
 	case <-time.After(leftoverGrace):
@@ -81,7 +75,57 @@ func Run(o Options) (code int, err error) {
 	if waited != nil {
 		return 0, waited
 	}
-	return state.ExitCode(), nil
+	return code, nil
+}
+
+// start starts the extension, and returns its streams and the way to wait for its end.
+func (o Options) start() (stdin io.WriteCloser, stdout io.ReadCloser, wait func() (int, error), err error) {
+	if o.Inside != nil {
+		return o.startInside()
+	}
+	if stdin, err = o.Command.StdinPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	if stdout, err = o.Command.StdoutPipe(); err != nil {
+		return nil, nil, nil, err
+	}
+	o.Command.Stderr = o.Stderr
+	if err := o.Command.Start(); err != nil {
+		return nil, nil, nil, fmt.Errorf("command %q: %w", o.Command.Path, err)
+	}
+	return stdin, stdout, func() (int, error) {
+		state, err := o.Command.Process.Wait()
+		if err != nil {
+			return 0, err
+		}
+		return state.ExitCode(), nil
+	}, nil
+}
+
+func (o Options) startInside() (io.WriteCloser, io.ReadCloser, func() (int, error), error) {
+	theirs, stdin, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	stdout, said, err := os.Pipe()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	ended := make(chan int, 1)
+	go func() {
+		code := o.Inside(theirs, said, o.Stderr)
+		_, _ = theirs.Close(), said.Close()
+		ended <- code
+	}()
+	return stdin, stdout, func() (int, error) { return <-ended, nil }, nil
+}
+
+// args is the command as it is kept.
+func (o Options) args() []string {
+	if o.Command == nil {
+		return nil
+	}
+	return o.Command.Args
 }
 
 // leftoverGrace is how long what an ended process has written may take to be passed on.
@@ -118,7 +162,7 @@ func (t *tap) close() {
 func (t *tap) judge(o Options) error {
 	var judge Judge
 	var w *transcript.Writer
-	header := transcript.Header{Command: o.Command.Args}
+	header := transcript.Header{Command: o.args()}
 	for f := range t.frames {
 		if t.inputEnded.Load() {
 			judge.InputEnded()

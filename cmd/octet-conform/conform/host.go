@@ -220,7 +220,8 @@ func (inv *invocation) hostPeer() int {
 		return code
 	}
 	code, err := tap.Run(tap.Options{
-		Command: exec.Command(argv[0], argv[1:]...), Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr, Transcript: conn,
+		Command: exec.Command(argv[0], argv[1:]...), Inside: hostreferee.Inside(argv),
+		Stdin: inv.stdin, Stdout: inv.stdout, Stderr: os.Stderr, Transcript: conn,
 	})
 	if err != nil {
 		return inv.unable(err)
