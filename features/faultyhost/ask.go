@@ -378,6 +378,9 @@ func (h *host) settle(id string) {
 	}
 	if one := h.desk.issued[id]; one != nil && one.method == dialect.ToolCall {
 		for _, open := range h.desk.open {
+			if h.quirk.does == leavesOpen {
+				break
+			}
 			h.notify(dialect.Cancel, h.d.Cancel(open, "settled"))
 		}
 		h.desk.open = nil

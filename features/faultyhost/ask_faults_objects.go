@@ -2,6 +2,7 @@ package faultyhost
 
 import (
 	"github.com/octet-dev/octet/features/dialect"
+	cw "github.com/octet-dev/octet/generated/canonicalwire"
 	fw "github.com/octet-dev/octet/generated/featurewire"
 )
 
@@ -35,6 +36,7 @@ var askedObjects = []Fault{
 	{"closes-foreign-surfaces", "EXT04-UI-014", current, "closes a surface of somebody else", grants(fw.MethodUIClose, `"foreign"`, `{}`)},
 	{"notifies-silently", "EXT04-UI-015", current, "does not say whether tools are expanded", grants(fw.MethodUIChrome, "desktop_notification", `{}`)},
 	{"operates-editors", "EXT04-UI-016", current, "takes operations of an editor", grants(fw.MethodUIChrome, `"editor"`, `{"tools_expanded":false}`)},
+	{"submits-the-composer", "EXT04-UI-027", current, "submits the composer", grants("composer/submit", "", `{}`)},
 	{"answers-nothing-at-the-end", "EXT04-ORDER-014", current, "answers nothing while it drains", ignores("conform/unknown", "")},
 	{"answers-nothing-at-the-end", "EXT04-ORDER-014", middle, "answers nothing while it drains", ignores("conform/unknown", "")},
 	{"serves-owners-at-the-end", "EXT04-ORDER-015", middle, "serves owners while it drains", grants(fw.MethodComposerGet, "", `{"text":""}`)},
@@ -53,6 +55,7 @@ var askedOffers = []Fault{
 	{"offers-later-features", "EXT04-NEG-027", middle, "offers a feature of a later version", bend(dialect.Initialize, offering, offering+`"tool_composition_v1",`)},
 	{"offers-the-reserved", "EXT04-NEG-028", current, "offers a feature that is reserved", bend(dialect.Initialize, offering, offering+`"editor_handoff",`)},
 	{"shows-terminal-input", "EXT04-ORDER-012", current, "shows what is typed", quirk{opened: func(h *host) { h.notify(reservedNotification(), dialect.Object{}) }}},
+	{"tells-of-the-bus", "EXT04-BUS-002", frozen, "tells of an event of the bus", quirk{opened: func(h *host) { h.notify(cw.MethodBusEvent, dialect.Object{}) }}},
 	{"offers-plain-progress", "EXT04-PROG-013", middle, "offers progress without decoration", bend(dialect.Initialize, `"progress_decoration",`, ``)},
 	{"offers-agents-without-telemetry", "EXT04-AGENT-009", current, "offers agents without their telemetry", bend(dialect.Initialize, `"delegation_telemetry_v1",`, ``)},
 	{"offers-events-of-no-agents", "EXT04-AGENT-010", current, "offers the events of agents that it does not have", bend(dialect.Initialize, `"agent_sessions",`, ``)},

@@ -51,6 +51,7 @@ const (
 	endsUnasked    = "ends unasked"
 	passesAll      = "passes all"
 	countsNothing  = "counts nothing"
+	leavesOpen     = "leaves open"
 )
 
 const (
@@ -62,7 +63,9 @@ const (
 
 // Alone reports whether a host with this fault leaves things behind, or hangs, and so has to be a process of its
 // own.
-func (f Fault) Alone() bool { return f.quirk.does != "" && f.quirk.does != countsNothing }
+func (f Fault) Alone() bool {
+	return f.quirk.does != "" && f.quirk.does != countsNothing && f.quirk.does != leavesOpen
+}
 
 // Faults returns the table, in the order of the rules they break.
 func Faults() []Fault {

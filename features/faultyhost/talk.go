@@ -391,7 +391,9 @@ func (t *talker) ask(x *link, method string, params dialect.Object, limit time.D
 }
 
 // aboutHook reports whether an extension has only answered a hook otherwise than it may.
-func aboutHook(err error) bool { return strings.Contains(err.Error(), "the extension breaks EXT03-HOOK-") }
+func aboutHook(err error) bool {
+	return strings.Contains(err.Error(), "the extension breaks EXT03-HOOK-")
+}
 
 // context is the context of a request that the conversation owns.
 func (t *talker) context(x *link, scope string) dialect.Object {

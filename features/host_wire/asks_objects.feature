@@ -83,7 +83,7 @@ Feature: A host is asked for tools to compose, resources, bulk objects and surfa
     Then the host answers as wanted
     And the host says what the tool said
 
-  @0.4 @EXT04-UI-008 @EXT04-UI-010 @EXT04-UI-014 @EXT04-UI-015 @EXT04-UI-016
+  @0.4 @EXT04-UI-008 @EXT04-UI-010 @EXT04-UI-014 @EXT04-UI-015 @EXT04-UI-016 @EXT04-UI-027
   Scenario: Surfaces
     Given a sound extension
     When it asks during a call
@@ -95,6 +95,7 @@ Feature: A host is asked for tools to compose, resources, bulk objects and surfa
       | ui/chrome | {"parent_request_id":«call»,"resource_owner":«owner»,"chrome":{"kind":"desktop_notification","title":"Conform","body":"Done."}} | result | EXT04-UI-015 |
       | ui/chrome | {"parent_request_id":«call»,"resource_owner":«owner»,"chrome":{"kind":"editor","surface_id":"one","operation":{}}} | error | EXT04-UI-016 |
       | ui/chrome | {"parent_request_id":«call»,"resource_owner":«owner»,"chrome":{"kind":"conform"}} | error | EXT04-UI-016 |
+      | composer/submit | {"parent_request_id":«call»} | token unsupported_feature | EXT04-UI-027 |
     Then the host answers as wanted
     And the host says what the tool said
 

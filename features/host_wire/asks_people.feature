@@ -78,3 +78,33 @@ Feature: A host is asked for a person, a secret or leave
       | policy/evaluate | {"parent_request_id":«call»,"intent":{"kind":"conform","operation":"four","target":{}},"approval_token":"«repeat 64 0»"} | result {"decision":"deny"} | EXT04-POLICY-008 |
     Then the host answers as wanted
     And the host says what the tool said
+
+  @0.2 @0.4 @EXT04-INPUT-006
+  Scenario: A question that outlives its call
+    Given a sound extension
+    When it asks at once during a call
+      | method | params | answer |
+      | input/request | {"parent_request_id":«call»,"prompt":"Take your time.","secret":false} | nothing or result {"value":null} |
+    Then the host answers as wanted
+    And what was not answered was cancelled once
+    And the host says what the tool said
+
+  @0.2 @0.4 @EXT04-LIMIT-006
+  Scenario: More questions than may be open
+    Given a sound extension
+    When it asks at once during a call
+      | times | method | params | answer |
+      | 128 | input/request | {"parent_request_id":«call»,"prompt":"Take your time.","secret":false} | nothing or result {"value":null} |
+      | 1 | input/request | {"parent_request_id":«call»,"prompt":"One too many?","secret":false} | token bounds_exceeded or result {"value":null} |
+    Then the host answers as wanted
+    And the host says what the tool said
+
+  @0.2 @0.4 @EXT04-PRES-007
+  Scenario: A snapshot needs a declaration and no feature
+    Given a sound extension
+    When it asks at once during a call
+      | method | params | answer |
+      | presentation/update | {"parent_request_id":«call»,"snapshot":{"revision":1,"status":{"state":"active","label":"on tour"}}} | nothing |
+      | conform/unknown | {} | token unsupported_feature |
+    Then the host answers as wanted
+    And the host says what the tool said

@@ -278,6 +278,9 @@ func (m *Monitor) open(f wire.Frame, method string, isRequest bool) {
 	case !d.Canonical() && slices.ContainsFunc(featurewire.TableReservedNames, func(r featurewire.ReservedNamesRow) bool { return r.Name == method }):
 		m.report(ruleReservedNotice, f, "%q is reserved", method)
 		return
+	case !d.Canonical() && (method == canonicalwire.MethodBusEvent || method == canonicalwire.MethodBusLifecycle):
+		m.report(ruleBus, f, "%q is sent on a wire without a bus", method)
+		return
 	case !d.Knows(method):
 		m.report(m.rules.method, f, "API %s knows no method %q", d.API(), method)
 		return

@@ -133,6 +133,7 @@ func brokenStarts(t *testing.T) []struct{ api, rule, frames string } {
 		{"0.4", "EXT04-NEG-027", offers(`"optional_features":[`, `"optional_features":["conform",`)},
 		{"0.4", "EXT04-NEG-028", offers(`"optional_features":[`, `"optional_features":["editor_handoff",`)},
 		{"0.4", "EXT04-ORDER-012", start["0.4"] + "\n" + `{"jsonrpc":"2.0","method":"ui/terminal-input","params":{}}`},
+		{"0.4", "EXT04-BUS-002", start["0.4"] + "\n" + `{"jsonrpc":"2.0","method":"bus/event","params":{}}`},
 		{"0.4", "EXT04-PROG-013", offers(`"progress_decoration",`, ``)},
 		{"0.4", "EXT04-AGENT-009", offers(`"delegation_telemetry_v1",`, ``)},
 		{"0.4", "EXT04-AGENT-010", offers(`"agent_sessions",`, ``)},

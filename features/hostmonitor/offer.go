@@ -12,10 +12,11 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
-// offerRules are the rules about what initialize says on the feature wire, beside those of the ruleset.
+// offerRules are the rules about what a host offers on the feature wire and never sends, beside those of the
+// ruleset.
 var offerRules = []string{
 	ruleIdentity, ruleGrants, ruleProtocol, ruleRequests, ruleState, ruleKnown, ruleReserved, ruleReservedNotice, ruleDecoration, ruleAgents,
-	ruleAgentsAlone, ruleCompletionAlone, ruleInterceptionAlone, ruleApprovalsAlone, ruleResources, ruleBulk, ruleSecrets,
+	ruleAgentsAlone, ruleCompletionAlone, ruleInterceptionAlone, ruleApprovalsAlone, ruleResources, ruleBulk, ruleSecrets, ruleBus,
 }
 
 const (
@@ -36,6 +37,7 @@ const (
 	ruleResources         = "EXT04-RES-005"
 	ruleBulk              = "EXT04-BULK-003"
 	ruleSecrets           = "EXT04-SECRET-002"
+	ruleBus               = "EXT04-BUS-002"
 )
 
 // placeRules are the rules about members of initialize, by the beginning of a pointer.

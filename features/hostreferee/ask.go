@@ -514,6 +514,7 @@ func registerAsks(sc *godog.ScenarioContext) {
 		return of(ctx).asksDuring(ctx, how, when, t)
 	})
 	one(`the revisions grow by one, and "([^"]+)" is in none`, (*world).revised)
+	sc.Step(pattern("^what was not answered was cancelled once$"), func(ctx context.Context) error { return of(ctx).overOnce() })
 	sc.Step(pattern("^the host answers as wanted$"), func(ctx context.Context) error { return of(ctx).answersAsWanted() })
 }
 
@@ -602,4 +603,31 @@ func (s *asking) resolve(want string, said map[string][]hostAnswer) string {
 		}
 		return "null"
 	})
+}
+
+// overOnce holds the host to telling, once, that an ask which it has not answered is over.
+func (w *world) overOnce() error {
+	said := w.hostAnswers()
+	for _, a := range w.asking.rows {
+		if a.sent == "" || len(said[a.id]) > 0 {
+			continue
+		}
+		n := 0
+		for _, p := range w.peers.list() {
+			for _, f := range p.frames {
+				var m struct {
+					Params struct {
+						ID json.RawMessage `json:"id"`
+					} `json:"params"`
+				}
+				if hostMethod(f) == dialect.Cancel && json.Unmarshal(f.Bytes, &m) == nil && string(bytes.TrimSpace(m.Params.ID)) == a.id {
+					n++
+				}
+			}
+		}
+		if n != 1 {
+			return failed("row %d, %s: it was not answered, and %d cancellations name it, want one", a.row, orFrame(a), n)
+		}
+	}
+	return nil
 }

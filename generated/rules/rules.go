@@ -11724,7 +11724,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`protocol.optional_features` names only features whose consumer the host really binds.",
 		Source:   "feature 5, feature op 10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11747,7 +11747,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "No answer to `initialize` within 30 s is an initialization failure.",
 		Source:   "S24, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes half a minute of real time",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -11759,7 +11759,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A failed initialization ends the child, and the host does not start it again by itself.",
 		Source:   "feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "that no second start follows shows only while a host lives on, for as long as one waits",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12076,7 +12076,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Initialization fails when the manifest declares a hook whose feature the host cannot offer.",
 		Source:   "feature op 12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12121,7 +12121,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The offer holds `request_progress`, `artifacts`, `lifecycle_events`, `policy_intents`, `dynamic_tools` and `runtime_commands`.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -12268,7 +12268,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A host that builds prompts offers `tool_prompt_metadata_v1` to every 0.4 extension.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -12337,7 +12337,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Only active tools that policy leaves visible to the model add their snippets and guidelines.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12349,7 +12349,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The prompt metadata of a run is frozen when the run starts; a change counts from the next run on.",
 		Source:   "feature 4.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12601,7 +12601,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `metadata` of a tool result is never shown to the model.",
 		Source:   "feature 8.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -12656,7 +12656,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result whose referenced media exceed 67,108,864 bytes together, each repeat counted, is refused.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "media of that size travel as files in a directory that the host alone owns",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -12679,7 +12679,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`structured_content` and `metadata` are kept in the host's record of the result; `structured_content` reaches a model only where host policy says so.",
 		Source:   "feature 8.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12889,7 +12889,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Cancelling an extension request that has nested operations at work cancels those as well.",
 		Source:   "feature 14.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -12901,7 +12901,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "What a cancelled request has committed stays: it is neither undone nor done again.",
 		Source:   "feature 14.3, feature 8.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -13014,7 +13014,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress is shown to the person and is neither stored nor given to the model.",
 		Source:   "feature 11.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -13057,7 +13057,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A decoration replaces the one before it on the same request.",
 		Source:   "feature 11.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/progress",
 	},
 	{
@@ -13080,7 +13080,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress output reaches the person in chunks of at most 8,192 bytes through a queue of 64 messages that never blocks: what finds no room is merged or dropped.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/progress",
 	},
 	{
@@ -13143,7 +13143,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Contributed text is shown as plain text: control sequences in it do not reach the terminal.",
 		Source:   "feature 4.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -13155,7 +13155,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Notifications and context contributions inside a result are dropped with a diagnostic while the manifest does not declare them.",
 		Source:   "S17",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what is dropped shows in no frame",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -13428,7 +13428,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "At most 64 host requests, or the lower selected number, are in flight; further ones wait and are not sent.",
 		Source:   "feature 2, S10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "fills queues inside the host",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -13440,7 +13440,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host ends its wait for an ordinary request after 30 s, and on 0.2 and 0.4 cancels it like any other.",
 		Source:   "feature 2, feature op 3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes half a minute of real time",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13452,7 +13452,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "An extension request beyond 128 outstanding or 65,536 distinct ids is refused with `-32602` and a message that starts with `bounds_exceeded`.",
 		Source:   "feature op 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -13464,7 +13463,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "At most 128 complete frames wait for the host's writer; whoever adds another one waits.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "fills queues inside the host",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -13476,7 +13475,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress for the person and observations of tools may be dropped while the writer's queue is full.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what is dropped shows in no frame",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15156,7 +15155,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`menu/collect` is sent only while `contributes.menu` is true and at least one command is declared, and carries `context` alone.",
 		Source:   "feature 8.5, feature 7.1, feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15168,7 +15167,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu is asked for when the person selects the extension and after each action, and is never pushed.",
 		Source:   "feature 8.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -15180,7 +15179,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host waits 5 s for a menu and then shows one generated entry for each declared command.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15192,7 +15191,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu that breaks any rule is refused whole, and the generated entries are shown in its place.",
 		Source:   "feature 8.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15204,7 +15203,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A menu without `title` is titled with the extension's name, and the first line of `detail` is its subtitle.",
 		Source:   "feature 8.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15216,7 +15215,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An action that is chosen becomes `command/execute` with its `command` and its `arguments`.",
 		Source:   "feature 8.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15228,7 +15227,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `destructive` action is confirmed by the host first, and the first `confirmation/request` of that action counts as approved.",
 		Source:   "feature 8.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15250,7 +15249,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`, an object `arguments`, a string `output`, a boolean `is_error` and `context`.",
 		Source:   "feature 8.6, feature 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/render",
 	},
 	{
@@ -15262,7 +15261,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host waits 500 ms for `tool/render`.",
 		Source:   "S01",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/render",
 	},
 	{
@@ -15274,7 +15273,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host may keep segments as provenance without showing them.",
 		Source:   "feature 8.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/render",
 	},
 	{
@@ -15577,7 +15576,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation belongs to the generation that asked for it and cannot be answered after a reload.",
 		Source:   "feature 11.2, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15589,7 +15588,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation overrides no policy.",
 		Source:   "feature 11.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "compares decisions of a policy that only the host knows",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15665,7 +15664,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The answer to a secret `input/request` takes a private way: it reaches no log, diagnostic, store or model.",
 		Source:   "feature 11.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15677,7 +15676,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`input/request` ends with its parent.",
 		Source:   "feature 11.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15760,7 +15758,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`presentation/update` is gated by `contributes.presentation` and by no feature.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15772,7 +15769,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The owner of a snapshot is that of its live parent, or the given `resource_owner` where this generation was issued it.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15784,7 +15781,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot without parent and owner belongs to the process and shows no data of a session.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15796,7 +15793,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot with parent and owner is invalid.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15808,7 +15805,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot is judged as a whole: one fault drops all of it, with a diagnostic.",
 		Source:   "feature 11.5, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15820,7 +15817,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot of a stale or foreign owner, or of another owner that is active, is dropped.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15832,7 +15829,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot whose revision does not grow is ignored, with or without a diagnostic; revision 0 is valid, and a new generation may begin anew.",
 		Source:   "feature 11.5, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15844,7 +15841,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Of more than 32 valid snapshots in one second the newest is shown when the next second opens, and one diagnostic tells of that second.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15856,7 +15853,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The latest snapshot accepted is kept, and cleared on crash, reload, disablement and change of owner.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15868,7 +15865,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A snapshot never runs an action; only the person does.",
 		Source:   "feature 11.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/presentation",
 	},
 	{
@@ -15985,7 +15982,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`artifact/publish` without a session of the host behind its parent is answered with `-32002`.",
 		Source:   "feature 11.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "whether a session owns a call is the host's to decide",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -16008,7 +16005,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Reload, the end of a generation and a change of owner end the validity of its artifacts.",
 		Source:   "feature 11.8, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -16106,7 +16103,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A new generation ends the validity of all approval tokens.",
 		Source:   "feature 11.9, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16118,7 +16115,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Hints of the adapter make a decision only more careful.",
 		Source:   "feature 11.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "compares decisions of a policy that only the host knows",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16130,7 +16127,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A host may deny every generic intent and issue no tokens.",
 		Source:   "feature 11.9, feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16142,7 +16139,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`mcp.tool.call` is allowed only to the admitted `octet-mcp` process under `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and arguments are those the host issued; never from a command, without an owner or for a settled parent.",
 		Source:   "feature 11.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs the extension of one name that a host trusts",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16219,7 +16216,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The value of a secret is neither logged nor stored.",
 		Source:   "feature 11.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -16336,7 +16333,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Policy may keep a requested tool out of the accepted set.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16381,7 +16378,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change is first validated as a whole catalog, then its names are reserved, policy applied, the group published, and only then the request answered.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the order of steps inside the host leaves no frame",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16393,7 +16390,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "When the answer to a published change cannot be delivered, the host removes the dynamic group and ends the generation.",
 		Source:   "feature 11.11, feature 14.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an answer that cannot be delivered leaves nobody to see it",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16405,7 +16402,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change reaches the model with its next request, never inside one at work, and waits for no quiet moment after the start.",
 		Source:   "feature 11.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16417,7 +16414,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Each request to the model freezes schemas and implementations, and the calls it causes carry that epoch as `catalog_revision`.",
 		Source:   "feature 13.4, feature 8.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in calls that a model makes between two changes",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16429,7 +16426,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With `runtime_commands` the commands of the initialize result count, whatever the manifest declares, and are fixed for the generation.",
 		Source:   "feature 3.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only where a person runs a command",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16522,7 +16519,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent_sessions` is offered only where a child-agent service is bound; a coding host binds it to the trusted and enabled first-party `octet-subagents`.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16556,7 +16553,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`octet-subagents` is rejected, with a diagnostic that asks for its reinstallation, when it was offered `agent_sessions` and does not select `delegation_telemetry_v1`.",
 		Source:   "feature 6, feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs the extension of one name that a host trusts",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -16568,7 +16565,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`delegation_telemetry_v1` adds no message to the wire.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the feature has no message",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16580,7 +16577,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The owner of an agent request is derived from its parent, which is a live `tool/call` of the model or a `command/execute` of a declared command and never a prompt or context handler.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "whether a session owns a call is the host's to decide",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16592,7 +16589,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A tree of agents belongs to the manifest name, the SHA-256 digest of the manifest's identity and the durable session owner, and outlives a restart or reload of the process.",
 		Source:   "feature 12.1, feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16648,7 +16645,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A null ceiling of the policy takes over the parent's, which may be none.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16704,7 +16701,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Idempotency keys belong to principal and owner, and stale ones are pruned by the owner's next run.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16716,7 +16713,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A child agent starts with a fresh context and a frozen set of tools without the agent tools.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16728,7 +16725,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The host enforces the limits of a child agent and its wall-clock time, even while the extension is idle or restarts.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16773,7 +16770,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/models` is served to the root owner alone.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16807,7 +16804,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/follow_up` is refused for a target that is shut down, has an interruption in flight or a full queue.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an agent can be stopped on one version only",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16819,7 +16816,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A run that `agent/follow_up` resumes counts an elapsed deadline anew from the requested timeout, keeps one that lies ahead, and stays unlimited without a timeout.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16886,7 +16883,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`agent/wait` ends with its parent.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16909,7 +16906,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "After the owning root is inactive, `agent/list` and `agent/wait` are still served, and `agent/spawn`, `agent/message`, `agent/follow_up` and `agent/interrupt` fail.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16921,7 +16918,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Before a root is settled the host stops its children, waits for them briefly and books what they used.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16933,7 +16930,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The shutdown of the process asks its agent trees to shut down.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -16967,7 +16964,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When an owner retires, its later agent requests are invalid, its waits return, and only its own trees are asked to shut down.",
 		Source:   "feature 12.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -17034,7 +17031,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One answer of `agent/events` holds at most 256 records and 524,288 bytes; the log keeps 4,096 records and 2,097,152 bytes, and an event over 262,144 bytes becomes `observation_error`.",
 		Source:   "feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in a child that works, and in what it costs",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -17237,7 +17234,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`shortcut/trigger` carries the `id` of a registration that this generation made and the host admitted.",
 		Source:   "feature 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/shortcut",
 	},
 	{
@@ -17249,7 +17246,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A key whose registration was not admitted triggers nothing.",
 		Source:   "feature 12.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/shortcut",
 	},
 	{
@@ -17422,7 +17419,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Without a terminal in the foreground `terminal/acquire` is refused as `not_foreground_owner` or `invalid_request`.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -17445,7 +17442,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The holder of a grant is sent no `ui/resize`.",
 		Source:   "feature 12.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -17457,7 +17454,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A holder that loses its grant is told by `terminal/grant-lost` with a bounded `reason` and has no claim on the terminal from then on.",
 		Source:   "feature 10.2, feature op 23",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -17521,7 +17518,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`ui/autocomplete/complete` is sent only after an admitted registration, with `text`, the `revision` of the registration and a `cursor` in UTF-8 bytes on a character boundary.",
 		Source:   "feature 12.7, feature 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17533,7 +17530,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Empty items leave the text to the next extension and at last to the host's own completion of paths, all within 500 ms.",
 		Source:   "feature 12.7, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17545,7 +17542,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A completion that comes late, or for another text, cursor, revision or focus, is ignored.",
 		Source:   "feature 12.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17557,7 +17554,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A completion with more than 32 items, a string over 1,024 bytes or a forbidden control character is refused whole.",
 		Source:   "feature 2, feature 12.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17569,7 +17566,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The member `replace_after_bytes` or `cursor_offset_bytes`, even with the value 0, makes a completion invalid while `autocomplete_edit_v1` is not selected.",
 		Source:   "feature 12.7, feature 6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17581,7 +17578,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An accepted item replaces the prefix before the cursor and `replace_after_bytes` behind it by `value`, and puts the cursor `cursor_offset_bytes` into it; absent they mean 0 and the end of `value`.",
 		Source:   "feature 12.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17593,7 +17590,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A completion is validated when it arrives, when it is shown and when it is accepted; an editor of the host also asks for grapheme boundaries.",
 		Source:   "feature 12.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -17645,7 +17642,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`tool_composition_v1` is offered only where the runtime switch for composition is on.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17668,7 +17665,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With mode `on` the ordinary tools stay visible to the model; with `only` they are reached through composition alone.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17713,7 +17710,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A file in an answer is named by a flat `path` in the scratch directory, its `bytes` and its `sha256`, has 1 to 8,388,608 bytes, and is one of at most 256 for a parent; a larger value is an error.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a value too large for a frame from a tool of the host",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17747,7 +17744,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "At most 4 safe reads of a parent overlap; a mutation, a shell command and the effect of an extension run alone.",
 		Source:   "feature 12.8, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17781,7 +17778,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A composition store belongs to the name of the composing tool and follows the branch of the session.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs branches of a stored session",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17793,7 +17790,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When the parent settles or is cancelled, queued and running nested calls are revoked; effects that are complete stay.",
 		Source:   "feature 12.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17900,7 +17897,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The resources that a call exports become active in one step with the admission of its successful result; failure, invalid output and an earlier cancellation retire its provisional references.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "follows the end of a call that exported, which a host alone admits",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -17912,7 +17909,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A resource that a call takes in is pinned for it alone from dispatch to settlement, and a cancellation does not unpin it.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -17924,7 +17921,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The release of a pinned resource is refused with `-32002` and the token `resource_busy`.",
 		Source:   "feature 12.9, feature op 24",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs work of the host that lasts, below a request of the extension",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -17947,7 +17944,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`resource/dispose` carries `resources` and the `reason` `retired`.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "follows the end of a call that exported, which a host alone admits",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -17959,7 +17956,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "When it stays unknown whether a resource was cleaned up, the generation is ended within a bound.",
 		Source:   "feature 12.9",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "follows the end of a call that exported, which a host alone admits",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -17971,7 +17968,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A change of owner, an accepted reload and a restart invalidate resources; a candidate that fails does not.",
 		Source:   "feature 12.9, feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -18014,7 +18011,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`bulk_objects_v1` is offered only where bulk storage is configured.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -18092,7 +18089,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Blobs outlive a restart of their producer; tickets and leases do not.",
 		Source:   "feature 12.9, feature 14.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two generations of one session",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -18135,7 +18132,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session_control_v1` is offered only where a service for the active session is bound.",
 		Source:   "feature 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18180,7 +18177,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Session requests wait in one bounded queue in their order, and a wait for idle overtakes no mutation before it.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "fills queues inside the host",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18192,7 +18189,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A session request succeeds only once its work is really done.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the order of steps inside the host leaves no frame",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18204,7 +18201,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Queued work of a session that is no longer active is not done.",
 		Source:   "feature 12.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the order of steps inside the host leaves no frame",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18216,7 +18213,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A full queue and exhausted workers of session control are answered with `-32012`, and an execution that fails or is unavailable with `-32603`.",
 		Source:   "feature 12.10, feature 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "fills queues inside the host",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18304,7 +18301,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is answered with `-32603` when there is nothing to compact, a hook vetoes, no consumer is there, the Responses mode is native or a hook behind the commit fails; in that last case the checkpoint stays and nothing is tried again.",
 		Source:   "feature 12.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a model that summarizes, and its failure",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -18410,7 +18407,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A surface without `placement` is `fullscreen`, and `mouse_capture` is false by default.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18433,7 +18430,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame for another size than the current one is dropped before its revision counts, and so is one whose revision does not grow, revision 0 being valid.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18445,7 +18442,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame over its bounds, or with a cursor movement, an erasure, an OSC, a query, a line break or another control, is dropped.",
 		Source:   "feature 12.12, feature 2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18457,7 +18454,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Only the latest frame of each mount waits to be shown.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18502,7 +18499,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/key` carries `surface_id`, `key`, a `kind` of `press`, `repeat` or `release` and `modifiers` among `shift`, `alt`, `control` and `super`.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18514,7 +18511,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/mouse` carries `surface_id`, a `kind` of `press`, `release`, `drag`, `move` or `wheel`, a `button` of `left`, `middle`, `right` or `none`, cells `x` and `y` from zero, `modifiers` and a `wheel_delta` that is positive downwards.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18526,7 +18523,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/resize` carries `surface_id`, `columns` and `rows`, and `ui/closed` carries `surface_id` and `reason`.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18538,7 +18535,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`context/updated` carries the complete `resource_owner` in force and the `host` state.",
 		Source:   "feature 12.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18550,7 +18547,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Keys for an editor carry `editor_input` with `mount_id` and `input_revision`, and `ui/editor-text` carries `surface_id`, `text` and `paste`.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18562,7 +18559,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Editor input without an acknowledged checkpoint waits among at most 128 events and 262,144 bytes.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18574,7 +18571,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A frame of an editor is shown only after its checkpoint was acknowledged, and owner, generation, surface, mount, both revisions, the composer and the focus are checked again when the text changes.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows on a screen alone",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18586,7 +18583,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`Ctrl+G` ends the focused fullscreen mount at once, and `Ctrl+D` closes the application.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18598,7 +18595,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`ui/terminal-input/intercept` carries `data` of at most 256 bytes and `resource_owner`; longer input is not offered and stays native.",
 		Source:   "feature 12.12, feature 2, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18610,7 +18607,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "An interception that is incomplete, cannot be decoded or answers a terminal query is refused; one that is late lets the original input pass and may end the interception until a reload.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18622,7 +18619,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "No method of an extension submits the composer.",
 		Source:   "feature 12.12, feature op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/remoteui",
 	},
 	{
@@ -18645,7 +18641,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A process on this wire is no peer of an event bus and is sent neither `bus/event` nor `bus/lifecycle`.",
 		Source:   "feature 12.13",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
