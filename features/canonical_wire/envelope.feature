@@ -90,6 +90,13 @@ Feature: Envelopes and errors
       | {"id":true,"jsonrpc":"2.0","method":"shutdown","params":{}}             |
       | {"id":[1],"jsonrpc":"2.0","method":"shutdown","params":{}}              |
 
+  @EXT03-ENV-015
+  Scenario: A cancellation whose id is null is none
+    Given the extension is ready
+    And a call is running
+    When the host sends the line {"id":null,"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":«running»}}
+    Then the running call is undisturbed
+
   @EXT03-ENV-016
   Scenario: An invalid envelope that deserves no answer: no object
     Given the extension is ready

@@ -44,6 +44,10 @@ func (p *peer) envelope(m map[string]json.RawMessage) {
 	_, hasMethod := m["method"]
 	_, hasResult := m["result"]
 	_, hasError := m["error"]
+	if p.does("take-null-for-no-id") && string(m["id"]) == "null" {
+		delete(m, "id")
+		hasID = false
+	}
 	if hasID && !legalID(m["id"]) && !p.ignores("id") {
 		return
 	}

@@ -84,6 +84,7 @@ var canonicalEnvelopeFaults = []Fault{
 	ignoring("mixed", "takes-mixture-for-request", "EXT03-ENV-012", "takes a request with a result for a request"),
 	ignoring("notification-id", "executes-cancel-with-id", "EXT03-ENV-013", "takes a cancellation with an id for an unknown method"),
 	ignoring("request-id", "executes-without-id", "EXT03-ENV-014", "executes a request that has no id"),
+	doing("take-null-for-no-id", "takes-null-for-no-id", "EXT03-ENV-015", "takes a message with the id null for a notification"),
 	ignoring("id", "answers-bad-id", "EXT03-ENV-015", "answers whatever the id is"),
 	doing("answer-non-object", "answers-non-object", "EXT03-ENV-016", "answers a batch"),
 	doing("end-at-bad-envelope", "ends-at-bad-envelope", "EXT03-ENV-017", "ends at an envelope it does not know"),

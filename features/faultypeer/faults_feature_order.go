@@ -1,6 +1,8 @@
 package faultypeer
 
 import (
+	"unicode/utf8"
+
 	"github.com/octet-dev/octet/generated/featurewire"
 )
 
@@ -48,6 +50,8 @@ var featureErrorFaults = []Fault{
 	on(middle, "EXT04-ERR-002", "names-no-method", "does not say which method is unknown", changeError(func(e obj) { e["message"] = "Method not found" })),
 	on(frozen, "EXT04-ERR-003", "drops-malformed-line", "passes over a line that is not JSON", acting("drop-malformed")),
 	on(middle, "EXT04-ERR-003", "dies-of-malformed-line", "dies of a line that is not JSON", acting("end-at-malformed")),
+	on(current, "EXT04-ERR-003", "dies-of-invalid-byte", "dies of one byte that is no UTF-8",
+		quirk{refuses: func(line []byte) bool { return !utf8.Valid(line) }}),
 	on(current, "EXT04-ERR-003", "malformed-line-as-bad-request", "refuses a line that is not JSON with invalid_request", acting("vague-malformed")),
 	on(frozen, "EXT04-ERR-004", "reads-any-version", "does not look at the version of an envelope", lax("envelope-version")),
 	on(current, "EXT04-ERR-004", "drops-nameless-request", "passes over a request whose method is no string", lax("envelope-method")),

@@ -13676,7 +13676,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host drains stderr all the time and keeps a bounded part of it.",
 		Source:   "S23",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "process",
 	},
 	{
@@ -13688,7 +13687,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host ends the whole process group of an extension, never waits for a pipe that a descendant holds, and leaves none of it alive when it ends itself.",
 		Source:   "S22, feature 14.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "process",
 	},
 	{
