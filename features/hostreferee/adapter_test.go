@@ -81,3 +81,18 @@ func TestAdapterSchema_isPublished(t *testing.T) {
 		t.Errorf("%s is not what the types say; run 'go test ./features/hostreferee -run Schema -update'", hostreferee.AdapterSchemaFile)
 	}
 }
+
+// The guide shows the adapter as it is.
+func TestReadyAdapter_isInTheGuide(t *testing.T) {
+	guide, err := os.ReadFile(filepath.Join("..", "..", "docs", "guide", "hosts.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	adapter, err := os.ReadFile(filepath.Join("adapters", "octet.toml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(guide, append([]byte("```toml\n"), adapter...)) {
+		t.Error("docs/guide/hosts.md shows another adapter of octet than adapters/octet.toml")
+	}
+}
