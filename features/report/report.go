@@ -38,7 +38,7 @@ type Subject struct {
 
 // Run says how it was judged.
 type Run struct {
-	Seed       int64    `json:"seed" jsonschema_description:"Order of the scenarios; give it with --seed to repeat a run."`
+	Seed       int64    `json:"seed" jsonschema_description:"Order of the scenarios, and what their schedules leave open; give it with --seed to repeat a run."`
 	Scale      float64  `json:"scale" jsonschema_description:"By which every deadline was multiplied."`
 	Jobs       int      `json:"jobs" jsonschema_description:"Scenarios at a time."`
 	Strict     bool     `json:"strict" jsonschema_description:"Should-rules count."`

@@ -52,7 +52,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	f.StringVar(&r.minimise, "minimise", minimiseFew, "leave frames out of what failed until each is needed: off, how long that may take, or few: as long as few scenarios failed")
 	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
-	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios (default: random)")
+	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
 }
 
 // registerSubject registers the flags that say more of an extension than where it is.

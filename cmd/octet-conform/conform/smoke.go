@@ -47,7 +47,7 @@ func (inv *invocation) smoke() int {
 	f.StringVar(&flags.profile, "profile", "", "file that says how to exercise the extension (default: conform.toml beside the manifest)")
 	f.BoolVar(&flags.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
 	f.Float64Var(&flags.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
-	f.Int64Var(&flags.seed, "seed", 0, "order of the scenarios (default: random)")
+	f.Int64Var(&flags.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
