@@ -381,7 +381,9 @@ func (h *host) settle(id string) {
 			if h.quirk.does == leavesOpen {
 				break
 			}
-			h.notify(dialect.Cancel, h.d.Cancel(open, "settled"))
+			if h.d.Negotiates() {
+				h.notify(dialect.Cancel, h.d.Cancel(open, "settled"))
+			}
 		}
 		h.desk.open = nil
 	}

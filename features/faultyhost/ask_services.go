@@ -52,14 +52,10 @@ const (
 // checks are what a host looks at beyond the model of the params: they refuse, answer, or leave the request to
 // the services.
 var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
-	featurewire.MethodInputRequest: func(_ *host, q question) (dialect.Object, refusal) {
-		if q.text("prompt") == slowPrompt {
-			return nil, refusal{name: waits}
-		}
-		return nil, served
-	},
-	featurewire.MethodArtifactPublish: (*host).publishes,
-	featurewire.MethodPolicyEvaluate:  (*host).evaluates,
+	featurewire.MethodInputRequest:        slowly,
+	featurewire.MethodConfirmationRequest: slowly,
+	featurewire.MethodArtifactPublish:     (*host).publishes,
+	featurewire.MethodPolicyEvaluate:      (*host).evaluates,
 	featurewire.MethodSecretGet: func(h *host, q question) (dialect.Object, refusal) {
 		declared, _ := h.x.Capabilities["secrets"].([]any)
 		switch name := q.text("name"); {
@@ -138,6 +134,14 @@ var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
 	featurewire.MethodResourceRelease:    (*host).releasesResource,
 	featurewire.MethodBulkWrite:          (*host).writesBulk,
 	featurewire.MethodBulkRelease:        (*host).releasesBulk,
+}
+
+// slowly leaves a question open that takes time.
+func slowly(_ *host, q question) (dialect.Object, refusal) {
+	if q.text("prompt") == slowPrompt {
+		return nil, refusal{name: waits}
+	}
+	return nil, served
 }
 
 // sessionless refuses the name of a session where none belongs.

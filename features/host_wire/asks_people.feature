@@ -89,13 +89,13 @@ Feature: A host is asked for a person, a secret or leave
     And what was not answered was cancelled once
     And the host says what the tool said
 
-  @0.2 @0.4 @EXT04-LIMIT-006
+  @0.1 @0.2 @0.4 @EXT04-LIMIT-006
   Scenario: More questions than may be open
     Given a sound extension
     When it asks at once during a call
       | times | method | params | answer |
-      | 128 | input/request | {"parent_request_id":«call»,"prompt":"Take your time.","secret":false} | nothing or result {"value":null} |
-      | 1 | input/request | {"parent_request_id":«call»,"prompt":"One too many?","secret":false} | token bounds_exceeded or result {"value":null} |
+      | 128 | confirmation/request | {"parent_request_id":«call»,"prompt":"Take your time.","detail":null,"destructive":false,"default":false} | nothing or result {"confirmed":false} |
+      | 1 | confirmation/request | {"parent_request_id":«call»,"prompt":"One too many?","detail":null,"destructive":false,"default":false} | token bounds_exceeded or result {"confirmed":false} |
     Then the host answers as wanted
     And the host says what the tool said
 
