@@ -59,6 +59,9 @@ func (h *host) petition(m map[string]json.RawMessage) error {
 	for _, frame := range out {
 		h.write("answer", frame)
 	}
+	if slices.Contains([]string{cw.MethodSessionSwitch, cw.MethodSessionReload}, q.method) && bytes.Contains(out[0], []byte(`"result"`)) && h.quirk.does != neverRebinds {
+		h.bind()
+	}
 	return nil
 }
 

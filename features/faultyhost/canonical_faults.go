@@ -27,6 +27,7 @@ const (
 	endsAtResults   = "ends at results"
 	endsAtErrors    = "ends at errors"
 	leavesStderr    = "leaves stderr"
+	boundsTexts     = "bounds texts"
 )
 
 // canonicalReading are faults in what a host makes of the frames of the canonical wire.
@@ -94,6 +95,7 @@ var canonicalCalls = []Fault{
 	{"takes-null", "EXT03-MODEL-006", canonical, "takes null for any member", lax("EXT03-TOOL-003", "EXT03-TOOL-006")},
 	{"wants-cancel-data", "EXT03-ERR-010", canonical, "ends at a cancelled call whose error says nothing more", quirk{strict: []string{"EXT03-ERR-008"}}},
 	{"names-no-method", "EXT03-ERR-011", canonical, "does not say which method it does not know", miswrites(unknownMethod, "", `"data":{"method":"peer/unknown"},`, ``)},
+	{"bounds-texts", "EXT03-MODEL-009", canonical, "takes short texts only", doing(boundsTexts)},
 	{"words-its-own", "EXT03-ERR-012", canonical, "puts what it refuses into the message of an error", miswrites(unknownMethod, "", `unnegotiated method"`, `unnegotiated method peer/unknown"`)},
 	{"serves-deferred", "EXT03-METHOD-012", canonical, "serves a method that is put off", grants("tools/register", "", `{}`)},
 	{"serves-without-a-bus", "EXT03-BUS-011", canonical, "looks into a request for a bus that is not there", refuses(cw.MethodBusDeclare, "", invalid, "")},

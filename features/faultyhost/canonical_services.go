@@ -44,16 +44,21 @@ func (h *host) attach() error {
 		case <-time.After(grace / 4):
 		}
 	}
-	h.granted = granted{topics: map[string][]cw.BusFieldSpec{}, interests: map[string]bool{}, providers: map[string]int{}}
+	h.granted = granted{providers: map[string]int{}}
+	h.bind()
+	return nil
+}
+
+// bind begins an incarnation of the bus: topics and interests are gone.
+func (h *host) bind() {
+	h.granted.topics, h.granted.interests = map[string][]cw.BusFieldSpec{}, map[string]bool{}
 	if !slices.Contains(h.desk.methods, cw.MethodBusLifecycle) {
-		return nil
+		return
 	}
-	notice, is := h.desk.services.Bind().(cw.BusBindingNotice)
-	if is {
+	if notice, is := h.desk.services.Bind().(cw.BusBindingNotice); is {
 		h.granted.binding = notice.BindingID
 		h.notify(cw.MethodBusLifecycle, json.RawMessage(notice.AppendJSON(nil)))
 	}
-	return nil
 }
 
 // objection names the error that a request deserves; empty if it is served, and then what it asks for is noted.

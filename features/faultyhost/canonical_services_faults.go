@@ -8,8 +8,11 @@ import (
 	cw "github.com/octet-dev/octet/generated/canonicalwire"
 )
 
-// endsAtSecondBatch ends at a second providers/complete.
-const endsAtSecondBatch = "ends at second batch"
+// What a host does otherwise with batches of providers and with the bus.
+const (
+	endsAtSecondBatch = "ends at second batch"
+	neverRebinds      = "never rebinds"
+)
 
 // Results that a host may give.
 const (
@@ -101,6 +104,20 @@ var busFaults = []Fault{
 		}
 		return sound
 	})},
+}
+
+// sessionFaults are faults in what a host does when a session takes the place of another.
+var sessionFaults = []Fault{
+	{"keeps-topics", "EXT03-PUBLISH-020", canonical, "keeps topics when the session is replaced", instead(cw.MethodBusDeclare, "", func(h *host, q question, sound [][]byte) [][]byte {
+		if strings.HasSuffix(h.granted.binding, "-1") {
+			return sound
+		}
+		return [][]byte{h.refuse(q.id, refusal{name: invalid}, q.method)}
+	})},
+	{"begins-anew", "EXT03-PUBLISH-021", canonical, "counts publications of each session for itself", miswrites(cw.MethodBusPublish, "", `"sequence":2`, `"sequence":1`)},
+	{"stays", "EXT03-SESSION-005", canonical, "stays in the session in front when it is asked to switch", miswrites(cw.MethodSessionSwitch, "", `"session_id":"`, `"session_id":"not-`)},
+	{"reads-nothing-again", "EXT03-SESSION-006", canonical, "refuses to read the session in front again", refuses(cw.MethodSessionReload, "", mismatch, "")},
+	{"never-rebinds", "EXT03-SESSION-012", canonical, "keeps the binding of the bus when the session is replaced", doing(neverRebinds)},
 }
 
 // serviceFaults are faults in what a host makes of requests for its other services.

@@ -69,7 +69,7 @@ func (f Fault) Alone() bool {
 
 // Faults returns the table, in the order of the rules they break.
 func Faults() []Fault {
-	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, busFaults, serviceFaults, answering, reported, slices.Concat(talks...))
+	return slices.Concat(speech, judgement, conduct, racing, canonicalReading, canonicalStart, canonicalCalls, busFaults, sessionFaults, serviceFaults, answering, reported, slices.Concat(talks...))
 }
 
 // Find returns a fault by name and version.

@@ -328,6 +328,8 @@ func (h *host) callTool(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("the result is not accepted")
 	case answer["result"] == nil:
 		return "", fmt.Errorf("the call was refused: %s", answer["error"])
+	case h.quirk.does == boundsTexts && len(answer["result"]) > 1<<16:
+		return "", fmt.Errorf("the text is long")
 	case h.d.Canonical() && failing(answer["result"]):
 		return "", &failure{text: "the tool has failed: " + texts(answer["result"]), broken: h.quirk.does == endsAtErrors}
 	}

@@ -247,3 +247,49 @@ Feature: A host of the canonical wire has a bus
     And the host offers the feature "event_bus"
     Then the tool was not called
     And nothing of the extension is left
+
+  @EXT03-PUBLISH-020 @EXT03-PUBLISH-021 @EXT03-SESSION-005 @EXT03-SESSION-006 @EXT03-SESSION-012
+  Scenario: A session that takes the place of another
+    Given an extension with the script
+      """
+      select event_bus bus/lifecycle bus/declare bus/subscribe bus/publish bus/event session_lifecycle session/create session/switch session/reload
+      on bus/lifecycle
+      ask declared bus/declare {"binding_id":"«binding»","topic":"bus.peer.news","fields":[]}
+      wait
+      ask first bus/publish {"binding_id":"«binding»","topic":"bus.peer.news","payload":{}}
+      ask created session/create {}
+      wait
+      ask switched session/switch {"session_id":«of "created" /result/session_id»}
+      wait
+      on bus/lifecycle
+      ask again bus/declare {"binding_id":"«binding»","topic":"bus.peer.news","fields":[]}
+      wait
+      ask second bus/publish {"binding_id":"«binding»","topic":"bus.peer.news","payload":{}}
+      ask active bus/subscribe {"binding_id":"«binding»","topic":"bus.peer.news"}
+      wait
+      ask reloaded session/reload {}
+      wait
+      on bus/lifecycle
+      on tool/call
+      say «answer»
+      """
+    When the host serves the extension in a session
+    And the host offers the feature "event_bus"
+    And the host offers the feature "session_lifecycle"
+    Then the extension is answered
+      | request  | answer                     | rule              |
+      | first    | result {"sequence":1}      | EXT03-PUBLISH-021 |
+      | switched | result                     | EXT03-SESSION-005 |
+      | again    | result                     | EXT03-PUBLISH-020 |
+      | second   | result {"sequence":2}      | EXT03-PUBLISH-021 |
+      | active   | result {"topic_revision":2} | EXT03-PUBLISH-021 |
+      | reloaded | result                     | EXT03-SESSION-006 |
+    And the host answered "switched" with the "session_id" of "created"
+    And the host answered "reloaded" with the "session_id" of "created"
+    And the host sent "bus/lifecycle" for the 2nd time with
+      | member                   | value     | rule              |
+      | /params/kind             | "binding" | EXT03-SESSION-012 |
+      | /params/binding_revision | 2         | EXT03-PUBLISH-020 |
+    And the host sent "bus/lifecycle" for the 3rd time with
+      | member                   | value     | rule              |
+      | /params/binding_revision | 3         | EXT03-SESSION-012 |

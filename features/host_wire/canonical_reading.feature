@@ -2,7 +2,7 @@
 Feature: A host of the canonical wire reads strictly
   What breaks the frame, the spelling or the envelope ends the stream; nothing behind it is looked at.
 
-  @EXT03-FRAME-010
+  @EXT03-FRAME-010 @EXT03-MODEL-009
   Scenario: A frame of exactly the bound
     Given an extension with the script
       """

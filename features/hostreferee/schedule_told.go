@@ -232,6 +232,17 @@ func (w *world) sessionsAreNew() error {
 	return nil
 }
 
+// answeredAlike holds a member of a result against that of another one.
+func (w *world) answeredAlike(request, member, other string) error {
+	of := func(id string) json.RawMessage {
+		return pointed(w.answerTo(strconv.Quote(id)), "/result/"+member)
+	}
+	if got, want := of(request), of(other); string(got) != string(want) {
+		return failed("the %s of %q is %s, want that of %q, %s", member, request, orNothing(got), other, orNothing(want))
+	}
+	return nil
+}
+
 // callsInSession calls a tool. A host that offers what the script selects only where a session owns it gets to have
 // its model call the tool, in a conversation.
 func (w *world) callsInSession(ctx context.Context, tool string) error {

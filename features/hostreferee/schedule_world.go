@@ -40,6 +40,7 @@ func schedulePhrases() []phrase {
 		{`the host answered "([^"]+)" in front of "([^"]+)"`, (*world).answeredInFrontOf},
 		{`a lease stands in answers that are ready alone`, (*world).leasesAreReady},
 		{`the sessions that were made are new ones`, (*world).sessionsAreNew},
+		{`the host answered "([^"]+)" with the "([^"]+)" of "([^"]+)"`, (*world).answeredAlike},
 		{`the host serves the extension in a session`, (*world).servesInSession},
 		{`the host calls the tool "([^"]+)" in a session`, (*world).callsInSession},
 		{`the extension has the arguments of its manifest`, (*world).startedAsWritten},

@@ -75,6 +75,10 @@ func register(sc *godog.ScenarioContext) {
 			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a, b string, table *godog.Table) error {
 				return of(ctx).each(func(w *world) error { return do(w, ctx, a, b, table) })
 			})
+		case func(*world, string, string, string) error:
+			sc.Step("^"+p.expr+"$", func(ctx context.Context, a, b, c string) error {
+				return of(ctx).each(func(w *world) error { return do(w, a, b, c) })
+			})
 		case func(*world, string, string) error:
 			sc.Step(pattern("^"+p.expr+"$"), func(ctx context.Context, a, b string) error {
 				return of(ctx).each(func(w *world) error { return do(w, a, b) })

@@ -6481,7 +6481,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A frame with both a framing fault and a syntax fault is judged by its framing fault.",
 		Source:   "S21",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which of two faults a host names shows in its own diagnostic alone: both end the stream",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -7312,7 +7312,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps an absent and a null error data apart.",
 		Source:   "canonical 5.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a value that it has read shows inside the host alone",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -7693,7 +7693,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives initialize 30 s and then ends the start.",
 		Source:   "S24; manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "takes half a minute of real time",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -8064,7 +8064,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges a selection in the order model, schema, encoding, capability list, method list, deferred names, capability of each method, limits, and only then against its offer.",
 		Source:   "canonical 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the order shows in what the host reports of a start that has failed: every fault ends the start alike",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -8076,7 +8076,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host configured with a frame bound or a concurrency of zero refuses that configuration as invalid_params.",
 		Source:   "canonical 8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a setting of the host, refused before a process exists",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -8247,7 +8247,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails the stream named by a well-formed stream_id when a provider/event breaks its model.",
 		Source:   "canonical op 13",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -8613,7 +8613,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host undoes nothing for a cancellation: effects that happened stay.",
 		Source:   "canonical 10.3; seed: Lifecycle and reload",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host does not undo shows inside the host alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -8855,7 +8855,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host delivers answers to their requests whatever order they arrive in.",
 		Source:   "canonical 10.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two requests of the host in flight at once, and an adapter has the host make one call at a time",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9056,7 +9056,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host shows negotiated API, capabilities and tools of an extension it has started.",
 		Source:   "canonical 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "an octet command, which no wire shows",
 		ProvenBy: "testscripts/inspect_canonical.txtar",
 	},
 	{
@@ -9110,7 +9110,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps at most the selected max_concurrent_requests requests in flight, shutdown not counted.",
 		Source:   "canonical 10.2; canonical op 27",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two requests of the host in flight at once, and an adapter has the host make one call at a time",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9133,7 +9133,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host admits at most 128 unanswered requests of one process, and 65536 distinct ids in its life.",
 		Source:   "manifest 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs requests that the host leaves unanswered, which nothing on this wire makes it do; ids are counted inside the host",
 		ProvenBy: "runtime/peer",
 	},
 	{
@@ -9189,7 +9189,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps an absent and a null member apart wherever a model allows both, also when it writes the value again.",
 		Source:   "canonical 5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host keeps of a value that it has read shows inside the host alone",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9234,7 +9234,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds a text without a bound of its own by the frame bound alone.",
 		Source:   "canonical 5; canonical op 21",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -9257,7 +9256,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host judges the members of a result for its meaning as well: a disposition kind outside continue, deny and defer is refused.",
 		Source:   "canonical op 10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a host makes of a disposition shows in its own diagnostic alone",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -9486,7 +9485,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host offers session_lifecycle only where an interactive product has bound the driver of its active session.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "what a product has bound is known inside the host alone",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9520,7 +9519,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/switch makes an existing session of the same workspace active.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9532,7 +9530,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "session/reload reads the active durable session anew from disk.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9555,7 +9552,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host carries out session requests one after the other, each at an idle boundary.",
 		Source:   "canonical 10.6; seed: Declared API 0.3 session hooks",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the queue of a host, its bound and its quiet moments show inside the host alone",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9567,7 +9564,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds its queue of session requests and answers one too many with resource_exhausted.",
 		Source:   "canonical 10.6; canonical op 26",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the queue of a host, its bound and its quiet moments show inside the host alone",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9579,7 +9576,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host does not carry out work for a new session that was queued before the session was rebound.",
 		Source:   "canonical 10.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the queue of a host, its bound and its quiet moments show inside the host alone",
 		ProvenBy: "host/service/sessions",
 	},
 	{
@@ -9602,7 +9599,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A switch or reload of the session settles and starts session hooks and resets the event bus.",
 		Source:   "canonical 7.8, 10.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -9708,7 +9704,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends migration/detect with exactly source_root, an absolute path of at most 4096 UTF-8 bytes.",
 		Source:   "canonical 5.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a person begins an import in the host's own interface, for which an adapter has no act",
 		ProvenBy: "host/service/migration",
 	},
 	{
@@ -9720,7 +9716,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends migration/import only config_paths that detection reported, at most 128, each once.",
 		Source:   "canonical 5.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a person begins an import in the host's own interface, for which an adapter has no act",
 		ProvenBy: "host/service/migration",
 	},
 	{
@@ -9732,7 +9728,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host refuses a path of a migration answer that is absolute, has an empty, single-dot or double-dot segment, a backslash, a NUL or a drive letter.",
 		Source:   "canonical op 29",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a person begins an import in the host's own interface, for which an adapter has no act",
 		ProvenBy: "host/service/migration",
 	},
 	{
@@ -9744,7 +9740,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host writes nothing on the ground of migration/detect.",
 		Source:   "canonical 5.10",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a person begins an import in the host's own interface, for which an adapter has no act",
 		ProvenBy: "host/service/migration",
 	},
 	{
@@ -9842,7 +9838,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A provider belongs to the process generation that registered it.",
 		Source:   "canonical 5.11",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -9854,7 +9850,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host removes everything a process registered when that process ends.",
 		Source:   "canonical 5.11, 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -9965,7 +9961,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A registration in the catalog promises no other service: a host calls the provider only under what it selected.",
 		Source:   "canonical 4.2; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10041,7 +10037,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host puts no credential, token, URL, header or callback address into a message about authorization.",
 		Source:   "canonical 5.11; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the referee knows no secret of the host that a message could give away",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10154,7 +10150,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends provider/stream with a stream_id it made, provider_id, model_id and a request that is not null, optionally with an authorization_lease of at most 256 UTF-8 bytes.",
 		Source:   "canonical 5.11, 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10166,7 +10162,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host takes a provider/stream that is not accepted for over, whatever reason is given.",
 		Source:   "canonical 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10178,7 +10174,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host keeps for each stream the next sequence it expects and whether its terminal event came.",
 		Source:   "canonical 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10190,7 +10186,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails a stream with an error when an event repeats or skips a sequence, comes behind the terminal one, or does not start at 0.",
 		Source:   "canonical op 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10202,7 +10198,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host drops events of unknown and of cancelled streams.",
 		Source:   "canonical op 15",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10214,7 +10210,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host fails a stream with more than 100000 events or an event payload of more than 65536 canonical bytes.",
 		Source:   "canonical 3, 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10226,7 +10222,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host sends provider/cancel as best effort, names the stream in it and expects no answer.",
 		Source:   "canonical 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10238,7 +10234,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host never replays a stream by itself when it is unclear whether the extension accepted it.",
 		Source:   "canonical 10.4; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10250,7 +10246,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host bounds a stream by an idle timeout, an overall deadline and a bounded buffer of events.",
 		Source:   "canonical 10.4",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10262,7 +10258,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends the open streams of a process that is gone.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10274,7 +10270,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host treats request and event payloads as opaque JSON on this layer.",
 		Source:   "canonical op 16",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows only in a conversation whose model is the extension's own, and the referee plays the model",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -10328,7 +10324,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a selection that would widen the trust of a theme with capability_mismatch.",
 		Source:   "canonical 5.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "whom a host trusts with a theme is known inside the host alone",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -10340,7 +10336,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host trusts a theme as compiled or as user, and as nothing else.",
 		Source:   "canonical 5.12",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "whom a host trusts with a theme is known inside the host alone",
 		ProvenBy: "host/service/theme",
 	},
 	{
@@ -10464,7 +10460,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host has one bus for each host session.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "how many buses a host has shows inside the host alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10487,7 +10483,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives no bus to a process that a workspace shares or that speaks another API.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which processes a workspace shares is settled before a process exists",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10499,7 +10495,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host knows the caller of a bus request by the process it registered; nothing in params identifies it.",
 		Source:   "canonical 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "the models have no member that could identify a caller",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10566,7 +10562,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host attaches at most 64 process generations to a bus; one more fails and its stream ends.",
 		Source:   "canonical 3, 7.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs 65 processes in one session",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10600,7 +10596,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a bus request of a closed, draining or unattached process with capability_mismatch.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "a process that closes or drains cannot tell a refusal from its own end",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10810,7 +10806,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A publication is admitted for all its subscribers or for none.",
 		Source:   "canonical 7.5, 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two subscribers, one of them without room",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10844,7 +10840,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host answers a publication whose sequence would pass 9007199254740991 with resource_exhausted.",
 		Source:   "canonical 7.5",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs 9007199254740991 publications",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10900,7 +10896,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A subscriber has room for fewer than 64 queued bus frames before the new one and for 262144 queued bytes with it, LF counted; without room the publication is answered with resource_exhausted.",
 		Source:   "canonical 3, 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10912,7 +10908,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host reserves room at all subscribers before it commits at any.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two subscribers, one of them without room",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10924,7 +10920,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host gives a subscriber's credit back when the frame is written or discarded, and no earlier for a reset or a reload of the publisher.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10936,7 +10932,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "The answer to a publication says that it was admitted, not that anybody handled it.",
 		Source:   "canonical 7.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "says what an answer does not mean, which no frame shows",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10970,7 +10966,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends a process when the answer to its bus request cannot be queued.",
 		Source:   "canonical 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10982,7 +10978,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host drops a queued event that is older than 30 s or whose topic, subscription, session or recipient is gone.",
 		Source:   "canonical 3, 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -10994,7 +10990,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host ends a process when an event expires inside a partial write, and never completes a partial frame later.",
 		Source:   "canonical 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11006,7 +11002,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "bus/lifecycle notices use the same slots, credits and 8192-byte bound as events.",
 		Source:   "canonical 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11018,7 +11014,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host retires a process whose bus/lifecycle notice cannot be queued or expires unsent, and drops none silently.",
 		Source:   "canonical 7.7",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs a pipe that stays full for up to 30 s of real time; what a host has queued shows inside it alone",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11030,7 +11026,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "When the session is replaced a host issues a new binding_id, raises binding_revision by one, clears topics, subscriptions and interests and sends every peer a binding notice.",
 		Source:   "canonical 7.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11042,7 +11037,6 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "topic_revision and publisher sequences go on behind a reset of the bus.",
 		Source:   "canonical 7.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11054,7 +11048,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "When a process is gone a host removes each of its topics, raises topic_revision by one each time, ends subscriptions and sends topic_unavailable with the old instance and generation to peers with interest.",
 		Source:   "canonical 7.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11066,7 +11060,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Interests of other processes survive the end of a publisher and get topic_available when the topic is declared again.",
 		Source:   "canonical 7.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11078,7 +11072,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "Only a new active ack enables events of a topic that was declared again.",
 		Source:   "canonical 7.8; canonical op 32",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11090,7 +11084,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A replacement process owns no topic and no subscription of the one before.",
 		Source:   "canonical 7.8",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11102,7 +11096,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A session that is left and entered again gets a new binding each time, with the same processes or others.",
 		Source:   "canonical op 33",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/bus",
 	},
 	{
@@ -11147,7 +11141,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host that ends a stream removes the process from the bus with its topic_unavailable notices and drops its providers and open provider streams.",
 		Source:   "canonical 9.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows to a second process that looks on while the host replaces the first, and an adapter gives the host one to look at",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -11338,7 +11332,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "When a frame is broken both as a line and as JSON, the host reports the fault of the line.",
 		Source:   "S21",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "which line a host names first shows in its own diagnostic alone: both end the process",
 		ProvenBy: "runtime/peer",
 	},
 	{
