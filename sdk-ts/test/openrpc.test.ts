@@ -36,13 +36,13 @@ const judge = compile();
 const folders = readdirSync(SPEC, { withFileTypes: true }).filter((entry) => entry.isDirectory());
 const documents = folders.flatMap((folder) =>
   readdirSync(new URL(`${folder.name}/`, SPEC))
-    .filter((name) => name === "openrpc.json")
+    .filter((name) => name.endsWith("openrpc.json"))
     .map((name) => `${folder.name}/${name}`),
 );
 
-test("there is a document for each of the two extension wires", () => {
-  for (const wire of ["extension-canonical", "extension-feature"]) {
-    assert.ok(documents.includes(`${wire}/openrpc.json`), wire);
+test("there is a document for each wire, and two for OUP", () => {
+  for (const path of ["extension-canonical/openrpc.json", "extension-feature/openrpc.json", "oup/openrpc.json", "oup/services-openrpc.json"]) {
+    assert.ok(documents.includes(path), path);
   }
 });
 
