@@ -106,6 +106,9 @@ func (d *deriver) broken(mended string, f fault) {
 	}
 	if d.at.Envelope {
 		name = d.wire.EnvelopeError
+		if d.wire.VersionError != "" && f.pointer == pointer(model.VersionMember) {
+			name = d.wire.VersionError
+		}
 	}
 	d.made = append(d.made, Vector{
 		ID: d.id(), Note: f.note, Model: d.at.Name, Text: spell(f.value),

@@ -122,4 +122,5 @@ func (c *comparison) violations() {
 		report("/violations/"+string(v.Violation), string(v.Violation), before[v.Violation], v.Error)
 	}
 	report("/envelope_violation", "of an envelope", c.old.wire.EnvelopeError, c.new.wire.EnvelopeError)
+	report("/version_violation", "of "+model.VersionMember, c.old.wire.VersionError, c.new.wire.VersionError)
 }

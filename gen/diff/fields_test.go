@@ -13,7 +13,7 @@ import (
 // of the model belongs into one of the two, with a curated pair in the first case.
 var modelParts = map[reflect.Type]string{
 	reflect.TypeFor[model.Spec]():           "Wires | Areas Rules",
-	reflect.TypeFor[model.Wire]():           "Name Family Versions EnvelopeError MaxDepth Models Methods Errors Violations Limits Features Capabilities Hooks Tables Files | Module Title Doc",
+	reflect.TypeFor[model.Wire]():           "Name Family Versions EnvelopeError VersionError MaxDepth Models Methods Errors Violations Limits Features Capabilities Hooks Tables Files | Module Title Doc",
 	reflect.TypeFor[model.Model]():          "Versions Kind Envelope Fields Closed Forbidden ExactlyOne AtMostOne Tag Variants Word Object Values Open Type Name File Pointer | Doc Source Inferred",
 	reflect.TypeFor[model.Variant]():        "TagValue Record Deferred |",
 	reflect.TypeFor[model.EnumValue]():      "Value | Doc",

@@ -21,7 +21,7 @@ type tree struct {
 func newTree(side Side, wire *model.Wire, version string) *tree {
 	t := &tree{
 		side: side, wire: wire, version: version,
-		schema: &wirejson.Schema{MaxDepth: wire.MaxDepth, EnvelopeError: wire.EnvelopeError},
+		schema: &wirejson.Schema{MaxDepth: wire.MaxDepth, EnvelopeError: wire.EnvelopeError, VersionError: wire.VersionError},
 		models: map[*model.Model]int{},
 		types:  map[*model.Type]int{},
 	}

@@ -30,6 +30,9 @@ func (p *pkg) schemaFile(s *source) []string {
 		}
 		s.p("},")
 		s.p("EnvelopeError: %q,", p.wire.EnvelopeError)
+		if p.wire.VersionError != "" {
+			s.p("VersionError: %q,", p.wire.VersionError)
+		}
 	}
 	s.p("Models: []wirejson.Model{")
 	for _, m := range p.wire.Models {

@@ -71,6 +71,10 @@ func (w *wireLoader) loadErrors(roots []node) {
 	}
 	named(root.get("envelope_violation"))
 	w.wire.EnvelopeError = root.text("envelope_violation")
+	if root.has("version_violation") {
+		named(root.get("version_violation"))
+		w.wire.VersionError = root.text("version_violation")
+	}
 }
 
 func (w *wireLoader) loadFeatures(roots []node) {

@@ -27,6 +27,8 @@ type Wire struct {
 
 	// EnvelopeError is the error name under which every violation inside an Envelope model is reported.
 	EnvelopeError string
+	// VersionError is the error name of a wrong VersionMember there; empty where it is EnvelopeError.
+	VersionError string
 	// MaxDepth is the deepest legal level of a value, the root having level 0: the limit max_json_depth
 	// of the wire, or 128 where it sets none. A strict reader refuses deeper text as malformed.
 	MaxDepth int
@@ -41,6 +43,9 @@ type Wire struct {
 	Hooks        []*Hook
 	Tables       []*Table // fixed lists of strings or rows, for example environment names
 }
+
+// VersionMember is the member of an envelope that says which JSON-RPC it is.
+const VersionMember = "jsonrpc"
 
 // Family is a kind of conversation.
 type Family string

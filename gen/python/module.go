@@ -104,6 +104,9 @@ func bases(w *writer, wire *model.Wire) ([]string, error) {
 		w.line("class _Envelope(_Model):")
 		w.line("    __slots__ = ()")
 		w.line("    VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = dict.fromkeys(_ERRORS, %s)", quoted(wire.EnvelopeError))
+		if wire.VersionError != "" {
+			w.line("    VERSION_ERROR: ClassVar[str] = %s", quoted(wire.VersionError))
+		}
 	}
 	return nil, nil
 }

@@ -384,7 +384,11 @@ func (p *wirePage) errors() {
 		rows = append(rows, []string{anchored("error", e.Name), strconv.FormatInt(e.Code, 10), message, text(e.Doc), text(e.Source)})
 	}
 	p.table([]string{"Name", "Code", "Message", "Use", "Source"}, rows)
-	p.paragraphs("How a value that breaks its model is reported. Inside an envelope it is always " + errorLink(p.wire.EnvelopeError) + ".")
+	envelope := "Inside an envelope it is always " + errorLink(p.wire.EnvelopeError) + "."
+	if p.wire.VersionError != "" {
+		envelope = "Inside an envelope it is " + errorLink(p.wire.EnvelopeError) + ", and " + errorLink(p.wire.VersionError) + " for " + code(model.VersionMember) + "."
+	}
+	p.paragraphs("How a value that breaks its model is reported. " + envelope)
 	rows = nil
 	for _, v := range p.wire.Violations {
 		rows = append(rows, []string{code(string(v.Violation)), errorLink(v.Error)})

@@ -122,7 +122,11 @@ func (m *module) wireTables() {
 	m.use("WireTables", "type")
 	m.printf("/** The tables the validator interprets. */\nexport const WIRE: WireTables = {\n")
 	m.printf("  name: %s,\n  maxDepth: %s,\n", quote(m.wire.Name), m.integer(int64(m.wire.MaxDepth)))
-	m.printf("  envelopeError: %s,\n  errors: new Map([\n", quote(m.wire.EnvelopeError))
+	m.printf("  envelopeError: %s,\n", quote(m.wire.EnvelopeError))
+	if m.wire.VersionError != "" {
+		m.printf("  versionError: %s,\n", quote(m.wire.VersionError))
+	}
+	m.printf("  errors: new Map([\n")
 	for _, row := range m.wire.Violations {
 		m.printf("    [%s, %s],\n", quote(string(row.Violation)), quote(row.Error))
 	}

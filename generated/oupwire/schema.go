@@ -654,6 +654,7 @@ var schema = wirejson.Schema{
 		{Kind: "id", Name: "invalid_params"},
 	},
 	EnvelopeError: "parse_error",
+	VersionError:  "invalid_request",
 	Models: []wirejson.Model{
 		{
 			Name:      "JsonRpcRequest",

@@ -10,6 +10,8 @@ type Schema struct {
 	// ErrorNames says how each violation is reported; EnvelopeError replaces it for envelope models.
 	ErrorNames    []ErrorName
 	EnvelopeError string
+	// VersionError replaces EnvelopeError for the member jsonrpc; empty where it does not.
+	VersionError string
 }
 
 // ErrorName says which row of the error table a violation is reported as.

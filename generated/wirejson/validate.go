@@ -98,12 +98,18 @@ func EscapePointer(name string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
+// versionPointer is the member of an envelope that says which JSON-RPC it is.
+const versionPointer = "/jsonrpc"
+
 func (v *validator) fail(kind ViolationKind, detail string) bool {
-	name := v.schema.errorName(kind)
+	name, pointer := v.schema.errorName(kind), v.pointer()
 	if v.root.Envelope {
 		name = v.schema.EnvelopeError
+		if v.schema.VersionError != "" && pointer == versionPointer {
+			name = v.schema.VersionError
+		}
 	}
-	return v.report(&Violation{Kind: kind, Pointer: v.pointer(), Model: v.root.Name, Detail: detail, ErrorName: name})
+	return v.report(&Violation{Kind: kind, Pointer: pointer, Model: v.root.Name, Detail: detail, ErrorName: name})
 }
 
 // failAt reports a violation one step further in.

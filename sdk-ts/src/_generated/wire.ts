@@ -120,6 +120,8 @@ export interface WireTables {
   readonly maxDepth: number;
   readonly errors: ReadonlyMap<ViolationKind, string>;
   readonly envelopeError: string;
+  /** What a wrong member `jsonrpc` of an envelope is reported as, where it is not `envelopeError`. */
+  readonly versionError?: string;
   readonly models: ReadonlyMap<string, Model>;
 }
 
@@ -255,8 +257,12 @@ class Validator {
   }
 
   private broken(violation: ViolationKind, pointer: string, reason: string): Violation {
-    const error = this.envelope ? this.wire.envelopeError : (this.wire.errors.get(violation) ?? "");
+    const error = this.envelope ? this.envelopeError(pointer) : (this.wire.errors.get(violation) ?? "");
     return new Violation(violation, pointer, error, reason);
+  }
+
+  private envelopeError(pointer: string): string {
+    return pointer === "/jsonrpc" ? (this.wire.versionError ?? this.wire.envelopeError) : this.wire.envelopeError;
   }
 
   model(name: string, value: JsonValue | undefined, at: string): void {

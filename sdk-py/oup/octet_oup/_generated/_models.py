@@ -208,6 +208,8 @@ class Decoded:
     __slots__ = ()
     SHAPE: ClassVar[Shape]
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = {}
+    VERSION_ERROR: ClassVar[str] = ""
+    """What a wrong member jsonrpc is reported as; empty where it is like every other violation."""
     MAX_DEPTH: ClassVar[int] = DEFAULT_DEPTH
 
     @classmethod
@@ -217,6 +219,8 @@ class Decoded:
             return cls.SHAPE.read(value)
         except Violation as found:
             found.error = cls.VIOLATION_ERRORS.get(found.violation, "")
+            if cls.VERSION_ERROR and found.pointer == "/jsonrpc":
+                found.error = cls.VERSION_ERROR
             raise
 
     @classmethod

@@ -1481,6 +1481,7 @@ class _Either(_models.Either):
 class _Envelope(_Model):
     __slots__ = ()
     VIOLATION_ERRORS: ClassVar[Mapping[str, str]] = dict.fromkeys(_ERRORS, "parse_error")
+    VERSION_ERROR: ClassVar[str] = "invalid_request"
 
 
 class SessionKey(_Scalar):

@@ -7356,6 +7356,7 @@ export const WIRE: WireTables = {
   name: "oup",
   maxDepth: 128,
   envelopeError: "parse_error",
+  versionError: "invalid_request",
   errors: new Map([
     ["not_object", "invalid_params"],
     ["unknown", "invalid_params"],
