@@ -17,6 +17,7 @@ import (
 
 // kept is what the extension has of the host.
 type kept struct {
+	active        json.RawMessage // names of active tools; nil: all are
 	artifacts     int
 	artifactBytes int
 	approvals     map[string]string // intents and parents by token that is good
@@ -75,10 +76,11 @@ var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
 		return nil, served
 	},
 	featurewire.MethodComposerSet: (*host).setsComposer,
-	featurewire.MethodToolsSetActive: func(_ *host, q question) (dialect.Object, refusal) {
+	featurewire.MethodToolsSetActive: func(h *host, q question) (dialect.Object, refusal) {
 		if strings.Contains(string(q.at("names")), "no_such_tool") {
 			return nil, malformed
 		}
+		h.desk.kept.active = q.at("names")
 		return nil, served
 	},
 	featurewire.MethodTerminalAcquire: func(h *host, _ question) (dialect.Object, refusal) {

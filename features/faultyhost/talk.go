@@ -43,8 +43,9 @@ type talker struct {
 	messages []dialect.Object
 	pending  []piece // context for the next prompt
 	began    time.Time
-	built    int  // how often all were started
-	vetoed   bool // by an extension that has no veto
+	tools    []any // that the model is told of in this run
+	built    int   // how often all were started
+	vetoed   bool  // by an extension that has no veto
 }
 
 // link is one extension of a conversation.

@@ -23,6 +23,8 @@ const (
 	neverRestarts       = "never restarts"
 	pings               = "pings"
 	refusesParked       = "refuses what is parked"
+	rereadsTools        = "rereads tools"
+	tellsInactive       = "tells of inactive tools"
 	retriesForever      = "retries forever"
 	sendsWhole          = "sends the whole"
 	settlesFirst        = "settles first"
@@ -172,6 +174,8 @@ var promptHookFaults = []Fault{
 		}
 		return bytes.Replace(b, []byte(`"params":{`), []byte(`"params":{"catalog_revision":0,`), 1)
 	}}},
+	{"tells-of-inactive-tools", "EXT04-TOOL-017", current, "tells the model of tools that are not active", talking(tellsInactive)},
+	{"rereads-tools", "EXT04-TOOL-018", current, "tells the model of other tools within a run", talking(rereadsTools)},
 	{"hides-snippets", "EXT04-TOOL-015", current, "passes over guidelines without a snippet", talking(hidesSnippets)},
 }
 

@@ -194,6 +194,7 @@ func (t *talker) prompt(text string) error {
 		}
 	}
 	t.messages = append(t.messages, dialect.Object{"role": "user", "content": said})
+	t.tools = t.advertised()
 	ids := t.ids()
 	began := time.Now()
 	t.tell(featurewire.MethodTurnStarted, ids)
@@ -334,14 +335,10 @@ const retries = 2
 
 // sample asks the model, again where it may help.
 func (t *talker) sample(head dialect.Object) (string, []call, error) {
-	var tools []any
-	for _, x := range t.cast {
-		for _, definition := range x.tools {
-			var d dialect.Object
-			_ = json.Unmarshal(definition, &d)
-			tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": d["name"], "description": t.described(x, d), "parameters": d["parameters"]}})
-		}
+	if t.does(rereadsTools) {
+		t.tools = t.advertised()
 	}
+	tools := slices.Clone(t.tools)
 	tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": ownTool, "description": "Writes a file.", "parameters": dialect.Object{"type": "object"}}})
 	for attempt := 1; ; attempt++ {
 		text, calls, status, err := t.complete(tools)
@@ -355,6 +352,22 @@ func (t *talker) sample(head dialect.Object) (string, []call, error) {
 			return "", nil, err
 		}
 	}
+}
+
+// advertised are the active tools of extensions, as the model is told of them.
+func (t *talker) advertised() (tools []any) {
+	for _, x := range t.cast {
+		for _, definition := range x.tools {
+			var d dialect.Object
+			_ = json.Unmarshal(definition, &d)
+			var active []any
+			if json.Unmarshal(x.desk.kept.active, &active) == nil && !slices.Contains(active, d["name"]) && !t.does(tellsInactive) {
+				continue
+			}
+			tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": d["name"], "description": t.described(x, d), "parameters": d["parameters"]}})
+		}
+	}
+	return tools
 }
 
 // described is what the model is told of a tool.

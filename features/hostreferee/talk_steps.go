@@ -127,6 +127,7 @@ func registerTalk(sc *godog.ScenarioContext) {
 	three(`each "([^"]+)" to "([^"]+)" has at most (\d+) characters in its text`, (*world).shortTexts)
 	three(`the (\d+)(?:st|nd|rd|th) "([^"]+)" to "([^"]+)" is the first of another instance`, (*world).anotherInstance)
 	one(`all extensions end within (\d+) ms`, (*world).allEnd)
+	three(`request (\d+) to the model (tells|does not tell) "([^"]*)"`, (*world).requestTells)
 	two(`the model is (told|not told) "([^"]*)"`, (*world).modelTold)
 	two(`"([^"]*)" stands in front of "([^"]*)" in what the model is told`, (*world).modelToldInOrder)
 	one(`the model was asked (\d+) times`, (*world).modelAsked)
@@ -210,6 +211,9 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 		return actor.Reply{Holds: true}, nil
 	case text == "and exits":
 		return actor.Reply{Exits: true}, nil
+	case word == "asks":
+		method, params, _ := strings.Cut(rest, " ")
+		return actor.Reply{Asks: []actor.Message{{Method: method, Params: json.RawMessage(params)}}}, nil
 	case word == "says":
 		return actor.Reply{Result: actor.Says(w.setup.Dialect, rest)}, nil
 	case word == "error":
@@ -221,7 +225,7 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 	case json.Valid([]byte(text)):
 		return actor.Reply{Result: json.RawMessage(text)}, nil
 	}
-	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
+	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, asks METHOD PARAMS, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
 }
 
 // castHas changes what an extension declares, as a JSON object, or selects, as a list of names.
@@ -663,6 +667,22 @@ func (w *world) waits(limit, name, topic string) error {
 		return failed("the host did nothing behind %q to %s", topic, name)
 	case got < want-earlier || got > want+later:
 		return failed("the host waited %s for the answer of %s to %q, want %s", got.Round(time.Millisecond), name, topic, want)
+	}
+	return nil
+}
+
+// requestTells looks into one request to the model, counted from one.
+func (w *world) requestTells(number, how, text string) error {
+	n, err := numeral(number)
+	if err != nil {
+		return err
+	}
+	all := w.talk.model.asked()
+	switch {
+	case len(all) < n:
+		return failed("the model was asked %d times, want %d%s", len(all), n, w.lacked())
+	case strings.Contains(all[n-1].body, text) != (how == "tells"):
+		return failed("it is not so that request %d to the model %s %q", n, how, text)
 	}
 	return nil
 }

@@ -12331,7 +12331,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Only active tools that policy leaves visible to the model add their snippets and guidelines.",
 		Source:   "feature 4.2",
-		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12343,7 +12342,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The prompt metadata of a run is frozen when the run starts; a change counts from the next run on.",
 		Source:   "feature 4.2",
-		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/agent",
 	},
 	{
