@@ -11,6 +11,7 @@ import (
 
 	"github.com/octet-dev/octet/features/dialect"
 	cw "github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
 // What a host of the canonical wire does otherwise.
@@ -67,8 +68,8 @@ var canonicalStart = []Fault{
 	}}},
 	{"offers-few-tools", "EXT03-CONTRACT-016", canonical, "offers room for fewer tools than the wire has", bend(dialect.Initialize, `"max_tools":256`, `"max_tools":255`)},
 	{"offers-halves", "EXT03-CONTRACT-017", canonical, "offers a method whose capability it does not offer", bend(dialect.Initialize, `,"theme_selection"`, ``)},
-	{"offers-deferred", "EXT03-CONTRACT-028", canonical, "offers a method that is put off", bend(dialect.Initialize, `"optional_methods":[`, `"optional_methods":["tools/register",`)},
-	{"offers-the-other-wire", "EXT03-CONTRACT-029", canonical, "offers a method of the other wire", bend(dialect.Initialize, `"optional_methods":[`, `"optional_methods":["artifact/publish",`)},
+	{"offers-deferred", "EXT03-CONTRACT-028", canonical, "offers a method that is put off", bend(dialect.Initialize, `"optional_methods":[`, `"optional_methods":["`+cw.MethodToolsRegister+`",`)},
+	{"offers-the-other-wire", "EXT03-CONTRACT-029", canonical, "offers a method of the other wire", bend(dialect.Initialize, `"optional_methods":[`, `"optional_methods":["`+featurewire.MethodArtifactPublish+`",`)},
 	{"takes-any-name", "EXT03-CONTRACT-018", canonical, "does not compare the names of a selection with its offer", lax("EXT03-CONTRACT-003", "EXT03-CONTRACT-004", "EXT03-CONTRACT-005", "EXT03-CONTRACT-006", "EXT03-CONTRACT-007", "EXT03-CONTRACT-008")},
 	{"takes-any-limits", "EXT03-CONTRACT-019", canonical, "does not compare the limits of a selection with its offer", lax("EXT03-CONTRACT-013")},
 	{"takes-halves", "EXT03-CONTRACT-020", canonical, "takes session hooks without their method", lax("EXT03-CONTRACT-009", "EXT03-CONTRACT-010")},
@@ -97,7 +98,7 @@ var canonicalCalls = []Fault{
 	{"names-no-method", "EXT03-ERR-011", canonical, "does not say which method it does not know", miswrites(unknownMethod, "", `"data":{"method":"peer/unknown"},`, ``)},
 	{"bounds-texts", "EXT03-MODEL-009", canonical, "takes short texts only", doing(boundsTexts)},
 	{"words-its-own", "EXT03-ERR-012", canonical, "puts what it refuses into the message of an error", miswrites(unknownMethod, "", `unnegotiated method"`, `unnegotiated method peer/unknown"`)},
-	{"serves-deferred", "EXT03-METHOD-012", canonical, "serves a method that is put off", grants("tools/register", "", `{}`)},
+	{"serves-deferred", "EXT03-METHOD-012", canonical, "serves a method that is put off", grants(cw.MethodToolsRegister, "", `{}`)},
 	{"serves-without-a-bus", "EXT03-BUS-011", canonical, "looks into a request for a bus that is not there", refuses(cw.MethodBusDeclare, "", invalid, "")},
 	{"leaves-extensions", "EXT03-PROC-010", canonical, "leaves what an extension leaves alone", doing(leavesAll)},
 	{"leaves-stderr", "EXT03-PROC-011", canonical, "does not read standard error", doing(leavesStderr)},
