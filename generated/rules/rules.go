@@ -18857,7 +18857,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The presence of an owner in a context authorizes no request by itself.",
 		Source:   "feature 4.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "shows inside the host alone: a right comes of what was declared and selected, and every refusal is judged by a rule of its own",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -18924,7 +18924,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Composer, session-entry, injection, active-tool, terminal, session-control, compaction and remote UI requests need the owner of the foreground session.",
 		Source:   "feature 13.3",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "needs two sessions at a time, and lines hold one conversation behind the other",
 		ProvenBy: "host/extension",
 	},
 	{
