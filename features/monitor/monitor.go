@@ -166,6 +166,8 @@ func (m *Monitor) asked(f wire.Frame) {
 	id, method := t.get("id"), t.get("method").text()
 	params := t.get("params")
 	switch {
+	case m.setup.Dialect.Canonical() && !id.absent() && !legalID(id):
+		// Nothing is owed to an id that the canonical wire does not have.
 	case method == dialect.Cancel && id.absent():
 		if r := m.issued[params.get("id").spelled()]; r != nil {
 			r.reasoned = r.reasoned || !r.cancelled && params.get("reason").kind() == text
@@ -216,11 +218,13 @@ func (m *Monitor) issue(t tree, method string) {
 
 // sound reports whether a request to shut down is one that an extension must obey.
 func (m *Monitor) sound(t tree) bool {
-	id := t.get("id")
-	_, natural := id.natural()
-	word := id.kind() == text && len(id.text()) >= 1 && len(id.text()) <= maxIDBytes
-	return m.phase == serving && (natural || word) && t.get("jsonrpc").text() == dialect.RPCVersion &&
+	return m.phase == serving && legalID(t.get("id")) && t.get("jsonrpc").text() == dialect.RPCVersion &&
 		t.get("params").kind() == object && len(t.get("params").members()) == 0 && len(t.members()) == 4
+}
+
+func legalID(id tree) bool {
+	_, natural := id.natural()
+	return natural || id.kind() == text && len(id.text()) >= 1 && len(id.text()) <= maxIDBytes
 }
 
 func count(r *issued) int {
