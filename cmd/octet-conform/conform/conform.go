@@ -36,6 +36,7 @@ func commands() []command {
 		{name: "tap", usage: "-- CMD ARGS...", brief: "pass a live conversation through and judge both sides of it", run: (*invocation).tap},
 		{name: "view", usage: "TRANSCRIPT", brief: "show a transcript of tap and judge it again", run: (*invocation).view},
 		{name: "replay", usage: "TRANSCRIPT DIR | TRANSCRIPT -- CMD ARGS...", brief: "play the host of a transcript to an extension", run: (*invocation).replay},
+		{name: "fuzz", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "make conversations up and look for one that an extension does not stand", run: (*invocation).fuzz},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
 		{name: "ledger", usage: "--report LABEL=FILE.json ... --out FILE", brief: "tell of every rule what proves it and what runs found", run: (*invocation).ledger},
 		{name: "list", usage: "[PATTERN...]", brief: "list the rules", run: (*invocation).list},

@@ -57,6 +57,10 @@ func (inv *invocation) replay() int {
 		target.setup.Patience = patience
 		return inv.replayScenario(target, header, frames, *whole)
 	}
+	if header.Fuzz != nil {
+		target.setup.Patience = patience
+		return inv.replayFuzz(target, header, frames, *whole)
+	}
 	r, err := replay.Run(inv.ctx, replay.Options{Starter: target.setup.Starter, Frames: frames, Wait: patience.Answer})
 	if err != nil && !errors.Is(err, subject.ErrStuck) {
 		return inv.unable(err)
