@@ -8110,7 +8110,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may leave every optional capability out of its offer.",
 		Source:   "canonical 4.1; seed: Retained canonical API 0.3 wire",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "runtime/negotiation",
 	},
 	{
@@ -8259,7 +8259,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may end the connection at a provider/event or providers/complete whose params break their model, and does so when no stream_id can be read.",
 		Source:   "canonical op 13",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/provider",
 	},
 	{
@@ -9610,7 +9610,7 @@ var All = []Rule{
 		Versions: []string{"0.3"},
 		Text:     "A host may answer a session request long after it came.",
 		Source:   "canonical 10.6",
-		NoPeer:   "binds the host, which an extension run does not judge",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/sessions",
 	},
 	{
