@@ -11,6 +11,10 @@ import (
 // handleFeature serves the requests that ask for what the manifest declares. It returns false for a method that
 // the peer does not have.
 func (p *peer) handleFeature(id json.RawMessage, method string, params json.RawMessage) bool {
+	if p.stage != nil && method == featurewire.MethodResourceDispose {
+		p.dispose(id, params)
+		return true
+	}
 	if !p.full {
 		return false
 	}

@@ -173,11 +173,11 @@ Feature: A host is asked about the session in front
     Given a sound extension
     When it asks during a call
       | method | params | answer | rule |
-      | session/wait_for_idle | {"parent_request_id":«call»} | result | EXT04-SESSION-003 |
-      | session/create | {"parent_request_id":«call»} | result | EXT04-SESSION-004 |
-      | session/fork | {"parent_request_id":«call»} | result | EXT04-SESSION-004 |
-      | session/switch | {"parent_request_id":«call»,"session_id":«from 2 session_id»} | result {"session_id":«from 2 session_id»} | EXT04-SESSION-005 |
-      | session/reload | {"parent_request_id":«call»} | result {"session_id":«from 2 session_id»} | EXT04-SESSION-005 |
+      | session/wait_for_idle | {"parent_request_id":«call»} | result or nothing | EXT04-SESSION-003 |
+      | session/create | {"parent_request_id":«call»} | result or nothing | EXT04-SESSION-004 |
+      | session/fork | {"parent_request_id":«call»} | result or nothing | EXT04-SESSION-004 |
+      | session/switch | {"parent_request_id":«call»,"session_id":"conform-session"} | result {"session_id":"conform-session"} or error or nothing | EXT04-SESSION-005 |
+      | session/reload | {"parent_request_id":«call»} | result or nothing | EXT04-SESSION-005 |
       | session/create | {"parent_request_id":«call»,"conform":1} | token invalid_request | EXT04-SESSION-010 |
       | session/create | {"parent_request_id":«call»,"session_id":"conform"} | token invalid_request | EXT04-SESSION-010 |
       | session/switch | {"parent_request_id":«call»} | token invalid_request | EXT04-SESSION-010 |

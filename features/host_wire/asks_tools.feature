@@ -168,7 +168,7 @@ Feature: A host is asked to change tools, and shown results
       | method | params | answer |
       | artifact/publish | {"parent_request_id":«call»,"mime_type":"image/png","size":9,"sha256":"843ac23b1736b4487ec81cf7c07ddd9bb46ae5b7818c2c3843d99d62fa75f3c9","data":{"encoding":"base64","data":"iVBORw0KGgoA"}} | result |
     Then the host answers as wanted
-    And the host reports a failure
+    And the host shows no such result
 
     @EXT04-RESULT-014 @EXT04-ART-012
     Examples:

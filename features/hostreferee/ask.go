@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -146,7 +147,37 @@ func (w *world) asksDuring(ctx context.Context, how, when string, t *godog.Table
 	if when == "once a call is cancelled" {
 		return w.interrupted(ctx, faultypeer.ToolAsk)
 	}
-	return w.calls(ctx, faultypeer.ToolAsk, string(dialect.Encode(dialect.Object{"text": w.token})))
+	arguments := string(dialect.Encode(dialect.Object{"text": w.token}))
+	if err := w.calls(ctx, faultypeer.ToolAsk, arguments); err != nil {
+		return err
+	}
+	if when == "during a call" && w.setup.Talk != nil && w.setup.Talk.Prompt != "" && w.inapplicable() {
+		return w.asksInTalk(ctx, arguments)
+	}
+	return nil
+}
+
+// inapplicable reports whether the host lacks, for a single call, what the asks need.
+func (w *world) inapplicable() bool {
+	var o *outcome
+	return errors.As(w.asksApply(), &o) && o.class == verdict.NotApplicable
+}
+
+// asksInTalk runs the same asks during a call that a model makes: a host offers more in a conversation.
+func (w *world) asksInTalk(ctx context.Context, arguments string) error {
+	w.peers.forget()
+	if _, err := w.plays(extensionName); err != nil {
+		return err
+	}
+	for _, turn := range []modelTurn{{calls: []modelCall{{faultypeer.ToolAsk, arguments}}}, {text: w.token}} {
+		if err := w.modelWill(turn); err != nil {
+			return err
+		}
+	}
+	if err := w.line("be given a prompt", w.setup.Talk.Prompt, PlaceText, "Ask."); err != nil {
+		return err
+	}
+	return w.ends(ctx)
 }
 
 // read takes the rows of a table. Its columns are method and params, or frame; id; answer; rule.
@@ -515,6 +546,7 @@ func registerAsks(sc *godog.ScenarioContext) {
 	})
 	one(`the revisions grow by one, and "([^"]+)" is in none`, (*world).revised)
 	sc.Step(pattern("^what was not answered was cancelled once$"), func(ctx context.Context) error { return of(ctx).overOnce() })
+	sc.Step(pattern("^the host shows no such result$"), func(ctx context.Context) error { return of(ctx).showsNothing() })
 	sc.Step(pattern("^the host answers as wanted$"), func(ctx context.Context) error { return of(ctx).answersAsWanted() })
 }
 
@@ -630,4 +662,12 @@ func (w *world) overOnce() error {
 		}
 	}
 	return nil
+}
+
+// showsNothing holds the host to refusing the result: a model is not told of it, and a single call fails.
+func (w *world) showsNothing() error {
+	if w.talk != nil {
+		return w.modelTold("not told", "shown")
+	}
+	return w.reportsFailure()
 }

@@ -111,7 +111,7 @@ func (w *world) write(m *member) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return errored("%v", err)
 	}
-	if w.script != nil {
+	if w.script != nil || w.asking.play != "" {
 		return errorOf(os.WriteFile(filepath.Join(dir, manifest.FileName()), []byte(w.manifest()), 0o600))
 	}
 	part := filepath.Join(dir, partFile)
