@@ -69,6 +69,9 @@ func (r *runFlags) check() error {
 	if r.jobs < 1 {
 		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)
 	}
+	if _, err := r.minimiseLimit(); err != nil {
+		return err
+	}
 	if r.knownFlaky != "" && r.flakyRepeats < 1 {
 		return fmt.Errorf("--flaky-repeats is %d; use a number from 1", r.flakyRepeats)
 	}
