@@ -288,7 +288,7 @@ func (g *generator) value(depth int) any {
 func (g *generator) envelope() {
 	row := pick(g.rng, envelopes(g.d.Canonical())...)
 	id := g.id()
-	item := Item{Line: []byte(strings.ReplaceAll(row.line, "«id»", id)), kind: row.kind, errors: row.errors, rule: row.rule}
+	item := Item{Line: fill(row.line, id), kind: row.kind, errors: row.errors, rule: row.rule}
 	if item.kind == answer {
 		item.id = id
 		g.done = append(g.done, id)
@@ -353,8 +353,8 @@ func (g *generator) spelled() {
 		return
 	}
 	if g.rng.IntN(3) == 0 {
-		line := pick(g.rng, "hello", `{"id":7,"jsonrpc":"2.0","method":"shutdown"`, `{"id":7,"jsonrpc":"2.0","method":"shutdown",}`, "\x80", "hello\xff", "{]", `"half`)
-		g.add(Item{Line: []byte(line), kind: goOn, rule: "EXT04-ERR-003"})
+		line := pick(g.rng, "hello", `{"id":7,"jsonrpc":"2.0","method":"«shutdown»"`, `{"id":7,"jsonrpc":"2.0","method":"«shutdown»",}`, "\x80", "hello\xff", "{]", `"half`)
+		g.add(Item{Line: fill(line, "7"), kind: goOn, rule: "EXT04-ERR-003"})
 		return
 	}
 	item := Item{kind: answer, errors: []string{"unknown_method"}, rule: "EXT04-FRAME-005", id: g.id()}
@@ -387,5 +387,5 @@ func respell(rng *rand.Rand, line []byte) []byte {
 func (g *generator) unreadable() {
 	row := pick(g.rng, misspellings...)
 	id := g.id()
-	g.add(Item{Line: []byte(strings.ReplaceAll(row.line, "«id»", id)), kind: end, rule: row.rule, id: id})
+	g.add(Item{Line: fill(row.line, id), kind: end, rule: row.rule, id: id})
 }
