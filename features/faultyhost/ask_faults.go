@@ -2,8 +2,10 @@ package faultyhost
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/generated/canonicalwire"
 	"github.com/octet-dev/octet/generated/featurewire"
 )
 
@@ -13,6 +15,11 @@ var answering = slices.Concat(askedEnvelopes, askedPeople, askedTools, askedAgen
 // twice answers a request again.
 func twice(method, with string) quirk {
 	return instead(method, with, func(_ *host, _ question, sound [][]byte) [][]byte { return append(sound, sound...) })
+}
+
+// miscodes gives an error another code, whatever its message says.
+func miscodes(method, with string, code, other int) quirk {
+	return miswrites(method, with, strconv.Itoa(code), strconv.Itoa(other))
 }
 
 // misnames answers under another id.
@@ -52,7 +59,7 @@ var askedEnvelopes = []Fault{
 	{"shows-undeclared-notes", "EXT04-NOTE-005", current, "answers a notification that was not declared", answersNotices(featurewire.MethodNotification)},
 	{"answers-context", "EXT04-CTX-007", middle, "answers a contribution of context", answersNotices(featurewire.MethodContextContribution)},
 	{"answers-status", "EXT04-STATUS-006", frozen, "answers a contribution to the status", answersNotices(featurewire.MethodStatusContribution)},
-	{"answers-cancelled-otherwise", "EXT04-CANCEL-014", current, "answers what the extension cancels as failed", miswrites(featurewire.MethodCancelRequest, `"ask-1"`, "-32800", "-32603")},
+	{"answers-cancelled-otherwise", "EXT04-CANCEL-014", current, "answers what the extension cancels as failed", miscodes(featurewire.MethodCancelRequest, `"ask-1"`, featurewire.CodeRequestCancelled, featurewire.CodeInternalError)},
 	{"keeps-cancelled", "EXT04-CANCEL-014", middle, "never answers what the extension cancels", ignores(featurewire.MethodCancelRequest, `"ask-1"`)},
 	{"answers-stray-cancels", "EXT04-CANCEL-017", current, "answers a cancellation of nothing", answersNotices(featurewire.MethodCancelRequest)},
 	{"guesses-parents", "EXT04-PARENT-007", middle, "takes a request without a parent for one of its only call", grants(featurewire.MethodInputRequest, `{"prompt":"Name?"`, `{"value":null}`)},
@@ -66,5 +73,5 @@ var askedEnvelopes = []Fault{
 	{"serves-early", "EXT04-ORDER-009", middle, "serves requests before initialize is answered", grants(featurewire.MethodToolsRegister, "", `{"revision":1,"tools":[]}`)},
 	{"words-unknown-otherwise", "EXT04-ORDER-009", frozen, "refuses an unknown method without the word that is agreed", refuses("conform/unknown", "", "unknown_method", "")},
 	{"serves-what-was-not-selected", "EXT04-ORDER-009", current, "gives secrets to who did not select them", grants(featurewire.MethodSecretGet, "", `{"value":"x"}`)},
-	{"serves-the-bus", "EXT04-BUS-001", middle, "takes a subscription of the event bus", grants("bus/subscribe", "", `{}`)},
+	{"serves-the-bus", "EXT04-BUS-001", middle, "takes a subscription of the event bus", grants(canonicalwire.MethodBusSubscribe, "", `{}`)},
 }

@@ -6,7 +6,7 @@ import fw "github.com/octet-dev/octet/generated/featurewire"
 var askedAgents = []Fault{
 	{"spawns-without-a-key", "EXT04-AGENT-021", current, "leaves the key out of what it says of a new agent", miswrites(fw.MethodAgentSpawn, `"Look."`, `"idempotency_key":"k-1",`, ``)},
 	{"spawns-again", "EXT04-AGENT-023", middle, "makes another agent for the same key", secondly(miswrites(fw.MethodAgentSpawn, `"Look."`, `"agent_id":"agent-1"`, `"agent_id":"agent-9"`))},
-	{"spawns-for-any-input", "EXT04-AGENT-023", current, "takes a key for another task", miswrites(fw.MethodAgentSpawn, "Look elsewhere.", "-32002", "-32602")},
+	{"spawns-for-any-input", "EXT04-AGENT-023", current, "takes a key for another task", miscodes(fw.MethodAgentSpawn, "Look elsewhere.", fw.CodeNotForegroundOwner, fw.CodeInvalidParams)},
 	{"refuses-malformed-agents-otherwise", "EXT04-AGENT-015", middle, "refuses a malformed agent as one without an owner", refuses(fw.MethodAgentSpawn, "No policy.", "not_foreground_owner", "")},
 	{"reads-any-task", "EXT04-AGENT-018", current, "refuses a long task as a failure", refuses(fw.MethodAgentSpawn, "mmmmmmmm", "internal_error", "")},
 	{"selects-models-unasked", "EXT04-AGENT-020", middle, "takes a selection of a model without the feature", miswritesWhole(fw.MethodAgentSpawn, "Select.", spawned)},
