@@ -152,6 +152,13 @@ func (d Dialect) method(name string) (wirejson.Method, bool) {
 	return wirejson.Method{}, false
 }
 
+// HostMethods are those of this API version that a host may send.
+func (d Dialect) HostMethods() []wirejson.Method {
+	return slices.DeleteFunc(slices.Clone(d.methods()), func(m wirejson.Method) bool {
+		return m.Direction == wirejson.ExtensionToHost || m.Status == "deferred" || !slices.Contains(m.Versions, d.api)
+	})
+}
+
 // Knows reports whether this API version has a method at all.
 func (d Dialect) Knows(method string) bool {
 	_, ok := d.method(method)

@@ -12,15 +12,18 @@ import (
 	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/subject"
+	"github.com/octet-dev/octet/features/vectors"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
 // Options say how conversations are made up. Setup and Runs are required.
 type Options struct {
 	Setup *steps.Setup
-	Seed  int64
-	First int // the number of the first run, from 0
-	Runs  int
+	// Vectors hold values of the models; those that are params of what a host sends are sent.
+	Vectors []vectors.Vector
+	Seed    int64
+	First   int // the number of the first run, from 0
+	Runs    int
 	// Time bounds the search; 0: nothing but Runs does. What is found is made smaller behind it.
 	Time time.Duration
 	// Shrink bounds the time for making one finding smaller; 0 leaves it as it was found.
@@ -67,7 +70,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if err != nil || first == nil {
 		return s.report, err
 	}
-	s.traffic = o.Setup.Traffic(first.result)
+	s.material = Gather(o.Setup, first.result, o.Vectors)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if o.Time > 0 {
@@ -104,8 +107,8 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 }
 
 type search struct {
-	o       Options
-	traffic steps.Traffic
+	o        Options
+	material *Material
 
 	mu     sync.Mutex // guards the fields below
 	rules  map[string]bool
@@ -140,7 +143,7 @@ func (s *search) enough() bool {
 
 // run has one conversation.
 func (s *search) run(ctx context.Context, n int) {
-	items := Generate(s.o.Setup, s.traffic, s.o.Seed, n, s.o.Length)
+	items := s.material.Generate(s.o.Seed, n, s.o.Length)
 	result, err := Play(ctx, s.o.Setup, items)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -194,7 +197,7 @@ func (s *search) shrink(ctx context.Context, f *Failure) error {
 	if s.o.Shrink == 0 || f.Run < 0 {
 		return nil
 	}
-	items := Generate(s.o.Setup, s.traffic, s.o.Seed, f.Run, s.o.Length)
+	items := s.material.Generate(s.o.Seed, f.Run, s.o.Length)
 	limited, cancel := context.WithTimeout(ctx, s.o.Shrink)
 	defer cancel()
 	attempt := func(ctx context.Context, keep []int) (bool, error) {

@@ -1,6 +1,8 @@
 package fuzz_test
 
 import (
+	"encoding/json"
+	"errors"
 	"reflect"
 	"sync"
 	"testing"
@@ -11,6 +13,10 @@ import (
 	"github.com/octet-dev/octet/features/fuzz"
 	"github.com/octet-dev/octet/features/selftest"
 	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/vectors"
+	"github.com/octet-dev/octet/gen/derive"
+	"github.com/octet-dev/octet/gen/load"
+	"github.com/octet-dev/octet/spec"
 )
 
 const seed = 20
@@ -23,6 +29,30 @@ func setupOf(t *testing.T, f faultypeer.Fault, scale float64) *steps.Setup {
 	}
 	return setup
 }
+
+// everyVector are the values that the spec holds and those that follow from its models.
+func everyVector(t *testing.T) []vectors.Vector {
+	t.Helper()
+	all, err := allVectors()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var allVectors = sync.OnceValues(func() ([]vectors.Vector, error) {
+	loaded, err := load.Load(spec.Files)
+	if err != nil {
+		return nil, err
+	}
+	all, err := vectors.Load(spec.Files)
+	for _, w := range loaded.Wires {
+		document, derr := derive.Document(w)
+		derived, rerr := vectors.Read("derived-"+w.Name+".json", document)
+		all, err = append(all, derived...), errors.Join(err, derr, rerr)
+	}
+	return all, err
+})
 
 // once leaves a profile no call but the sample: the tour of a full peer is made for one call of a process.
 func once(setup *steps.Setup) *steps.Setup {
@@ -39,7 +69,7 @@ func TestRun_soundPeers(t *testing.T) {
 	for _, f := range peers {
 		t.Run(f.API+" "+f.Name, func(t *testing.T) {
 			t.Parallel()
-			report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: once(setupOf(t, f, 1)), Seed: seed, Runs: 40, Jobs: 2, Most: 3, Shrink: 20 * time.Second})
+			report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: once(setupOf(t, f, 1)), Vectors: everyVector(t), Seed: seed, Runs: 40, Jobs: 2, Most: 3, Shrink: 20 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +108,7 @@ func TestRun_faultyPeers(t *testing.T) {
 			t.Run(f.Name, func(t *testing.T) {
 				t.Parallel()
 				setup := once(setupOf(t, f, 0.15))
-				report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: setup, Seed: seed, Runs: 60, Jobs: 1, Most: 1, Time: 20 * time.Second, Shrink: 5 * time.Second})
+				report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: setup, Vectors: everyVector(t), Seed: seed, Runs: 60, Jobs: 1, Most: 1, Time: 20 * time.Second, Shrink: 5 * time.Second})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -124,12 +154,49 @@ func shows(t *testing.T, setup *steps.Setup, f fuzz.Failure) {
 
 // The same seed makes the same conversations.
 func TestGenerate_repeats(t *testing.T) {
-	setup := setupOf(t, faultypeer.Fault{API: "0.4"}, 1)
-	traffic := setup.Traffic(nil)
+	material := fuzz.Gather(setupOf(t, faultypeer.Fault{API: "0.4"}, 1), nil, everyVector(t))
 	for run := range 50 {
-		a, b := fuzz.Generate(setup, traffic, seed, run, 30), fuzz.Generate(setup, traffic, seed, run, 30)
+		a, b := material.Generate(seed, run, 30), material.Generate(seed, run, 30)
 		if !reflect.DeepEqual(a, b) {
 			t.Fatalf("run %d differs", run)
+		}
+	}
+}
+
+// Conversations hold params of every method that a host sends, legal and broken, on every version.
+func TestGenerate_derives(t *testing.T) {
+	for _, api := range dialect.Versions() {
+		setup := setupOf(t, faultypeer.Fault{API: api}, 1)
+		d := setup.Dialect
+		material := fuzz.Gather(setup, nil, everyVector(t))
+		legal, broken := map[string]map[string]bool{}, map[string]map[string]bool{}
+		for run := range 400 {
+			for _, item := range material.Generate(seed, run, 30) {
+				var m struct {
+					Method string          `json:"method"`
+					Params json.RawMessage `json:"params"`
+				}
+				if json.Unmarshal(item.Line, &m) != nil || len(m.Params) == 0 || d.Shape(m.Method).Params == "" {
+					continue
+				}
+				kind := legal
+				if _, bad := d.Violation(d.Shape(m.Method).Params, m.Params); bad {
+					kind = broken
+				}
+				if kind[m.Method] == nil {
+					kind[m.Method] = map[string]bool{}
+				}
+				kind[m.Method][string(m.Params)] = true
+			}
+		}
+		for _, method := range d.HostMethods() {
+			// A second initialize, and a shutdown with odd params on one of the wires, mean something of their own.
+			if method.Name == dialect.Initialize || method.Name == dialect.Shutdown {
+				continue
+			}
+			if len(legal[method.Name]) < 2 || len(broken[method.Name]) < 4 {
+				t.Errorf("API %s: %s is sent with %d legal and %d broken params, want at least 2 and 4", api, method.Name, len(legal[method.Name]), len(broken[method.Name]))
+			}
 		}
 	}
 }

@@ -22,10 +22,9 @@ const probe = "conform/probe"
 // generator makes one conversation up. It keeps the protocol's state as the host knows it: which ids are used, and
 // which of them are still owed an answer.
 type generator struct {
-	rng     *rand.Rand
-	setup   *steps.Setup
-	d       dialect.Dialect
-	traffic steps.Traffic
+	*Material
+	rng *rand.Rand
+	d   dialect.Dialect
 
 	used  map[string]bool // ids, as spelled
 	slow  []string        // calls that run
@@ -44,13 +43,13 @@ func opening(setup *steps.Setup) Item {
 }
 
 // Generate makes a conversation of about so many lines up. The same seed and run make the same one.
-func Generate(setup *steps.Setup, traffic steps.Traffic, seed int64, run, length int) []Item {
+func (m *Material) Generate(seed int64, run, length int) []Item {
 	g := &generator{
-		rng: rand.New(rand.NewPCG(uint64(seed), uint64(run))), setup: setup, d: setup.Dialect, traffic: traffic,
+		Material: m, rng: rand.New(rand.NewPCG(uint64(seed), uint64(run))), d: m.setup.Dialect,
 		used: map[string]bool{initializeID: true}, done: []string{initializeID},
 		running: map[string]bool{},
 	}
-	g.items = append(g.items, opening(setup))
+	g.items = append(g.items, opening(m.setup))
 	for range 1 + g.rng.IntN(length) {
 		g.step()
 	}
@@ -64,7 +63,7 @@ func (g *generator) step() {
 		weight int
 		do     func()
 	}{
-		{6, g.call}, {3, g.slowCall}, {4, g.cancel}, {3, g.question}, {2, g.event}, {5, g.unknown}, {4, g.envelope}, {4, g.bent}, {2, g.stray}, {3, g.spelled},
+		{6, g.call}, {3, g.slowCall}, {4, g.cancel}, {3, g.question}, {2, g.event}, {5, g.unknown}, {4, g.envelope}, {4, g.bent}, {2, g.stray}, {3, g.spelled}, {9, g.derived},
 	}
 	total := 0
 	for _, a := range acts {

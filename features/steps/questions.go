@@ -21,6 +21,8 @@ type Traffic struct {
 	Slow      *profile.Call  // that runs until it is cancelled; nil if none is known
 	Questions []Question
 	Events    []dialect.Event
+	Names     []string // of tools and commands that were announced
+	Selected  []string // methods of the canonical wire
 }
 
 // Traffic finds out what may be sent to an extension with a certain result of initialize.
@@ -35,6 +37,7 @@ func (s *Setup) Traffic(result json.RawMessage) Traffic {
 	if slow, err := w.slow(); err == nil {
 		t.Slow = &slow
 	}
+	t.Names, t.Selected = announced(result)
 	if s.Dialect.Canonical() {
 		return t
 	}
@@ -50,4 +53,24 @@ func (s *Setup) Traffic(result json.RawMessage) Traffic {
 		}
 	}
 	return t
+}
+
+// announced are the names of tools and commands in a result of initialize, and the methods that it selects. A
+// result that cannot be read has none.
+func announced(result json.RawMessage) (names, methods []string) {
+	type named struct {
+		Name string `json:"name"`
+	}
+	var r struct {
+		Tools    []named `json:"tools"`
+		Commands []named `json:"commands"`
+		Contract struct {
+			Methods []string `json:"methods"`
+		} `json:"contract"`
+	}
+	_ = json.Unmarshal(result, &r)
+	for _, n := range append(r.Tools, r.Commands...) {
+		names = append(names, n.Name)
+	}
+	return names, r.Contract.Methods
 }

@@ -79,6 +79,14 @@ type row struct {
 	Error     string          `json:"error"`
 }
 
+// Value is what a vector of a model is about: the model, and the text of a value.
+func (v Vector) Value() (model, text string) {
+	if v.question.Text == nil {
+		return v.question.Model, ""
+	}
+	return v.question.Model, *v.question.Text
+}
+
 // defaultBound is the frame bound of vectors that name none.
 const defaultBound = 1 << 20
 

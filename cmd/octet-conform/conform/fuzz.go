@@ -81,10 +81,14 @@ func (inv *invocation) search(target *target, flags *fuzzFlags) int {
 		flags.seed = rand.Int64N(1<<31-1) + 1
 	}
 	target.setup.Patience = steps.DefaultPatience.Scale(flags.scale * calibrate(inv.ctx))
+	all, err := everyVector()
+	if err != nil {
+		return inv.unable(err)
+	}
 	bar := inv.bar("conversations")
 	began := time.Now()
 	found, err := fuzz.Run(inv.ctx, fuzz.Options{
-		Setup: target.setup, Seed: flags.seed, First: flags.first, Runs: flags.runs, Time: flags.time, Shrink: flags.shrink,
+		Setup: target.setup, Vectors: all, Seed: flags.seed, First: flags.first, Runs: flags.runs, Time: flags.time, Shrink: flags.shrink,
 		Jobs: flags.jobs, Most: flags.most, Strict: flags.strict, Progress: bar.update,
 	})
 	bar.clear()
