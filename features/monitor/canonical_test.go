@@ -162,3 +162,19 @@ func TestMonitor_holdsNobodyToAGuessedName(t *testing.T) {
 		t.Errorf("broken are %q, want none", got)
 	}
 }
+
+// A request under an id that the wire does not have is not answered, and nothing is owed to it when the end comes.
+func TestMonitor_owesNothingToIllegalIDs(t *testing.T) {
+	asks := func(id string) string {
+		return fmt.Sprintf(`> {"id":%s,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":{},"context":{},"name":"peer"}}`, id)
+	}
+	end := []string{`> {"id":9,"jsonrpc":"2.0","method":"shutdown","params":{}}`, `< {"id":9,"jsonrpc":"2.0","result":{"terminal":"shutdown"}}`}
+	for _, id := range []string{"-1", "null", `""`, "true", "1.5", "{}", "9007199254740992", `"` + strings.Repeat("é", 129) + `"`} {
+		judged(t, "the id "+id, nil, append([]string{asks(id)}, end...))
+	}
+	refused := `< {"error":{"code":-32600,"message":"invalid request"},"id":-1,"jsonrpc":"2.0"}`
+	judged(t, "an answer to the id -1", nil, append([]string{asks("-1"), refused}, end...), "EXT03-ORDER-007")
+	for _, id := range []string{"0", "9007199254740991", `"x"`, `"` + strings.Repeat("é", 128) + `"`} {
+		judged(t, "the id "+id, nil, append([]string{asks(id)}, end...), "EXT03-SHUT-004")
+	}
+}
