@@ -287,6 +287,9 @@ func (h *host) spawns(q question) (dialect.Object, refusal) {
 		m.Result["resolved_model"] = dialect.Object{"provider": "conform", "model": "conform-model", "reasoning": dialect.Object{"type": "off"}}
 	}
 	k.answers[key] = m.Result
+	if h.spawned != nil {
+		h.spawned(q.text("message"))
+	}
 	return m.Result, served
 }
 

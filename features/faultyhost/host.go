@@ -61,9 +61,10 @@ type host struct {
 
 	early, sameID, cancels bool // set by quirks
 
-	desk   *desk
-	ending bool // shutdown was sent
-	spared int  // asks that a deviation is about
+	desk    *desk
+	spawned func(message string) // runs a child agent; nil: none is run
+	ending  bool                 // shutdown was sent
+	spared  int                  // asks that a deviation is about
 
 	granted   granted // on the canonical wire
 	interrupt <-chan struct{}
@@ -165,6 +166,7 @@ func (h *host) prepare() error {
 			env = append(env, entry)
 		}
 	}
+	env = append(env, h.passedOn(m.Capabilities)...)
 	if h.quirk.does == passesAll {
 		env = h.Environ
 	}

@@ -125,7 +125,7 @@ func (t *talker) start() error {
 // open starts an extension and negotiates with it.
 func (t *talker) open(name string, generation int) (*link, error) {
 	x := &link{
-		host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name)}},
+		host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name), Environ: os.Environ()}, spawned: t.child},
 		name: name, generation: generation, instance: fmt.Sprintf("instance-%s-%d", name, t.built),
 	}
 	if err := x.prepare(); err != nil {

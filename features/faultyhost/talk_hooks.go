@@ -516,30 +516,6 @@ func (t *talker) mutated() (failed bool) {
 	return t.vetoed
 }
 
-// pictured has an extension sum the conversation up in pictures; none of those that scenarios have is sound.
-func (t *talker) pictured() (asked bool, err error) {
-	all := t.asked(featurewire.HookCompactionStrategy)
-	if len(all) > 1 && !t.does(asksAllStrategies) {
-		all = all[:1]
-	}
-	text := fmt.Sprint(t.messages)
-	if most := 2048; !t.does(sendsWhole) {
-		text = string([]rune(text)[:min(len([]rune(text)), most)])
-	}
-	for _, x := range all {
-		o, failed := t.hook(x, featurewire.HookCompactionStrategy, dialect.Object{"model_id": "conform", "text": text}, "")
-		if failed == nil {
-			failed = fmt.Errorf("%s: %d frames show nothing", featurewire.HookCompactionStrategy, len(o.Frames))
-			if t.does(takesAnyFrames) {
-				t.messages = nil
-				return true, nil
-			}
-		}
-		err = errors.Join(err, failed)
-	}
-	return len(all) > 0, err
-}
-
 // compact sums the conversation up.
 func (t *talker) compact() error {
 	if err := t.operation(featurewire.HookSessionBeforeCompact, dialect.Object{}); err != nil {

@@ -83,6 +83,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 	register(sc)
 	registerAsks(sc)
 	registerTalk(sc)
+	registerOwed(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil {
 			return ctx, godog.ErrSkip

@@ -26,6 +26,8 @@ type talk struct {
 	model *modelServer
 	host  *startedHost // nil until the first line
 	gone  time.Time    // when it had ended
+
+	variables []string // of the machine, each with the value of valueOf
 }
 
 // member is an extension of a conversation.
@@ -33,6 +35,7 @@ type member struct {
 	name        string
 	part        actor.Part
 	contributes dialect.Object
+	variables   []string // of the host, that its manifest lists
 }
 
 // partFile is where the part of a member is, below its directory.
@@ -129,6 +132,9 @@ func (w *world) write(m *member) error {
 	for _, key := range slices.Sorted(maps.Keys(m.contributes)) {
 		fmt.Fprintf(&b, "%s = %s\n", key, dialect.Encode(m.contributes[key]))
 	}
+	if m.variables != nil {
+		fmt.Fprintf(&b, "[capabilities]\nenvironment = %s\n", dialect.Encode(m.variables))
+	}
 	if err := os.WriteFile(filepath.Join(dir, manifest.FileName()), []byte(b.String()), 0o600); err != nil {
 		return errored("%v", err)
 	}
@@ -176,6 +182,9 @@ func (w *world) begin() error {
 		for i := range list {
 			list[i] = places.Replace(list[i])
 		}
+	}
+	for _, variable := range w.talk.variables {
+		env = append(env, variable+"="+valueOf(variable))
 	}
 	h, err := startHost(argv, workspace, append(subject.Environment(w.setup.Env, env), canary+"=seen"), true)
 	if err != nil {

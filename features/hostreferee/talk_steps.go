@@ -13,6 +13,7 @@ import (
 
 	"github.com/octet-dev/octet/features/actor"
 	"github.com/octet-dev/octet/features/dialect"
+	"github.com/octet-dev/octet/features/steps"
 	"github.com/octet-dev/octet/features/verdict"
 )
 
@@ -205,10 +206,15 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 	case text == "and exits":
 		return actor.Reply{Exits: true}, nil
 	case word == "asks":
-		method, params, _ := strings.Cut(rest, " ")
-		return actor.Reply{Asks: []actor.Message{{Method: method, Params: json.RawMessage(params)}}}, nil
+		if behind, is := strings.CutPrefix(rest, "behind it "); is {
+			return actor.Reply{Behind: messagesOf(behind)}, nil
+		}
+		return actor.Reply{Asks: messagesOf(rest)}, nil
+	case word == "draws":
+		return draws(rest)
 	case word == "says":
-		return actor.Reply{Result: actor.Says(w.setup.Dialect, rest)}, nil
+		said, err := steps.Expand(rest)
+		return actor.Reply{Result: actor.Says(w.setup.Dialect, said)}, err
 	case word == "error":
 		code, err := w.setup.Dialect.Code(rest)
 		if err != nil {
@@ -218,7 +224,7 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 	case json.Valid([]byte(text)):
 		return actor.Reply{Result: json.RawMessage(text)}, nil
 	}
-	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, asks METHOD PARAMS, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
+	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, asks METHOD PARAMS, asks behind it METHOD PARAMS, draws COUNT, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
 }
 
 // castHas changes what an extension declares, as a JSON object, or selects, as a list of names.

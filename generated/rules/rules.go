@@ -13734,7 +13734,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`SSH_AUTH_SOCK` is passed on only to a 0.2 or 0.4 extension whose manifest lists it, when the host has it, and its value appears neither in `initialize` nor in a diagnostic.",
 		Source:   "feature 1.2, feature op 1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -13757,7 +13756,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The value of a variable passed on from the host is never stored.",
 		Source:   "feature 1.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -14626,7 +14624,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "While a session-operation hook is awaited, `session/append_entry` under its private grant is served with a receipt of the real commit.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -14638,7 +14635,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The private grant of a session-operation hook ends with its invocation.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14650,7 +14646,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is refused from inside a session-operation hook.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14799,7 +14794,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The text of a compaction holds at most 2,000 characters of each tool result, and placeholders for media that are not text.",
 		Source:   "feature 9.2",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -14823,7 +14817,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "One compaction takes at most 256 PNG images, 8,388,608 bytes of images and 262,144 bytes of source.",
 		Source:   "feature 9.2",
-		NoPeer:   "needs an extension that draws text: a checkpoint of pictures comes of pictures that cover every character",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14857,7 +14850,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "The checkpoint of a replaced compaction is the host's to keep.",
 		Source:   "feature 9.2, seed: Bounded authoring path",
-		NoPeer:   "needs an extension that draws text: a checkpoint of pictures comes of pictures that cover every character",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -15375,7 +15367,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The turns of child agents are not observed.",
 		Source:   "feature 10.1",
-		NoPeer:   "binds the host, which an extension run does not judge",
 		ProvenBy: "host/engine",
 	},
 	{
