@@ -62,7 +62,7 @@ type Report struct {
 
 // Run makes conversations up and has each with a fresh start of the subject, until enough has been found.
 func Run(ctx context.Context, o Options) (*Report, error) {
-	s := &search{o: o, rules: map[string]bool{}, report: &Report{}}
+	s := &search{o: o, report: &Report{}}
 	if s.o.Length == 0 {
 		s.o.Length = defaultLength
 	}
@@ -97,7 +97,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	if s.err != nil || ctx.Err() != nil {
 		return nil, errors.Join(s.err, ctx.Err())
 	}
-	slices.SortFunc(s.report.Failures, func(a, b Failure) int { return a.Run - b.Run })
+	s.report.Failures = s.choose()
 	for i := range s.report.Failures {
 		if err := s.shrink(ctx, &s.report.Failures[i]); err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ type search struct {
 	material *Material
 
 	mu     sync.Mutex // guards the fields below
-	rules  map[string]bool
+	red    []red      // by their numbers, first to last
 	report *Report
 	err    error
 }
@@ -120,31 +120,32 @@ type search struct {
 // finding, and nil is returned.
 func (s *search) first(ctx context.Context) (*Result, error) {
 	items := []Item{opening(s.o.Setup)}
-	result, err := Play(ctx, s.o.Setup, items)
+	result, err := s.have(ctx, items)
 	if err != nil {
 		return nil, err
 	}
 	s.report.Runs, s.report.Lines = 1, 1
-	if result.result == nil {
-		s.take(-1, items, result)
-		if len(s.report.Failures) == 0 {
-			s.report.Failures = []Failure{{Run: -1, Finding: verdict.Finding{Message: "initialize is answered with an error", Frame: -1, Offset: -1}, Result: result, Lines: 1, Of: 1}}
-		}
-		return nil, nil
+	if result.result != nil {
+		return result, nil
 	}
-	return result, nil
+	s.take(-1, items, result)
+	if s.report.Failures = s.choose(); len(s.report.Failures) == 0 {
+		refused := verdict.Finding{Message: "initialize is answered with an error", Frame: -1, Offset: -1}
+		s.report.Failures = []Failure{{Run: -1, Finding: refused, Result: result, Lines: 1, Of: 1}}
+	}
+	return nil, nil
 }
 
 func (s *search) enough() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.err != nil || len(s.rules) >= max(s.o.Most, 1)
+	return s.err != nil || len(s.choose()) >= max(s.o.Most, 1)
 }
 
 // run has one conversation.
 func (s *search) run(ctx context.Context, n int) {
 	items := s.material.Generate(s.o.Seed, n, s.o.Length)
-	result, err := Play(ctx, s.o.Setup, items)
+	result, err := s.have(ctx, items)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
@@ -162,16 +163,68 @@ func (s *search) run(ctx context.Context, n int) {
 	}
 }
 
-// take keeps a conversation in which a rule is broken that was not broken before.
-func (s *search) take(n int, items []Item, result *Result) {
-	for _, f := range result.Findings {
-		if s.rules[f.Rule] || !s.counts(f.Rule) {
-			continue
-		}
-		s.rules[f.Rule] = true
-		s.report.Failures = append(s.report.Failures, Failure{Run: n, Finding: f, Result: result, Lines: len(items), Of: len(items)})
-		return // the others may come of this one
+// sure multiplies the waits of a conversation that has failed for a wait alone: the machine may have been busy.
+const sure = 8
+
+// have has a conversation, and once more with longer waits if something has only come too late.
+func (s *search) have(ctx context.Context, items []Item) (*Result, error) {
+	result, err := Play(ctx, s.o.Setup, items)
+	if err != nil || !s.late(result) {
+		return result, err
 	}
+	longer := *s.o.Setup
+	longer.Patience = longer.Patience.Scale(sure)
+	return Play(ctx, &longer, items)
+}
+
+// late reports whether the rules that count are broken by waits alone.
+func (s *search) late(r *Result) bool {
+	waits := false
+	for _, f := range r.Findings {
+		if s.counts(f.Rule) && !f.Silent {
+			return false
+		}
+		waits = waits || f.Silent
+	}
+	return waits
+}
+
+// red is a conversation in which a rule is broken.
+type red struct {
+	run, lines int
+	result     *Result
+}
+
+// take keeps a conversation if it is one of those that are chosen.
+func (s *search) take(n int, items []Item, result *Result) {
+	at, _ := slices.BinarySearchFunc(s.red, n, func(r red, n int) int { return r.run - n })
+	s.red = slices.Insert(s.red, at, red{run: n, lines: len(items), result: result})
+	chosen := s.each()
+	s.red = slices.DeleteFunc(s.red, func(r red) bool {
+		return !slices.ContainsFunc(chosen, func(f Failure) bool { return f.Run == r.run })
+	})
+}
+
+// choose are as many failures as are asked for, the first ones: which they are does not depend on how many
+// conversations are had at a time, because all in front of one that was had were had.
+func (s *search) choose() []Failure {
+	all := s.each()
+	return all[:min(len(all), max(s.o.Most, 1))]
+}
+
+// each takes from every conversation the first rule that none in front of it has broken: the others may come of it.
+func (s *search) each() []Failure {
+	var out []Failure
+	taken := map[string]bool{}
+	for _, r := range s.red {
+		at := slices.IndexFunc(r.result.Findings, func(f verdict.Finding) bool { return !taken[f.Rule] && s.counts(f.Rule) })
+		if at >= 0 {
+			f := r.result.Findings[at]
+			taken[f.Rule] = true
+			out = append(out, Failure{Run: r.run, Finding: f, Result: r.result, Lines: r.lines, Of: r.lines})
+		}
+	}
+	return out
 }
 
 // counts reports whether a rule is worth a failure.
@@ -200,11 +253,9 @@ func (s *search) shrink(ctx context.Context, f *Failure) error {
 	items := s.material.Generate(s.o.Seed, f.Run, s.o.Length)
 	limited, cancel := context.WithTimeout(ctx, s.o.Shrink)
 	defer cancel()
+	whole := *f
 	attempt := func(ctx context.Context, keep []int) (bool, error) {
-		var some []Item
-		for _, i := range keep {
-			some = append(some, items[i])
-		}
+		some := keptOf(items, keep)
 		result, err := Play(ctx, s.o.Setup, some)
 		if err != nil {
 			return false, unlessOver(ctx, err)
@@ -231,6 +282,21 @@ func (s *search) shrink(ctx context.Context, f *Failure) error {
 	if err != nil {
 		return err
 	}
+	if f.Finding.Silent {
+		// Each try waited as long as any conversation does, on a machine that may be busy.
+		small := keptOf(items, r.Keep)
+		result, err := s.have(ctx, small)
+		if err != nil {
+			return err
+		}
+		found, again := shows(result, f.Finding.Rule)
+		if !again {
+			*f = whole
+			f.Note = "what was left of it did not show with longer waits"
+			return nil
+		}
+		f.Result, f.Finding = result, found
+	}
 	f.Tries, f.Least = r.Tries, r.Least
 	switch {
 	case r.Least:
@@ -240,6 +306,14 @@ func (s *search) shrink(ctx context.Context, f *Failure) error {
 		f.Note = fmt.Sprintf("%d tries were made", r.Tries)
 	}
 	return ctx.Err()
+}
+
+func keptOf(items []Item, keep []int) []Item {
+	var out []Item
+	for _, i := range keep {
+		out = append(out, items[i])
+	}
+	return out
 }
 
 // unlessOver drops an error that is nothing but the end of a context.

@@ -1,10 +1,15 @@
 package fuzz_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"reflect"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/features/fuzz"
 	"github.com/octet-dev/octet/features/selftest"
 	"github.com/octet-dev/octet/features/steps"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/vectors"
 	"github.com/octet-dev/octet/gen/derive"
 	"github.com/octet-dev/octet/gen/load"
@@ -198,5 +204,57 @@ func TestGenerate_derives(t *testing.T) {
 				t.Errorf("API %s: %s is sent with %d legal and %d broken params, want at least 2 and 4", api, method.Name, len(legal[method.Name]), len(broken[method.Name]))
 			}
 		}
+	}
+}
+
+// What is found does not depend on how many conversations are had at a time.
+func TestRun_jobs(t *testing.T) {
+	f, found := faultypeer.Find("ends-at-refusal")
+	if !found {
+		t.Fatal("there is no such fault")
+	}
+	var first []string
+	for _, jobs := range []int{1, 8, 3} {
+		report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: once(setupOf(t, f, 1)), Vectors: everyVector(t), Seed: seed, Runs: 60, Jobs: jobs, Most: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var now []string
+		for _, each := range report.Failures {
+			now = append(now, fmt.Sprint(each.Run, " ", each.Finding.Rule))
+		}
+		if first == nil {
+			first = now
+		}
+		if len(now) != 2 || !slices.Equal(now, first) {
+			t.Errorf("%d at a time find %q, want the two %q", jobs, now, first)
+		}
+	}
+}
+
+// An extension that was only late once, as on a machine with much else to do, is not accused.
+func TestRun_lateOnce(t *testing.T) {
+	setup := once(setupOf(t, faultypeer.Fault{API: "0.4"}, 0.2))
+	sound, ok := setup.Starter.(subject.Func)
+	if !ok {
+		t.Fatalf("the starter is a %T", setup.Starter)
+	}
+	var starts atomic.Int64
+	setup.Starter = subject.Func(func(ctx context.Context, env []string, stdin io.Reader, stdout, stderr io.Writer) int {
+		if starts.Add(1) == 2 {
+			_, _ = io.Copy(io.Discard, stdin) // reads everything and answers nothing
+			return 0
+		}
+		return sound(ctx, env, stdin, stdout, stderr)
+	})
+	report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: setup, Seed: seed, Runs: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range report.Failures {
+		t.Errorf("run %d breaks %s: %s", f.Run, f.Finding.Rule, f.Finding.Message)
+	}
+	if starts.Load() < 4 {
+		t.Errorf("%d starts, want at least 4: the late one again as well", starts.Load())
 	}
 }

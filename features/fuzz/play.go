@@ -91,6 +91,12 @@ func (t *talk) report(rule, format string, args ...any) {
 	t.found = append(t.found, verdict.Finding{Rule: rule, Message: fmt.Sprintf(format, args...), Frame: -1, Offset: -1})
 }
 
+// late reports what did not come in time.
+func (t *talk) late(rule, format string, args ...any) {
+	t.report(rule, format, args...)
+	t.found[len(t.found)-1].Silent = true
+}
+
 func (t *talk) send(item Item) {
 	p := t.setup.Patience
 	line := append(bytes.Clone(item.Line), '\n')
@@ -105,7 +111,7 @@ func (t *talk) send(item Item) {
 	for _, piece := range pieces {
 		if err := t.conv.SendBytes(piece, p.Answer); err != nil {
 			t.over = true
-			t.report(t.rules.unanswered, "the extension does not read its input: %v", err)
+			t.late(t.rules.unanswered, "the extension does not read its input: %v", err)
 			return
 		}
 	}
@@ -163,7 +169,7 @@ func (t *talk) await(item Item) {
 		if len(item.errors) > 0 || rule == "" {
 			rule = t.rules.unanswered
 		}
-		t.report(rule, "request %s was not answered within %v", item.id, limit)
+		t.late(rule, "request %s was not answered within %v", item.id, limit)
 		return
 	case len(item.errors) == 0:
 		return
@@ -188,7 +194,7 @@ func (t *talk) ends(item Item) {
 	before := t.rec.Len()
 	_, err := t.conv.Await(subject.None, p.End)
 	if !errors.Is(err, subject.ErrEnded) {
-		t.report(item.rule, "the extension neither ended nor stopped reading within %v", p.End)
+		t.late(item.rule, "the extension neither ended nor stopped reading within %v", p.End)
 		return
 	}
 	frames, _ := t.rec.Frames()
@@ -198,7 +204,7 @@ func (t *talk) ends(item Item) {
 		}
 	}
 	if t.conv.AwaitEnd(p.End) != nil {
-		t.report(item.rule, "the extension still runs %v after it has ended its output", p.End)
+		t.late(item.rule, "the extension still runs %v after it has ended its output", p.End)
 	}
 }
 
@@ -227,7 +233,7 @@ func (t *talk) leaves(item Item) {
 	m, err := t.conv.Await(answersTo(item.id), p.Grace)
 	switch {
 	case err != nil && !errors.Is(err, subject.ErrEnded):
-		t.report(t.rules.shutdown, "shutdown was not answered within %v", p.Grace)
+		t.late(t.rules.shutdown, "shutdown was not answered within %v", p.Grace)
 	case err != nil:
 		t.report(t.rules.shutdown, "the extension ended its output without an answer to shutdown")
 	case m.IsError():
@@ -245,7 +251,7 @@ func (t *talk) leaves(item Item) {
 	}
 	t.owed = nil
 	if t.conv.AwaitEnd(p.Grace) != nil {
-		t.report(t.rules.exit, "the extension still runs %v after its answer to shutdown", p.Grace)
+		t.late(t.rules.exit, "the extension still runs %v after its answer to shutdown", p.Grace)
 	}
 }
 
@@ -257,7 +263,7 @@ func (t *talk) hangUp() {
 	}
 	t.conv.CloseInput()
 	if t.conv.AwaitEnd(t.setup.Patience.End) != nil {
-		t.report(t.rules.inputEnd, "the extension still runs %v after its input has ended", t.setup.Patience.End)
+		t.late(t.rules.inputEnd, "the extension still runs %v after its input has ended", t.setup.Patience.End)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -137,6 +138,9 @@ type fuzzFailure struct {
 
 // keepFailure writes the transcript of a finding.
 func (inv *invocation) keepFailure(target *target, flags *fuzzFlags, f fuzz.Failure) (fuzzFailure, error) {
+	if err := os.MkdirAll(flags.dir, 0o777); err != nil {
+		return fuzzFailure{}, err
+	}
 	name := fmt.Sprintf("fuzz-%d-%d.jsonl", flags.seed, max(f.Run, 0))
 	path := absolute(filepath.Join(flags.dir, name))
 	header := transcript.Header{API: target.subject.API, Command: target.subject.Command, Fuzz: &transcript.Fuzz{Seed: flags.seed, Run: max(f.Run, 0)}}
