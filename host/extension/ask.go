@@ -120,6 +120,7 @@ func (x *Extension) ask(ctx context.Context, a Ask) ([]byte, error) {
 	over := context.Cause(ctx)
 	x.leave(h, err != nil && over != nil)
 	cancel(errSettled)
+	h.children.Wait() // each is answered already, or is called off now
 	if err != nil {
 		return nil, x.askFailed(a, over, err)
 	}

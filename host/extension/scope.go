@@ -3,6 +3,7 @@ package extension
 import (
 	"context"
 	"encoding/json"
+	"sync"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -68,7 +69,8 @@ type HostCall struct {
 
 	ctx      context.Context // ends when the request is settled or cancelled
 	progress func(Progress)
-	sequence int64 // of the last progress event; they start above 0
+	sequence int64          // of the last progress event; they start above 0
+	children sync.WaitGroup // requests of the extension that belong to it and have no outcome yet
 }
 
 // Done is closed when the request is settled or cancelled.

@@ -31,38 +31,60 @@ func memberName(field string) string {
 	return name
 }
 
-// handle serves one request of the extension: it finds what the request belongs to, waits for a worker,
-// and asks the binding. The connection has judged before that the method is open, the id is new, and there
-// are not too many.
-func (x *Extension) handle(ctx context.Context, r *peer.Request) (peer.Value, error) {
-	m := x.wire.profile().Method(r.Method)
-	served := x.services[r.Method]
+// arrived takes in one request of the extension: it finds what the request belongs to while nothing behind it has
+// been looked at, the answer of its parent among that. The connection has judged before that the method is open,
+// the id is new, and there are not too many.
+func (x *Extension) arrived(r *peer.Request) peer.Handler {
+	in := &Incoming{Extension: x, Method: r.Method, Params: r.Params, request: r}
+	if err := x.place(in); err != nil {
+		return func(context.Context) (peer.Value, error) { return nil, err }
+	}
+	served, release := x.services[r.Method], func() {}
+	if in.Parent != nil {
+		release = x.adopt(in.Parent, r)
+	}
+	return func(ctx context.Context) (peer.Value, error) {
+		defer release()
+		worker, err := x.workers.take(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer worker.release()
+		in.worker = worker
+		return served(ctx, in)
+	}
+}
+
+// place finds the parent and the owner of a request. The error is the refusal.
+func (x *Extension) place(in *Incoming) (err error) {
+	m, id := x.wire.profile().Method(in.Method), in.request.ID
 	switch {
-	case served == nil || m == nil:
-		return nil, x.unserved(r.Method)
-	case x.mistakable(r.ID):
-		return nil, errorOf(featurewire.ErrInvalidRequest, fmt.Sprintf("id %s is that of an active request of the host; use strings", r.ID))
+	case x.services[in.Method] == nil || m == nil:
+		return x.unserved(in.Method)
+	case x.mistakable(id):
+		return errorOf(featurewire.ErrInvalidRequest, fmt.Sprintf("id %s is that of an active request of the host; use strings", id))
 	}
-	parent, owner, err := x.correlate(m, r.Params)
+	in.Parent, in.Owner, err = x.correlate(m, in.Params)
 	if err == nil {
-		err = x.checkForeground(m, owner)
+		err = x.checkForeground(m, in.Owner)
 	}
 	if err != nil {
-		x.events.diagnostic(fmt.Sprintf("request of method %q is refused: %v", r.Method, err))
-		return nil, err
+		x.events.diagnostic(fmt.Sprintf("request of method %q is refused: %v", in.Method, err))
 	}
-	if parent != nil {
-		// It ends together with the request of the host that it belongs to: ctx does, and no answer follows.
-		defer context.AfterFunc(parent.ctx, func() { r.CallOff(errSettled.Error()) })()
+	return err
+}
+
+// adopt has a request end together with the request of the host that it belongs to: its context does, and no answer
+// follows. The parent waits for its outcome. Call release when the request has been served.
+func (x *Extension) adopt(parent *HostCall, r *peer.Request) (release func()) {
+	x.mu.Lock()
+	if x.running[parent.ID] == parent {
+		parent.children.Add(1)
+		r.Behind(func(bool) { parent.children.Done() })
 	}
-	worker, err := x.workers.take(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer worker.release()
-	return served(ctx, &Incoming{
-		Extension: x, Method: r.Method, Params: r.Params, Parent: parent, Owner: owner, request: r, worker: worker,
-	})
+	x.mu.Unlock()
+	stop := context.AfterFunc(parent.ctx, func() { r.CallOff(errSettled.Error()) })
+	return func() { stop() }
 }
 
 // mistakable reports whether an id could be taken for that of a live request of the host.

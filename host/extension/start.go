@@ -130,7 +130,7 @@ func (x *Extension) launch() error {
 		Source:   frame.NewReader(x.process.Stdout(), profile.Wire, profile.Side.Other(), profile.MaxFrameBytes),
 		Sink:     frame.NewWriter(x.process.Stdin(), profile.Wire, profile.Side, profile.MaxFrameBytes),
 		Hangup:   x.process.Hangup,
-		Handle:   x.handle,
+		Arrived:  x.arrived,
 		Notice:   x.notice,
 		Diagnose: x.diagnosed,
 		Early:    x.early(),

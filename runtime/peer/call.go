@@ -320,8 +320,8 @@ func (s *calls) takeLocked(id []byte) *call {
 	return k
 }
 
-// InFlight reports whether a call has no outcome yet. Asked inside Options.Notice it tells how things stood
-// when the notification arrived.
+// InFlight reports whether a call has no outcome yet. Asked inside Options.Notice or Options.Arrived it tells how
+// things stood when the message arrived.
 func (c *Conn) InFlight(id envelope.ID) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

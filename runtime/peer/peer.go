@@ -69,6 +69,9 @@ type Notice struct {
 	Params []byte // JSON; nil where absent, which only the feature wire allows; valid during the call
 }
 
+// Handler serves one request. See Request for what its results become.
+type Handler func(ctx context.Context) (Value, error)
+
 // Options configure a Conn. Profile, Source and Sink are required.
 type Options struct {
 	Profile *Profile
@@ -82,6 +85,11 @@ type Options struct {
 	// Handle serves a request that is open and legal; nil refuses every one. Each runs on a goroutine of
 	// its own, started in the order of arrival. See Request for what its results become.
 	Handle func(ctx context.Context, r *Request) (Value, error)
+
+	// Arrived, if set, takes the requests that Handle would serve as they arrive, on the reading goroutine, so that
+	// it finds everything as it was in front of the frames behind them; what it returns serves the request. It must
+	// not block. Handle is not called then.
+	Arrived func(r *Request) Handler
 
 	// Notice takes the notifications that are open, in order of arrival, on the reading goroutine: what
 	// arrives later waits, so that no answer overtakes a notification in front of it. It must not block,

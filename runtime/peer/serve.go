@@ -44,7 +44,7 @@ func (s *served) wakeLocked() {
 
 // Request is one request of the other side while it is served.
 //
-// What Options.Handle returns becomes its one answer: a value the result; an *Error that error; a
+// What its handler returns becomes its one answer: a value the result; an *Error that error; a
 // *wirejson.Violation or *wirejson.SyntaxError the wire's error for it, with the place in data; the
 // error or cause of a context that was cancelled the wire's cancellation. Any other error, a panic and
 // a runtime.Goexit become an internal error, and their text goes to Options.Diagnose alone.
@@ -60,6 +60,7 @@ type Request struct {
 	before  func()
 	instead func(error) Value
 	exited  func() (Value, error)
+	handler Handler // of Options.Arrived
 	final   bool
 	given   given               // under mu of the connection
 	behind  []func(result bool) // so
@@ -218,7 +219,22 @@ func (c *Conn) request(e *envelope.Envelope) (*Request, error) {
 	if ended {
 		r.cancel(ErrClosed)
 	}
+	c.arrived(r)
 	return r, nil
+}
+
+// arrived finds what serves a request. A panic on the way is what its serving ends with.
+func (c *Conn) arrived(r *Request) {
+	if c.opt.Arrived == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err := panicked(v)
+			r.handler = func(context.Context) (Value, error) { return nil, err }
+		}
+	}()
+	r.handler = c.opt.Arrived(r)
 }
 
 // refusalLocked returns why a request is answered with an error right away, the rule that the other
@@ -352,7 +368,10 @@ func (c *Conn) serve(r *Request) {
 	}()
 	var v Value
 	err := errNoHandler
-	if c.opt.Handle != nil {
+	switch {
+	case r.handler != nil:
+		v, err = r.handler(r.ctx)
+	case c.opt.Handle != nil:
 		v, err = c.opt.Handle(r.ctx, r)
 	}
 	returned = true

@@ -69,22 +69,33 @@ type Pending struct {
 func (p *Pending) Wait() Answer { return <-p.answer }
 
 // Send sends a request of the extension. Params are JSON.
-func (r *Rig) Send(method, params string) *Pending {
+func (r *Rig) Send(method, params string) *Pending { return r.SendWith(method, params) }
+
+// SendAs is Send with an id of the caller's, as JSON.
+func (r *Rig) SendAs(id, method, params string) *Pending {
+	p, frame := r.pending(id, method, params)
+	r.Raw(frame)
+	return p
+}
+
+// SendWith is Send with more frames behind the request in one write; the line feeds are added.
+func (r *Rig) SendWith(method, params string, behind ...string) *Pending {
 	r.mu.Lock()
 	r.last++
 	id := fmt.Sprintf(`"x-%d"`, r.last)
 	r.mu.Unlock()
-	return r.SendAs(id, method, params)
+	p, frame := r.pending(id, method, params)
+	r.Raw(strings.Join(append([]string{frame}, behind...), "\n"))
+	return p
 }
 
-// SendAs is Send with an id of the caller's, as JSON.
-func (r *Rig) SendAs(id, method, params string) *Pending {
+// pending has the answer to a request waited for, and spells the request.
+func (r *Rig) pending(id, method, params string) (*Pending, string) {
 	p := &Pending{ID: id, answer: make(chan Answer, 1)}
 	r.mu.Lock()
 	r.answers[id] = p.answer
 	r.mu.Unlock()
-	r.send(map[string]any{"id": json.RawMessage(id), "method": method, "params": json.RawMessage(params)})
-	return p
+	return p, spelled(map[string]any{"id": json.RawMessage(id), "method": method, "params": json.RawMessage(params)})
 }
 
 // Ask sends a request of the extension and waits for its end.

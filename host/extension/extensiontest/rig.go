@@ -236,13 +236,16 @@ func (r *Rig) Raw(frame string) {
 }
 
 // send writes a frame in the canonical spelling.
-func (r *Rig) send(frame map[string]any) {
+func (r *Rig) send(frame map[string]any) { r.Raw(spelled(frame)) }
+
+// spelled is a frame in the canonical spelling.
+func spelled(frame map[string]any) string {
 	frame["jsonrpc"] = "2.0"
 	text, err := json.Marshal(frame)
 	if err != nil {
 		panic(fmt.Sprintf("extensiontest: frame %v: %v", frame, err))
 	}
-	r.Raw(string(canonical(text)))
+	return string(canonical(text))
 }
 
 // canonical spells JSON as the canonical wire wants it.
