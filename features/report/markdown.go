@@ -26,9 +26,18 @@ func (r *Report) Markdown(w io.Writer) error {
 			fmt.Fprintf(&b, "| %s | %d | %d |\n", c.Text(), n, m)
 		}
 	}
-	r.markdownRules(&b, "Broken rules", func(row Rule) bool { return red(row.Class) && r.counts(row) && !row.unrun() })
+	blocked := r.causes(func(Rule) bool { return true })
+	for i, c := range blocked {
+		if i == 0 {
+			b.WriteString("\n### To mend first\n\n")
+		}
+		fmt.Fprintf(&b, "- %s (%s)\n", inline(c.text()), c.examples(false))
+	}
+	r.markdownRules(&b, "Broken rules", func(row Rule) bool {
+		return red(row.Class) && r.counts(row) && !row.unrun() && !blocked.explain(row.Findings)
+	})
 	r.markdownRules(&b, "Advice", func(row Rule) bool {
-		return red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.unrun()
+		return red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !row.unrun() && !blocked.explain(row.Findings)
 	})
 	r.markdownRules(&b, "Known failures", func(row Rule) bool { return row.Known })
 	r.markdownRules(&b, "Known flakes", func(row Rule) bool { return row.Flaky })
@@ -103,7 +112,7 @@ func (r *Report) mark() string {
 	}
 }
 
-// GitHub writes one annotation for each red rule, as the workflow commands that GitHub reads from the
+// GitHub writes one annotation for each red rule, and one for each fault that blocks many, as the workflow commands that GitHub reads from the
 // output of a step.
 func (r *Report) GitHub(w io.Writer) error {
 	if reason, n := r.unrun(); n > 0 {
@@ -111,8 +120,14 @@ func (r *Report) GitHub(w io.Writer) error {
 			return err
 		}
 	}
+	blocked := r.causes(r.counts)
+	for _, c := range blocked {
+		if _, err := fmt.Fprintf(w, "::error file=%s,line=1::%s\n", property(r.place()), message(c.text())); err != nil {
+			return err
+		}
+	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || row.unrun() {
+		if !red(row.Class) || row.unrun() || r.counts(row) && blocked.explain(row.Findings) {
 			continue
 		}
 		kind := "warning"

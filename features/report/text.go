@@ -72,11 +72,17 @@ func (t *texter) ruleLines(r *Report) {
 	t.line("")
 }
 
-// broken lists the rules that are red and count. Those of which nothing was run are one line together.
+// broken lists the rules that are red and count. Those of which nothing was run are one line together, and so
+// are those that one fault blocks.
 func (t *texter) broken(r *Report) {
 	unrun, class := "", verdict.NoAnswer
+	blocked := r.causes(r.counts)
+	for _, c := range blocked {
+		t.line("%s %s", t.paint(c.class, strings.ToUpper(c.class.Text())), c.text())
+		t.line("    %s", c.examples(t.opts.Verbose))
+	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || !r.counts(row) {
+		if !red(row.Class) || !r.counts(row) || blocked.explain(row.Findings) {
 			continue
 		}
 		if reason, all := notRun(row); all {
@@ -134,13 +140,19 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	for _, row := range r.Rules {
 		counted[row.ID] = r.counts(row)
 	}
-	shown, more := 0, 0
-	for _, s := range scenarios {
+	blocked := r.causes(func(Rule) bool { return true })
+	examples := blocked.examples(scenarios)
+	shown, more, alike := 0, 0, 0
+	for i, s := range scenarios {
 		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
 		if s.Unrun || inManifest(s) {
 			continue
 		}
 		if s.Class != verdict.Errored && (!red(s.Class) || !weighs && !t.opts.Verbose) {
+			continue
+		}
+		if !examples[i] && blocked.explain(scenario(s).Findings) && !t.opts.Verbose {
+			alike++
 			continue
 		}
 		if shown >= maxShown && !t.opts.Verbose {
@@ -150,9 +162,13 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 		shown++
 		t.scenario(s)
 	}
+	if alike > 0 {
+		t.line("")
+		t.line("in the same way %d more did not get as far as judging their rules; --verbose shows all", alike)
+	}
 	if more > 0 {
 		t.line("")
-		t.line("%d more scenarios did not pass; --verbose shows all", more)
+		t.line("%d more did not pass; --verbose shows all", more)
 	}
 	if shown > 0 {
 		t.line("")
@@ -213,17 +229,22 @@ func (t *texter) notApplicable(r *Report) {
 	}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		ids := reasons[reason]
-		text := strings.Join(ids, ", ")
-		if len(ids) > 3 && !t.opts.Verbose {
-			text = fmt.Sprintf("%s and %d more", strings.Join(ids[:3], ", "), len(ids)-3)
-		}
-		t.line("not applicable: %s (%s)", printable(reason), text)
+		t.line("not applicable: %s (%s)", printable(reason), someOf(ids, t.opts.Verbose))
 	}
 }
 
 // advice lists rules that are red and do not count: should-rules, and those that the requirement set lacks.
 func (t *texter) advice(r *Report) {
+	advised := func(row Rule) bool { return row.Level == "should" && !row.excused() && !r.counts(row) }
+	blocked := r.causes(advised)
+	for _, c := range blocked {
+		t.line("should: %s", c.text())
+		t.line("    %s", c.examples(t.opts.Verbose))
+	}
 	for _, row := range r.Rules {
+		if advised(row) && blocked.explain(row.Findings) {
+			continue
+		}
 		if _, all := notRun(row); red(row.Class) && !r.counts(row) && !row.Known && !row.Flaky && !all {
 			word := row.Level
 			if row.Beyond {

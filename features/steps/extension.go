@@ -103,10 +103,10 @@ func (w *World) ready() error {
 		return err
 	}
 	if err := w.initialize(); err != nil {
-		return missing(err)
+		return missing(about("initialize", err))
 	}
 	if err := w.answersResult(); err != nil {
-		return missing(err)
+		return missing(about("initialize", err))
 	}
 	return w.attach()
 }

@@ -246,6 +246,17 @@ func missing(err error) error {
 	return err
 }
 
+// about says of an outcome which method it is about.
+func about(method string, err error) error {
+	var o *Outcome
+	if errors.As(err, &o) && o.Class != verdict.NotApplicable {
+		named := *o
+		named.Text = method + ": " + o.Text
+		return &named
+	}
+	return err
+}
+
 // wait turns the end of a wait into an outcome.
 func (w *World) wait(what string, err error) error {
 	switch {

@@ -1,0 +1,91 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/octet-dev/octet/features/verdict"
+)
+
+// leastBlocked is how many rules one fault must block to be told once for all of them.
+const leastBlocked = 3
+
+// A cause is one fault that kept the scenarios of many rules from judging them: an initialize that is refused
+// makes every rule red, and is one thing to mend.
+type cause struct {
+	class   verdict.Class
+	message string
+	rules   []string
+}
+
+// causes are faults that block many rules, in the order of the rules.
+type causes []cause
+
+// causes finds what blocks many of some rules.
+func (r *Report) causes(of func(Rule) bool) causes {
+	var all causes
+	for _, row := range r.Rules {
+		if !red(row.Class) || !of(row) || !waits(row.Findings) {
+			continue
+		}
+		for _, f := range row.Findings {
+			i := slices.IndexFunc(all, func(c cause) bool { return c.message == f.Message })
+			if i < 0 {
+				all, i = append(all, cause{class: row.Class, message: f.Message}), len(all)
+			}
+			if !slices.Contains(all[i].rules, row.ID) {
+				all[i].rules = append(all[i].rules, row.ID)
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(c cause) bool { return len(c.rules) < leastBlocked })
+}
+
+// waits reports whether nothing but faults in what scenarios need was found.
+func waits(found []Finding) bool {
+	return len(found) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return !f.Missing || f.unrun || f.Line > 0 })
+}
+
+// explain reports whether the causes are all that was found.
+func (all causes) explain(found []Finding) bool {
+	return waits(found) && !slices.ContainsFunc(found, func(f Finding) bool {
+		return !slices.ContainsFunc(all, func(c cause) bool { return c.message == f.Message })
+	})
+}
+
+// text says what a cause blocks.
+func (c cause) text() string {
+	return fmt.Sprintf("%d rules, whose scenarios did not get as far as judging them: %s", len(c.rules), printable(c.message))
+}
+
+// examples names some rules that a cause blocks, or all.
+func (c cause) examples(whole bool) string { return someOf(c.rules, whole) }
+
+// someOf is a list of rules that is short unless it is asked for as a whole.
+func someOf(ids []string, whole bool) string {
+	if len(ids) > 3 && !whole {
+		return fmt.Sprintf("%s and %d more", strings.Join(ids[:3], ", "), len(ids)-3)
+	}
+	return strings.Join(ids, ", ")
+}
+
+// examples are the scenarios that show a cause each, one for each cause: with frames if there is one.
+func (all causes) examples(scenarios []verdict.Scenario) map[int]bool {
+	shown := map[int]bool{}
+	for _, c := range all {
+		at := -1
+		for i, s := range scenarios {
+			if !slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Missing && f.Message == c.message }) {
+				continue
+			}
+			if at < 0 || len(scenarios[at].Frames) == 0 && len(s.Frames) > 0 {
+				at = i
+			}
+		}
+		if at >= 0 {
+			shown[at] = true
+		}
+	}
+	return shown
+}
