@@ -31,7 +31,7 @@ TS_TESTEE := node sdk-ts/dist/src/testee.js
 TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz bench chaos cross clean check
+        test-go test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -190,6 +190,14 @@ fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
 	@$(GO) list -f '{{.ImportPath}}' ./runtime/... ./gen/golang/support/... ./host/... | while read -r pkg; do \
 	  for target in $$($(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
 	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) "$$pkg"; done; done
+
+RUNS ?= 2000
+fuzz-peers: build ## Make RUNS conversations up (default 2000) for every sound peer and every example; SEED repeats them.
+	@seed=$(SEED); if test "$$seed" = 0; then seed=$$((RANDOM * 32768 + RANDOM + 1)); fi; echo "SEED=$$seed"; \
+	status=0; $(GO) test -count 1 -timeout 0 ./features/fuzz -run TestRun_soundPeers -runs $(RUNS) -seed "$$seed" || status=$$?; \
+	for dir in $(EXAMPLES); do \
+	  $(RUN_ENV) $(BIN)/octet-conform fuzz --runs $(RUNS) --seed "$$seed" --time 30m --transcripts "build/fuzz/$$dir" "$$dir" || status=$$?; done; \
+	exit $$status
 
 bench: ## Measure the canonical check, the peer and the bindings.
 	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./gen/golang/... ./sdk-go/... ./host/...

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"reflect"
@@ -26,6 +27,12 @@ import (
 )
 
 const seed = 20
+
+// The long form, make fuzz-peers, has more conversations and others.
+var (
+	runs   = flag.Int("runs", 40, "conversations with each sound peer")
+	others = flag.Int64("seed", seed, "what conversations with sound peers are made from")
+)
 
 func setupOf(t *testing.T, f faultypeer.Fault, scale float64) *steps.Setup {
 	t.Helper()
@@ -75,12 +82,12 @@ func TestRun_soundPeers(t *testing.T) {
 	for _, f := range peers {
 		t.Run(f.API+" "+f.Name, func(t *testing.T) {
 			t.Parallel()
-			report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: once(setupOf(t, f, 1)), Vectors: everyVector(t), Seed: seed, Runs: 40, Jobs: 2, Most: 3, Shrink: 20 * time.Second})
+			report, err := fuzz.Run(t.Context(), fuzz.Options{Setup: once(setupOf(t, f, 1)), Vectors: everyVector(t), Seed: *others, Runs: *runs, Jobs: 2, Most: 3, Shrink: 20 * time.Second})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, found := range report.Failures {
-				t.Errorf("run %d breaks %s: %s", found.Run, found.Finding.Rule, found.Finding.Message)
+				t.Errorf("seed %d, run %d breaks %s: %s", *others, found.Run, found.Finding.Rule, found.Finding.Message)
 				for _, frame := range found.Result.Frames {
 					t.Logf("%s %.300s  (%s)", frame.Lane, frame.Bytes, frame.Origin)
 				}
