@@ -23064,7 +23064,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server writes no frame over max_text_frame_bytes.",
 		Source:   "core 2.1, S67",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPFrame004,
@@ -23438,7 +23439,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A CR before the LF is taken off before a line is read.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPStdio003,
@@ -23449,7 +23451,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A last line without LF is carried out when the input ends.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPStdio004,
@@ -23460,7 +23463,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Input over the bound is dropped up to the next LF and never held whole.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPStdio005,
@@ -23526,7 +23530,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without client_hello the features of the set stdio are in force.",
 		Source:   "core 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPStdio011,
@@ -23548,7 +23553,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Methods that need an identity are listed as unsupported with a reason over standard streams, and are refused with permission_denied and auth_unavailable.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPStdio013,
@@ -23581,7 +23587,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame is one text message; binary messages are passed over.",
 		Source:   "core 2.3, S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket002,
@@ -23592,7 +23599,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An upgrade without the right token is refused with status 401.",
 		Source:   "S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket003,
@@ -23603,7 +23611,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An upgrade with a foreign Origin is refused with status 403, before anything is served.",
 		Source:   "core 2.3, S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket004,
@@ -23614,7 +23623,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An absent or blank Origin is allowed.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket005,
@@ -23625,7 +23635,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The credential is looked for in the Authorization header, then in a subprotocol octos.bearer., then in the query; the first that is present decides alone.",
 		Source:   "core 2.3, S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket006,
@@ -23636,7 +23647,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A token of the query is percent-decoded before it is compared.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket007,
@@ -23647,7 +23659,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The subprotocol octos-ui is selected where it is offered, and a subprotocol with a credential is never echoed.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket008,
@@ -23658,7 +23671,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No subprotocol is needed.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket009,
@@ -23680,7 +23694,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Features of the header and of the query are joined; commas and spaces separate them.",
 		Source:   "core 2.3, 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket011,
@@ -23713,7 +23728,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A Ping of the transport is answered with a Pong.",
 		Source:   "S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket014,
@@ -23735,7 +23751,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection whose credential is withdrawn is closed with 1008.",
 		Source:   "S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket016,
@@ -23746,7 +23763,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server that is about to start anew closes its connections with 1012.",
 		Source:   "S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPSocket017,
@@ -24065,7 +24083,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each connection has a bounded queue of its own.",
 		Source:   "S54",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue002,
@@ -24076,7 +24095,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A reader that stops reading delays no other connection.",
 		Source:   "S54",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue003,
@@ -24087,7 +24107,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification that is kept and does not fit into the queue is dropped for this connection and counted.",
 		Source:   "core 2.6, S54",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue004,
@@ -24120,7 +24141,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "protocol/replay_lossy for events that were dropped comes before the end of the turn.",
 		Source:   "core 2.6, 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue007,
@@ -24131,7 +24153,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection to which an answer or the end of a turn cannot be queued is given up; the ledger keeps the event.",
 		Source:   "core 2.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue008,
@@ -24142,7 +24165,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Behind the moment a connection is given up no frame is queued to it.",
 		Source:   "core 2.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transport",
 	},
 	{
 		ID:       OUPQueue009,
@@ -24285,7 +24309,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Where a client named no feature, those of the set no_tokens are advertised as far as they can be called; what needs to be named stays closed.",
 		Source:   "core 4.3, 4.4, S58",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature002,
@@ -24296,7 +24321,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Blank features count as none named.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature003,
@@ -24307,7 +24333,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Where a client named any feature, even unknown ones alone, those in force are the named ones of the registry in its order, and what the server adds.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature004,
@@ -24318,7 +24345,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown feature is passed over without an error.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature005,
@@ -24329,7 +24357,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A feature that was not named is never advertised, those that the server adds excepted.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature006,
@@ -24340,7 +24369,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method whose features are not all in force is not in supported_methods.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature007,
@@ -24351,7 +24381,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The four features below coding.autonomy.v1 count only together with it.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature008,
@@ -24362,7 +24393,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Features are a matter of one connection.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature009,
@@ -24373,7 +24405,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "permission.profile.v1 and runtime.policy_stamp.v1 are always advertised.",
 		Source:   "core 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature010,
@@ -24384,7 +24417,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A retired feature that is named has no effect.",
 		Source:   "core 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPFeature011,
@@ -24461,7 +24495,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A gate that is open without features is closed once any feature was named and its own was not.",
 		Source:   "core 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability001,
@@ -24472,7 +24507,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_methods lists exactly what can be called on this connection with its features.",
 		Source:   "S58",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability002,
@@ -24483,7 +24519,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every other method of the protocol stands in unsupported with a reason.",
 		Source:   "S58",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability003,
@@ -24494,7 +24531,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello and config/capabilities/list are listed as supported.",
 		Source:   "S69",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability004,
@@ -24505,7 +24543,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_notifications is always the whole list.",
 		Source:   "core 4.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability005,
@@ -24527,7 +24566,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/shutdown is listed only where it can be called.",
 		Source:   "core 4.6, 11.27, S78",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPCapability007,
@@ -24604,7 +24644,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_features, features and requested_features of client_hello mean the same.",
 		Source:   "core 4.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPHello003,
@@ -24615,7 +24656,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A list with something in it replaces the features of the connection; an absent or empty one changes nothing.",
 		Source:   "core 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPHello004,
@@ -24637,7 +24679,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello answers the true transport and echoes what the client said of its transport and itself, null where it said nothing.",
 		Source:   "core 4.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/negotiation",
 	},
 	{
 		ID:       OUPHello006,

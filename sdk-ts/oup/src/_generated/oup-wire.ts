@@ -23456,6 +23456,7 @@ export const PROTOCOL = {
   feature_header: "X-Octos-Ui-Features",
   feature_query: "ui_feature",
   token_query: "token",
+  token_query_older: "_token",
   default_profile: "_main",
   default_unsupported_reason: "unsupported by this server",
   auth_token_variable: "OCTOS_AUTH_TOKEN",
