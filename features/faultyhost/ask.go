@@ -275,6 +275,9 @@ func (h *host) reads(q *question) refusal {
 
 // noticed takes a notification. A cancellation is the end of what waits.
 func (h *host) noticed(q question) [][]byte {
+	if q.method == featurewire.MethodProgress && h.quirk.talks == keepsProgress {
+		keep("progress", q.params)
+	}
 	if q.method != dialect.Cancel {
 		return nil
 	}

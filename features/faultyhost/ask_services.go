@@ -18,6 +18,8 @@ import (
 // kept is what the extension has of the host.
 type kept struct {
 	active        json.RawMessage // names of active tools; nil: all are
+	published     []json.RawMessage
+	revision      int // of what is published
 	artifacts     int
 	artifactBytes int
 	approvals     map[string]string // intents and parents by token that is good
@@ -121,6 +123,12 @@ var checks = map[string]func(h *host, q question) (dialect.Object, refusal){
 	featurewire.MethodAgentModels: func(_ *host, q question) (dialect.Object, refusal) {
 		if query := q.text("query"); !strings.Contains("conform-model", query) {
 			return dialect.Object{"models": []any{}, "truncated": false}, served
+		}
+		return nil, served
+	},
+	featurewire.MethodSessionCompact: func(h *host, _ question) (dialect.Object, refusal) {
+		if h.barren != nil && h.barren() {
+			return nil, refusal{name: "internal_error"}
 		}
 		return nil, served
 	},
@@ -253,6 +261,10 @@ func (h *host) registers(q question) (dialect.Object, refusal) {
 			return nil, bad
 		}
 	}
+	h.desk.kept.revision++
+	var published []json.RawMessage
+	_ = json.Unmarshal(q.at("tools"), &published)
+	h.desk.kept.published = append(h.desk.kept.published, published...)
 	return nil, served
 }
 

@@ -63,6 +63,7 @@ type host struct {
 
 	desk    *desk
 	spawned func(message string) // runs a child agent; nil: none is run
+	barren  func() bool          // says whether nothing can be summed up; nil: something always can
 	ending  bool                 // shutdown was sent
 	spared  int                  // asks that a deviation is about
 

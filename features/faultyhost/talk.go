@@ -59,6 +59,7 @@ type link struct {
 	observes   []string // lifecycle events it is told of; nil for all
 	tools      []json.RawMessage
 	commands   json.RawMessage
+	epoch      int  // revision of the tools that the model was told of last
 	paired     bool // session_start was sent and session_end was not
 }
 
@@ -110,6 +111,9 @@ func (t *talker) start() error {
 		if x != nil {
 			t.quirk = x.quirk
 		}
+		if err != nil && t.does(startsFailedAgain) {
+			x, err = t.open(e.Name(), 1)
+		}
 		if err != nil {
 			t.complain("%s: %v", e.Name(), err)
 			continue
@@ -125,7 +129,7 @@ func (t *talker) start() error {
 // open starts an extension and negotiates with it.
 func (t *talker) open(name string, generation int) (*link, error) {
 	x := &link{
-		host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name), Environ: os.Environ()}, spawned: t.child},
+		host: &host{Config: Config{Fault: t.Fault, Directory: filepath.Join(t.Extensions, name), Environ: os.Environ()}, spawned: t.child, barren: func() bool { return len(t.messages) == 0 }},
 		name: name, generation: generation, instance: fmt.Sprintf("instance-%s-%d", name, t.built),
 	}
 	if err := x.prepare(); err != nil {
@@ -156,6 +160,10 @@ func (t *talker) open(name string, generation int) (*link, error) {
 	_ = json.Unmarshal(answer["result"], &r)
 	x.tools, x.commands, x.observes = r.Tools, r.Commands, r.Protocol.Events
 	x.selected = append(r.Protocol.Features, r.Contract.Methods...)
+	if err := t.admits(x); err != nil {
+		x.end(true)
+		return x, err
+	}
 	return x, nil
 }
 
@@ -194,6 +202,7 @@ func (t *talker) settle(x *link, outcome, reason string) {
 // do carries out a line.
 func (t *talker) do(line string) error {
 	word, rest, _ := strings.Cut(strings.TrimPrefix(line, "/"), " ")
+	t.unasked()
 	switch {
 	case strings.TrimSpace(line) == "":
 		return nil
@@ -337,8 +346,7 @@ func (t *talker) reload(name string) error {
 // command runs a command of the extension that has it.
 func (t *talker) command(name string, arguments []string) error {
 	for _, x := range t.cast {
-		declared, _ := x.x.Contributes["commands"].([]any)
-		if x.gone || !slices.Contains(declared, any(name)) && !t.does(runsAnyCommand) {
+		if x.gone || !t.has(x, name) && !t.does(runsAnyCommand) {
 			continue
 		}
 		words := []any{}

@@ -99,7 +99,7 @@ var opinionated = quirk{talks: takesAnyOpinion, lax: []string{"EXT04-HOOK-002", 
 const hookRun = featurewire.MethodHookRun
 
 // talks are faults that a conversation shows, by area.
-var talks = [][]Fault{promptHookFaults, sessionHookFaults, eventFaults, pairFaults, owedFaults}
+var talks = [][]Fault{promptHookFaults, sessionHookFaults, eventFaults, pairFaults, owedFaults, useFaults}
 
 var promptHookFaults = []Fault{
 	{"runs-any-hook", "EXT04-HOOK-013", current, "runs hooks that nobody declared", talking(runsAnyHook)},

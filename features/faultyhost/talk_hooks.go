@@ -71,6 +71,9 @@ func (t *talker) hook(x *link, hook string, payload dialect.Object, scope string
 		params["payload"] = dialect.Object{}
 	}
 	result, err := t.ask(x, featurewire.MethodHookRun, params, limit)
+	if t.does(keepsLongMetadata) {
+		keep("metadata", result)
+	}
 	if err == nil && !t.does(takesAnyOpinion) {
 		if v, broken := x.d.Violation(row.Result, result); broken {
 			err = fmt.Errorf("%s: %w", hook, v)
@@ -138,7 +141,8 @@ func (t *talker) news(hook string, payload dialect.Object, scope string) (denied
 
 // admitted is the context of an extension that declares context.
 func (t *talker) admitted(x *link, list []piece) []piece {
-	if declares, _ := x.x.Contributes["context"].(bool); !declares && !t.does(takesAnyContext) {
+	if declares, _ := x.x.Contributes["context"].(bool); !declares && !t.does(takesAnyContext) && len(list) > 0 {
+		t.complain("extension %s: its manifest declares no context", x.name)
 		return nil
 	}
 	return list
@@ -338,7 +342,7 @@ func (t *talker) sample(head dialect.Object) (string, []call, error) {
 	if t.does(rereadsTools) {
 		t.tools = t.advertised()
 	}
-	tools := slices.Clone(t.tools)
+	tools := append(slices.Clone(t.tools), t.published()...)
 	tools = append(tools, dialect.Object{"type": "function", "function": dialect.Object{"name": ownTool, "description": "Writes a file.", "parameters": dialect.Object{"type": "object"}}})
 	for attempt := 1; ; attempt++ {
 		text, calls, status, err := t.complete(tools)
@@ -469,7 +473,7 @@ func (t *talker) call(ids dialect.Object, c call) (output string, failed bool) {
 	t.tell(featurewire.MethodToolStarted, tool)
 	params := with(payload, dialect.Object{"context": t.context(owner, c.ID)})
 	if slices.Contains(owner.selected, featurewire.FeatureDynamicTools) {
-		params["catalog_revision"] = 0
+		params["catalog_revision"] = owner.epoch
 	}
 	began := time.Now()
 	result, err := t.ask(owner, dialect.ToolCall, params, answerWait)
@@ -480,6 +484,9 @@ func (t *talker) call(ids dialect.Object, c call) (output string, failed bool) {
 	output, failed = texts(result), err != nil || r.IsError
 	if err != nil {
 		output = err.Error()
+	}
+	if t.does(tellsForTheRecord) {
+		output += string(result)
 	}
 	outcome := featurewire.SettlementOutcomeCompleted
 	if failed {

@@ -16,6 +16,7 @@ Feature: A host serves an extension while it waits for it, and draws with it
     Given an extension "alpha" that answers
       | hook/run model_turn_start | asks behind it session/append_entry {"parent_request_id":"«parent»","entry_type":"note","data":1} |
     When the host is given the prompt "hello"
+    And "alpha" has asked "session/append_entry"
     And the host ends
     Then the host answers "session/append_entry" of "alpha" with an error
 

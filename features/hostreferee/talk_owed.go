@@ -32,6 +32,7 @@ func registerOwed(sc *godog.ScenarioContext) {
 	three := func(expr string, do func(w *world, a, b, c string) error) {
 		sc.Step(pattern("^"+expr+"$"), func(ctx context.Context, a, b, c string) error { return do(of(ctx), a, b, c) })
 	}
+	two(`"([^"]+)" has asked "([^"]+)"`, (*world).hasAsked)
 	three(`the host answers "([^"]+)" of "([^"]+)" with (a result|an error)`, (*world).answersAsk)
 	sc.Step(pattern(`^the machine has the variable "([^"]+)"$`), func(ctx context.Context, name string) error {
 		w := of(ctx)
@@ -50,6 +51,17 @@ func registerOwed(sc *godog.ScenarioContext) {
 	})
 	three(`"([^"]+)" is (given|not given) the variable "([^"]+)"`, (*world).givenVariable)
 	sc.Step(pattern(`^the host neither tells nor keeps the values of variables$`), func(ctx context.Context) error { return of(ctx).keepsNoValue() })
+	sc.Step(pattern(`^the host keeps "([^"]+)" in no file$`), func(ctx context.Context, text string) error { return of(ctx).keepsNot(text) })
+	sc.Step(pattern(`^the host offers "([^"]+)" the features(, or there is nothing to judge)?$`), func(ctx context.Context, name, or string, t *godog.Table) error {
+		return of(ctx).offersAll(name, or != "", t)
+	})
+	two(`the extension "([^"]+)" names the command "([^"]+)" at its start alone`, func(w *world, name, command string) error {
+		m, err := w.plays(name)
+		if err == nil {
+			m.part.Commands = append(m.part.Commands, actor.Command(command))
+		}
+		return err
+	})
 	sc.Step(pattern(`^the texts of "([^"]+)" to "([^"]+)" have "([^"]+)" at most (\d+) times$`), func(ctx context.Context, topic, name, letter, most string) error {
 		return of(ctx).textsHave(topic, name, letter, most)
 	})
@@ -57,6 +69,21 @@ func registerOwed(sc *godog.ScenarioContext) {
 
 // valueOf is the value of a variable of the machine, which stands nowhere else.
 func valueOf(variable string) string { return "the-value-of-" + strings.ToLower(variable) }
+
+// hasAsked waits until an extension has written a request.
+func (w *world) hasAsked(name, method string) error {
+	return w.comes(name+" asks "+method, func(all []*peer) bool {
+		for _, p := range all {
+			for _, f := range p.frames {
+				var m struct{ Method string }
+				if p.plays(name) && f.Lane == wire.FromSubject && json.Unmarshal(f.Bytes, &m) == nil && m.Method == method {
+					return true
+				}
+			}
+		}
+		return false
+	})
+}
 
 // answersAsk looks at the answers to what an extension has asked, once it has asked anything. Where the host does
 // not offer what opens the method, nothing is to be judged.
@@ -109,6 +136,29 @@ func (w *world) answersAsk(method, name, how string) error {
 	return nil
 }
 
+// offersAll looks into every offer to an extension.
+func (w *world) offersAll(name string, optional bool, t *godog.Table) error {
+	all := w.questions(name, dialect.Initialize)
+	if len(all) == 0 {
+		return w.castStarted(name)
+	}
+	for _, q := range all {
+		var offered []string
+		_ = json.Unmarshal(at(q.params, "/protocol/optional_features"), &offered)
+		for _, row := range t.Rows {
+			feature := row.Cells[0].Value
+			switch {
+			case slices.Contains(offered, feature):
+			case optional:
+				return &outcome{class: verdict.NotApplicable, text: "the host does not offer the feature " + feature}
+			default:
+				return failed("the host does not offer %s the feature %q", name, feature)
+			}
+		}
+	}
+	return nil
+}
+
 // givenVariable looks into the environment that every start of an extension has found.
 func (w *world) givenVariable(name, how, variable string) error {
 	if err := w.castStarted(name); err != nil {
@@ -146,24 +196,31 @@ func (w *world) keepsNoValue() error {
 				return failed("the value of %s stands in %s", variable, where)
 			}
 		}
-		for _, folder := range []string{workspaceFolder, homeFolder} {
-			if err := holdsNot(filepath.Join(w.root, folder), variable); err != nil {
-				return err
-			}
+		if err := w.keepsNot(valueOf(variable)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// holdsNot looks for the value of a variable in every file of a folder.
-func holdsNot(folder, variable string) error {
+// keepsNot looks for a text in every file that the host has written.
+func (w *world) keepsNot(text string) error {
+	for _, folder := range []string{workspaceFolder, homeFolder} {
+		if err := holdsNot(filepath.Join(w.root, folder), text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func holdsNot(folder, piece string) error {
 	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return errorOf(err)
 		}
 		text, err := os.ReadFile(path)
-		if bytes.Contains(text, []byte(valueOf(variable))) {
-			return failed("the value of %s stands in %s", variable, filepath.Base(path))
+		if bytes.Contains(text, []byte(piece)) {
+			return failed("%q stands in the file %s", piece, filepath.Base(path))
 		}
 		return errorOf(err)
 	})
@@ -212,6 +269,14 @@ func draws(count string) (actor.Reply, error) {
 		frames[i] = picture
 	}
 	return actor.Reply{Result: dialect.Encode(dialect.Object{"compaction_frames": frames})}, nil
+}
+
+// telling makes notifications of messages.
+func telling(list []actor.Message) []actor.Message {
+	for i := range list {
+		list[i].Tell = true
+	}
+	return list
 }
 
 // messagesOf reads one or more requests: METHOD PARAMS, joined by "and then".

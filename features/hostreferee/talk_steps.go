@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"strconv"
 	"strings"
 
@@ -86,8 +85,7 @@ func registerTalk(sc *godog.ScenarioContext) {
 		if w.talk == nil || w.talk.host == nil {
 			return errored("the host has not been started")
 		}
-		// One that is gone is not interrupted.
-		_ = w.talk.host.cmd.Process.Signal(os.Interrupt)
+		w.talk.host.interrupt()
 		return nil
 	})
 	three(`"([^"]+)" is asked "([^"]+)"(?: for the (\d+)(?:st|nd|rd|th) time)?`, (*world).isAsked)
@@ -210,6 +208,8 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 			return actor.Reply{Behind: messagesOf(behind)}, nil
 		}
 		return actor.Reply{Asks: messagesOf(rest)}, nil
+	case word == "tells":
+		return actor.Reply{Asks: telling(messagesOf(rest))}, nil
 	case word == "draws":
 		return draws(rest)
 	case word == "says":
@@ -221,10 +221,12 @@ func (w *world) replyOf(text string) (actor.Reply, error) {
 			return actor.Reply{}, errored("%v", err)
 		}
 		return actor.Reply{Error: dialect.Encode(dialect.Object{"code": code, "message": w.setup.Dialect.Message(rest)})}, nil
-	case json.Valid([]byte(text)):
-		return actor.Reply{Result: json.RawMessage(text)}, nil
 	}
-	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, asks METHOD PARAMS, asks behind it METHOD PARAMS, draws COUNT, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
+	result, err := steps.Expand(text)
+	if err == nil && json.Valid([]byte(result)) {
+		return actor.Reply{Result: json.RawMessage(result)}, nil
+	}
+	return actor.Reply{}, errored("the answer %q is no JSON and none of: as usual, asks METHOD PARAMS, asks behind it METHOD PARAMS, tells METHOD PARAMS, draws COUNT, nothing, once it is cancelled, and exits, says TEXT, error NAME", text)
 }
 
 // castHas changes what an extension declares, as a JSON object, or selects, as a list of names.

@@ -11753,7 +11753,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A failed initialization ends the child, and the host does not start it again by itself.",
 		Source:   "feature 6",
-		NoPeer:   "that no second start follows shows only while a host lives on, for as long as one waits",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -12115,7 +12114,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The offer holds `request_progress`, `artifacts`, `lifecycle_events`, `policy_intents`, `dynamic_tools` and `runtime_commands`.",
 		Source:   "feature 5",
-		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -12262,7 +12260,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A host that builds prompts offers `tool_prompt_metadata_v1` to every 0.4 extension.",
 		Source:   "feature 5",
-		NoPeer:   "what stands behind an offer is inside the host",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -12593,7 +12590,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The `metadata` of a tool result is never shown to the model.",
 		Source:   "feature 8.1",
-		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -13006,7 +13002,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress is shown to the person and is neither stored nor given to the model.",
 		Source:   "feature 11.6",
-		NoPeer:   "what a host keeps of a result is inside the host",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -13135,7 +13130,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Contributed text is shown as plain text: control sequences in it do not reach the terminal.",
 		Source:   "feature 4.3",
-		NoPeer:   "shows on a screen alone",
+		NoPeer:   "needs a terminal that a control sequence could steer, and the output of a host that is judged is a pipe",
 		ProvenBy: "testscripts/tool_call_*.txtar",
 	},
 	{
@@ -13147,7 +13142,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "Notifications and context contributions inside a result are dropped with a diagnostic while the manifest does not declare them.",
 		Source:   "S17",
-		NoPeer:   "what is dropped shows in no frame",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -14355,7 +14349,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A `persistence_metadata` that breaks a bound is dropped whole, not cut.",
 		Source:   "feature 9.2",
-		NoPeer:   "shows inside the host alone: metadata lies in the store of the host, and no frame shows it to the extension that gave it",
 		ProvenBy: "host/hooks",
 	},
 	{
@@ -15071,7 +15064,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`status/collect` names a `surface` of `contributes.ui` and carries `context`.",
 		Source:   "feature 8.4, feature 7.1",
-		NoPeer:   "needs a person at a terminal, where surfaces are drawn; elsewhere a host need not ask for one",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -15137,7 +15129,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`menu/collect` is sent only while `contributes.menu` is true and at least one command is declared, and carries `context` alone.",
 		Source:   "feature 8.5, feature 7.1, feature 5",
-		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/menu",
 	},
 	{
@@ -15231,7 +15222,6 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "`tool/render` is sent only for a tool of `contributes.tool_renderers`, with `name`, an object `arguments`, a string `output`, a boolean `is_error` and `context`.",
 		Source:   "feature 8.6, feature 7.1",
-		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/render",
 	},
 	{
@@ -16383,7 +16373,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A change reaches the model with its next request, never inside one at work, and waits for no quiet moment after the start.",
 		Source:   "feature 11.11",
-		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16395,7 +16384,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Each request to the model freezes schemas and implementations, and the calls it causes carry that epoch as `catalog_revision`.",
 		Source:   "feature 13.4, feature 8.1",
-		NoPeer:   "shows in calls that a model makes between two changes",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16407,7 +16395,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "With `runtime_commands` the commands of the initialize result count, whatever the manifest declares, and are fixed for the generation.",
 		Source:   "feature 3.3",
-		NoPeer:   "shows only where a person runs a command",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16534,7 +16521,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`octet-subagents` is rejected, with a diagnostic that asks for its reinstallation, when it was offered `agent_sessions` and does not select `delegation_telemetry_v1`.",
 		Source:   "feature 6, feature 5",
-		NoPeer:   "needs the extension of one name that a host trusts",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -17499,7 +17485,6 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`ui/autocomplete/complete` is sent only after an admitted registration, with `text`, the `revision` of the registration and a `cursor` in UTF-8 bytes on a character boundary.",
 		Source:   "feature 12.7, feature 7.1",
-		NoPeer:   "needs a person at a terminal",
 		ProvenBy: "host/service/autocomplete",
 	},
 	{
@@ -18282,7 +18267,6 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "`session/compact` is answered with `-32603` when there is nothing to compact, a hook vetoes, no consumer is there, the Responses mode is native or a hook behind the commit fails; in that last case the checkpoint stays and nothing is tried again.",
 		Source:   "feature 12.11",
-		NoPeer:   "needs a model that summarizes, and its failure",
 		ProvenBy: "host/service/sessions",
 	},
 	{
