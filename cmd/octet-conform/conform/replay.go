@@ -44,6 +44,9 @@ func (inv *invocation) replay() int {
 	if *host || *adapter != "" {
 		return inv.replayHost(header, before[1:], argv, *adapter, flags.scale, *whole)
 	}
+	if ofHost(header) {
+		return inv.wrong("the transcript is of a host; give --adapter, or --host and its command behind --")
+	}
 	if argv != nil {
 		flags.api = header.API
 	}
@@ -85,6 +88,11 @@ func (inv *invocation) replay() int {
 		return report.ExitFindings
 	}
 	return report.ExitClean
+}
+
+// ofHost reports whether a transcript is of a scenario for hosts.
+func ofHost(header transcript.Header) bool {
+	return header.Failure != nil && strings.HasPrefix(header.Failure.File, features.HostFolder+"/")
 }
 
 // replayScenario has the conversation of a scenario again, with the frames that the transcript has.
@@ -140,7 +148,7 @@ func (inv *invocation) replayed(header transcript.Header, was *transcript.Failur
 		opts.Frames, opts.Bytes = len(now.Frames)+1, 1<<30
 	}
 	by := wire.FromSubject
-	if strings.HasPrefix(was.File, features.HostFolder+"/") {
+	if ofHost(transcript.Header{Failure: was}) {
 		by = wire.ToSubject
 	}
 	var found []tap.Finding
@@ -175,6 +183,9 @@ func (inv *invocation) replayHost(header transcript.Header, rest, argv []string,
 	was := header.Failure
 	if was == nil || was.Scenario == "" {
 		return inv.wrong("the transcript is of no scenario for hosts; octet-conform host --transcripts writes those")
+	}
+	if !ofHost(header) {
+		return inv.wrong("the transcript is of an extension; octet-conform host --transcripts writes those of hosts")
 	}
 	told, err := chooseAdapter(adapter, rest, argv)
 	if err != nil {
