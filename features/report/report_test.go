@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -65,6 +66,29 @@ sample: not conformant on API 0.4: rules 1 fail, 1 pass, 1 not applicable; 4 sce
 `
 	if out.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", out.String(), want)
+	}
+}
+
+func TestText_showsEachFindingBeforeOneAgain(t *testing.T) {
+	var scenarios []verdict.Scenario
+	for i := range 8 {
+		f := verdict.Finding{Rule: "X-A-001", Message: "everywhere", Frame: -1, Offset: -1}
+		if i == 7 {
+			f.Rule, f.Message = "X-A-002", "in one place"
+		}
+		scenarios = append(scenarios, verdict.Scenario{Name: fmt.Sprintf("scenario %d", i), File: "a.feature", Line: i, Class: verdict.Fail, Reason: f.Message, Findings: []verdict.Finding{f}})
+	}
+	known := []verdict.Known{{ID: "X-A-001", Level: "must", Text: "one"}, {ID: "X-A-002", Level: "must", Text: "two"}}
+	r := report.New(report.Input{Rules: verdict.Aggregate(known, scenarios), Scenarios: scenarios})
+	var out bytes.Buffer
+	if err := r.Text(&out, scenarios, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "fail: scenario"); got != 2 || !strings.Contains(out.String(), "fail: scenario 7") {
+		t.Errorf("got:\n%s\nwant scenario 0, scenario 7 and none of the others", out.String())
+	}
+	if want := "6 more did not pass"; !strings.Contains(out.String(), want) {
+		t.Errorf("got:\n%s\nwant %q in it", out.String(), want)
 	}
 }
 

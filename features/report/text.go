@@ -142,6 +142,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	}
 	blocked := r.causes(func(Rule) bool { return true })
 	examples := blocked.examples(scenarios)
+	told := map[verdict.Finding]bool{}
 	shown, more, alike := 0, 0, 0
 	for i, s := range scenarios {
 		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
@@ -155,7 +156,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 			alike++
 			continue
 		}
-		if shown >= maxShown && !t.opts.Verbose {
+		if (shown >= maxShown || !tells(told, s)) && !t.opts.Verbose {
 			more++
 			continue
 		}
@@ -173,6 +174,18 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	if shown > 0 {
 		t.line("")
 	}
+}
+
+// tells reports whether a scenario found something that none before it has told, and marks what it found as told.
+// One fault that every scenario meets must not keep the others from being shown.
+func tells(told map[verdict.Finding]bool, s verdict.Scenario) bool {
+	news := len(s.Findings) == 0
+	for _, f := range s.Findings {
+		found := verdict.Finding{Rule: f.Rule, Message: f.Message}
+		news = news || !told[found]
+		told[found] = true
+	}
+	return news
 }
 
 // inManifest reports whether all that a scenario found has its place in the manifest, which is told with the rules.
