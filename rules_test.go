@@ -13,6 +13,7 @@ import (
 type ruleRow struct {
 	ID       string `json:"id"`
 	Level    string `json:"level"`
+	NoPeer   string `json:"no_peer"`
 	ProvenBy string `json:"proven_by"`
 	Unproven string `json:"unproven"`
 }
@@ -93,4 +94,37 @@ func rulesCitedBelow(t *testing.T, place string) map[string]bool {
 		}
 	}
 	return found
+}
+
+// TestRules_reasonsAreSpecific keeps a reason for the lack of a faulty peer from standing for whatever was not
+// looked at: one that very many rules share, or rules of many areas, is none. OUP has no referee, and its rows say so.
+func TestRules_reasonsAreSpecific(t *testing.T) {
+	const mostRules, mostAreas, fewestBytes = 40, 10, 20
+	type use struct {
+		rules int
+		areas map[string]bool
+	}
+	uses := map[string]*use{}
+	for _, rule := range ruleRows(t) {
+		if rule.NoPeer == "" || strings.HasPrefix(rule.ID, "OUP-") {
+			continue
+		}
+		if uses[rule.NoPeer] == nil {
+			uses[rule.NoPeer] = &use{areas: map[string]bool{}}
+		}
+		u := uses[rule.NoPeer]
+		u.rules++
+		u.areas[rule.ID[:strings.LastIndexByte(rule.ID, '-')]] = true
+		if len(rule.NoPeer) < fewestBytes {
+			t.Errorf("%s: the reason %q says too little", rule.ID, rule.NoPeer)
+		}
+	}
+	if len(uses) < 20 {
+		t.Errorf("saw %d reasons, want at least 20", len(uses))
+	}
+	for reason, u := range uses {
+		if u.rules > mostRules || len(u.areas) > mostAreas {
+			t.Errorf("%d rules of %d areas share the reason %q; say of each what keeps a faulty peer from breaking it", u.rules, len(u.areas), reason)
+		}
+	}
 }

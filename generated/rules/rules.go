@@ -12644,7 +12644,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A result whose referenced media exceed 67,108,864 bytes together, each repeat counted, is refused.",
 		Source:   "feature 2",
-		NoPeer:   "media of that size travel as files in a directory that the host alone owns",
+		NoPeer:   "takes artifacts of 64 MiB, more than a run should write",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -12667,7 +12667,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`structured_content` and `metadata` are kept in the host's record of the result; `structured_content` reaches a model only where host policy says so.",
 		Source:   "feature 8.1",
-		NoPeer:   "what a host keeps of a result is inside the host",
+		NoPeer:   "what is kept lies in the store of a host, which has a form of its own",
 		ProvenBy: "host/agent",
 	},
 	{
@@ -12889,7 +12889,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "What a cancelled request has committed stays: it is neither undone nor done again.",
 		Source:   "feature 14.3, feature 8.8",
-		NoPeer:   "what a host keeps of a result is inside the host",
+		NoPeer:   "what is kept lies in the store of a host, which has a form of its own",
 		ProvenBy: "host/engine",
 	},
 	{
@@ -13067,7 +13067,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress output reaches the person in chunks of at most 8,192 bytes through a queue of 64 messages that never blocks: what finds no room is merged or dropped.",
 		Source:   "feature 2",
-		NoPeer:   "shows on a screen alone",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/progress",
 	},
 	{
@@ -13461,7 +13461,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Progress for the person and observations of tools may be dropped while the writer's queue is full.",
 		Source:   "feature 2",
-		NoPeer:   "what is dropped shows in no frame",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/lifecycle",
 	},
 	{
@@ -15245,7 +15245,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "The host may keep segments as provenance without showing them.",
 		Source:   "feature 8.6",
-		NoPeer:   "shows on a screen alone",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/render",
 	},
 	{
@@ -15547,7 +15547,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.4"},
 		Text:     "A confirmation belongs to the generation that asked for it and cannot be answered after a reload.",
 		Source:   "feature 11.2, feature 14.2",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "needs a person who has not answered yet when a reload comes",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15635,7 +15635,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The answer to a secret `input/request` takes a private way: it reaches no log, diagnostic, store or model.",
 		Source:   "feature 11.7",
-		NoPeer:   "what a host keeps of a result is inside the host",
+		NoPeer:   "needs a person who types a secret",
 		ProvenBy: "host/service/dialog",
 	},
 	{
@@ -15976,7 +15976,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Reload, the end of a generation and a change of owner end the validity of its artifacts.",
 		Source:   "feature 11.8, feature 14.2",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "the next process would have to repeat what the one before was given, and what extensions do is written before they start",
 		ProvenBy: "host/service/artifact",
 	},
 	{
@@ -16074,7 +16074,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A new generation ends the validity of all approval tokens.",
 		Source:   "feature 11.9, feature 14.2",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "the next process would have to repeat what the one before was given, and what extensions do is written before they start",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16098,7 +16098,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A host may deny every generic intent and issue no tokens.",
 		Source:   "feature 11.9, feature 5",
-		NoPeer:   "what a host keeps of a result is inside the host",
+		NoPeer:   "permits something and demands nothing",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16110,7 +16110,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "`mcp.tool.call` is allowed only to the admitted `octet-mcp` process under `unsafe_host`, for the exact live tool call of its owner, whose generation, published tool and arguments are those the host issued; never from a command, without an owner or for a settled parent.",
 		Source:   "feature 11.9",
-		NoPeer:   "needs the extension of one name that a host trusts",
+		NoPeer:   "needs a server that octet-mcp stands for, and a call of its tools that the host has issued",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -16187,7 +16187,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The value of a secret is neither logged nor stored.",
 		Source:   "feature 11.10",
-		NoPeer:   "what a host keeps of a result is inside the host",
+		NoPeer:   "the referee knows no secret that a host would hand out, and so none to look for",
 		ProvenBy: "host/service/secret",
 	},
 	{
@@ -16304,7 +16304,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Policy may keep a requested tool out of the accepted set.",
 		Source:   "feature 11.11",
-		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
+		NoPeer:   "needs a policy that keeps a tool out, which an adapter does not set",
 		ProvenBy: "host/service/tools",
 	},
 	{
@@ -16556,7 +16556,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "A tree of agents belongs to the manifest name, the SHA-256 digest of the manifest's identity and the durable session owner, and outlives a restart or reload of the process.",
 		Source:   "feature 12.1, feature 14.6",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "the next process would have to repeat what the one before was given, and what extensions do is written before they start",
 		ProvenBy: "host/service/agents",
 	},
 	{
@@ -17386,7 +17386,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "Without a terminal in the foreground `terminal/acquire` is refused as `not_foreground_owner` or `invalid_request`.",
 		Source:   "feature 12.6",
-		NoPeer:   "needs a person at a terminal",
+		NoPeer:   "a host without a terminal need not offer the feature with which it is asked for one",
 		ProvenBy: "host/service/terminal",
 	},
 	{
@@ -17631,7 +17631,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "With mode `on` the ordinary tools stay visible to the model; with `only` they are reached through composition alone.",
 		Source:   "feature 12.8",
-		NoPeer:   "shows in the prompts of a conversation with other tools and a policy beside it",
+		NoPeer:   "the mode of composition is an option of a host, which an adapter does not set",
 		ProvenBy: "host/service/composition",
 	},
 	{
@@ -17934,7 +17934,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "A change of owner, an accepted reload and a restart invalidate resources; a candidate that fails does not.",
 		Source:   "feature 12.9, feature 14.6",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "the next process would have to repeat what the one before was given, and what extensions do is written before they start",
 		ProvenBy: "host/service/resource",
 	},
 	{
@@ -18055,7 +18055,7 @@ var All = []Rule{
 		Versions: []string{"0.4"},
 		Text:     "Blobs outlive a restart of their producer; tickets and leases do not.",
 		Source:   "feature 12.9, feature 14.6",
-		NoPeer:   "needs two generations of one session",
+		NoPeer:   "the next process would have to repeat what the one before was given, and what extensions do is written before they start",
 		ProvenBy: "host/service/bulk",
 	},
 	{
@@ -19247,7 +19247,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "No key has an alias from an earlier name of the project: only octet_version, requires_octet, OCTET_ and octet_extension names count.",
 		Source:   "manifest 1; seed: Manifest",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which names are read from files and environments is settled before a process exists",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -20056,7 +20056,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A boolean flag NAME takes --NAME and --no-NAME without a value; both together are refused.",
 		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20068,7 +20068,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A string or integer flag takes one value as --NAME VALUE or --NAME=VALUE; a string value that starts with a hyphen needs the second form, a negative integer does not.",
 		Source:   "manifest 8.2; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20080,7 +20080,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag given twice is refused.",
 		Source:   "manifest 8.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -20092,7 +20092,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A supplied integer is decimal and portable, a supplied string has at most 4096 bytes; anything else is refused before a process starts.",
 		Source:   "manifest 8.1, 8.2; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -20104,7 +20104,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag that the manifest does not declare is refused.",
 		Source:   "manifest 8.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "runtime/manifest",
 	},
 	{
@@ -20116,7 +20116,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Flags are registered for selected, enabled and trusted extensions only, implicit trust counted.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -20128,7 +20128,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Under safe mode only explicitly trusted extensions register flags, and none of them starts.",
 		Source:   "manifest 8.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -20140,7 +20140,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Registering flags reads validated metadata and starts or imports nothing.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -20152,7 +20152,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag or boolean inverse that equals a built-in option, another extension's flag or inverse, or another flag of the same extension fails the invocation before anything starts.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -20164,7 +20164,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "help, version and every built-in long option and alias, those of all sub-commands included, are reserved.",
 		Source:   "manifest 8.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "cmd/octet/cli",
 	},
 	{
@@ -20176,7 +20176,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Flags are ordered by extension name and then by their declaration.",
 		Source:   "manifest 8.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20188,7 +20188,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "Only an ordinary start without a sub-command takes flags of extensions and shows them in --help; sub-commands and early exits parse statically.",
 		Source:   "manifest 8.3; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -20200,7 +20200,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The help of a flag is its description, or a text that names extension and flag; its inverse has a help of its own.",
 		Source:   "manifest 8.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20212,7 +20212,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The pre-scan for flags knows the options for safe mode, policy, workspace, trust and enablement in both spellings, ends at a bare double hyphen and registers nothing when it fails.",
 		Source:   "manifest 8.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20224,7 +20224,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A flag name is one global spelling: it is not prefixed by its extension.",
 		Source:   "manifest 8.1; seed: API 0.4 CLI flags",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the flags of a command line are read before a process exists, and those of an adapter are fixed",
 		ProvenBy: "host/flags",
 	},
 	{
@@ -20373,7 +20373,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "requires_octet of an installed bundle is exactly = and the running octet version.",
 		Source:   "manifest 2.9; seed: Manifest",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether a bundle fits a release is settled when it is installed, before a process exists",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -20385,7 +20385,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An entry whose directory name differs from the manifest's name is ignored with a warning that tells both names.",
 		Source:   "manifest 2.10, 3; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which of two entries counts is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20397,7 +20397,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The check of the directory name comes behind all checks of the manifest.",
 		Source:   "manifest 2.10",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which of two entries counts is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20409,7 +20409,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "When two accepted entries carry one name the first one wins and the other gets a warning.",
 		Source:   "manifest 3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which of two entries counts is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20469,7 +20469,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Discovery reads metadata only: it runs, imports and probes nothing of an extension.",
 		Source:   "manifest 1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20481,7 +20481,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The roots are ~/.octet/extensions, then .octet/extensions of a trusted workspace, then each --extension-dir in the order of the command line.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20493,7 +20493,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A later root's definition of a directory name wins over an earlier one's.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20505,7 +20505,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A selected entry's source is global, project or explicit, after its root.",
 		Source:   "manifest 4.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20517,7 +20517,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root is the parent of extension directories, and only its direct children are looked at.",
 		Source:   "manifest 4.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20529,7 +20529,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The project root is not looked at until the workspace is trusted; if it exists an info says that it was ignored.",
 		Source:   "manifest 4.2; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20541,7 +20541,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A home that cannot be resolved to an absolute path leaves out the global root with an info and is never replaced by the current directory.",
 		Source:   "manifest 4.1, 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20553,7 +20553,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A missing root is passed over in silence, an explicit one too.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20565,7 +20565,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root that is a symbolic link is skipped with a warning, and a root that is no directory is refused with one.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20577,7 +20577,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root that cannot be inspected, canonicalized or scanned is reported and skipped.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20589,7 +20589,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A root with more than 4096 entries is ignored whole.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20601,7 +20601,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Candidates of one root are taken in the order of their paths.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20613,7 +20613,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A child that is a symbolic link is refused, and a child that is a plain file is passed over in silence.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20625,7 +20625,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A child directory without extension.toml and one whose name starts with a dot are passed over in silence.",
 		Source:   "manifest op 10",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20637,7 +20637,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest that is a symbolic link or no regular file drops its entry with a diagnostic.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20649,7 +20649,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A directory name that is empty, a single or double dot, or holds more than ASCII letters, digits, dots, underscores and hyphens is refused.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20661,7 +20661,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The lower of two definitions of a name gets an info that it was shadowed.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20673,7 +20673,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An invalid manifest that won its name is an error, and the definition it shadowed is not brought back.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20685,7 +20685,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest of at most 262144 bytes can be discovered even when it is too large to be installed.",
 		Source:   "manifest 2.1; manifest op 11",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20697,7 +20697,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A broken manifest drops its entry, is shown as error with its path, and never stops the start of the host.",
 		Source:   "manifest 1, 2.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20709,7 +20709,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Each pass of discovery gives one immutable snapshot with a generation number, and consumers take whole snapshots.",
 		Source:   "manifest 4.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/discovery",
 	},
 	{
@@ -20732,7 +20732,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A resolver whose selected source changed before activation fails the launch and does not start the new one.",
 		Source:   "manifest 4.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "where manifests are looked for, and which counts, is settled before a process exists",
 		ProvenBy: "host/supervise",
 	},
 	{
@@ -20755,7 +20755,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled name that was not discovered is a warning that names it.",
 		Source:   "manifest 4.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "it is a diagnostic about what was never started, and no wire carries it",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20767,7 +20767,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A persistent or one-shot grant that matches no discovered extension is an info that names it.",
 		Source:   "manifest 4.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "it is a diagnostic about what was never started, and no wire carries it",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -20779,7 +20779,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A malformed grant NAME@PATH is a warning with its reason, and grants nothing.",
 		Source:   "manifest 4.3, 6.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "it is a diagnostic about what was never started, and no wire carries it",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -20863,7 +20863,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "When several gates stop an extension each cause is told at most once, the process gate before the policy.",
 		Source:   "manifest op 7",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "it is a diagnostic about what was never started, and no wire carries it",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -20875,7 +20875,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every extension is disabled until an enablement entry names it, installed bundles included.",
 		Source:   "manifest 1, 5; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20887,7 +20887,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Discovered, enabled, trusted and running are kept and shown as four separate states.",
 		Source:   "manifest 1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20899,7 +20899,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "enabled_extensions in the user's config.toml enables for good.",
 		Source:   "manifest 5; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/config",
 	},
 	{
@@ -20911,7 +20911,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "enabled_extensions in the config of a trusted project enables but creates no trust.",
 		Source:   "manifest 5; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20923,7 +20923,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--enable-extension enables for one invocation; it is repeatable and takes several names and comma lists.",
 		Source:   "manifest 5, 8.3; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20935,7 +20935,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Full access, installation, a trust grant and packaged skills enable nothing.",
 		Source:   "manifest 5; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20947,7 +20947,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Layers count from weak to strong: built-in defaults, user config, trusted project config, environment, command line, resumed session.",
 		Source:   "manifest 5",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20959,7 +20959,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A stronger config or environment layer replaces the list of a weaker one, and --enable-extension adds to the outcome.",
 		Source:   "manifest op 5",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20971,7 +20971,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "OCTET_ENABLED_EXTENSIONS and OCTET_TRUSTED_EXTENSIONS are comma-separated lists whose names are trimmed of blanks.",
 		Source:   "manifest op 6",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20983,7 +20983,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Enabling and trusting change the selected source and its precedence in nothing.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -20995,7 +20995,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "With --strict-config an unknown key of the configuration is an error.",
 		Source:   "manifest 10",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are enabled is settled before a process exists",
 		ProvenBy: "host/config",
 	},
 	{
@@ -21007,7 +21007,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension is trusted when trust is implicit, --trust-extension names it, a source-bound grant matches it, or its source is global and a bare grant names it.",
 		Source:   "manifest 6.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -21019,7 +21019,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Under unsafe_host every selected source is trusted implicitly.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21031,7 +21031,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Implicit trust is computed anew for the current policy and written neither into configuration nor into a flag.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21043,7 +21043,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Trust never enables.",
 		Source:   "manifest 6.1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21055,7 +21055,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--trust-extension grants for one invocation, for the selected source of any scope.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -21067,7 +21067,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bare name in trusted_extensions counts only for the copy below ~/.octet/extensions and never passes to a project or explicit copy of that name.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21079,7 +21079,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A grant NAME@PATH counts for that name at exactly that normalized manifest path.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -21091,7 +21091,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A source-bound grant is split at its first at sign; its path is absolute, ends in extension.toml and has an existing parent, which is canonicalized before the comparison.",
 		Source:   "manifest 6.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -21103,7 +21103,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Persistent trust comes from the user's config or OCTET_TRUSTED_EXTENSIONS alone; no project config grants any.",
 		Source:   "manifest 6.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21115,7 +21115,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Removing a grant does not end implicit trust.",
 		Source:   "manifest 6.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21127,7 +21127,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--extension-dir grants no trust.",
 		Source:   "manifest op 2; manifest 6.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21139,7 +21139,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The grant shown for copying is the bare name for a global source and NAME@PATH for every other.",
 		Source:   "manifest 6.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/trust",
 	},
 	{
@@ -21151,7 +21151,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--workspace-trusted and --trust-workspace make project config and project resources visible, can tighten limits but not relax them, and trust no executable.",
 		Source:   "manifest 6.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "which extensions are trusted is settled before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21163,7 +21163,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An executable extension starts under unsafe_host alone; no grant, flag or approval lifts that.",
 		Source:   "manifest 6.4; manifest op 1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21175,7 +21175,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The effect policy is unsafe_host, controlled or controlled_bash_approval, unsafe_host by default.",
 		Source:   "manifest 6.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21187,7 +21187,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--safe-mode takes implicit trust away and starts no extension, also with explicit trust and open process and shell flags.",
 		Source:   "manifest 6.4; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21199,7 +21199,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--safe-mode and --effect-policy exclude each other, --safe means --safe-mode, and --yolo is rejected.",
 		Source:   "manifest 6.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "testscripts/extension_flags.txtar",
 	},
 	{
@@ -21211,7 +21211,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "allow_process, allow_shell, --no-process and --no-shell stop extensions on their own, and the two options mean the same.",
 		Source:   "manifest 6.4, 10",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21223,7 +21223,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "allow_external_paths does not confine an extension process.",
 		Source:   "manifest 6.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21235,7 +21235,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An approval of a single effect does not bypass the floor of the policy.",
 		Source:   "manifest 6.4; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "whether the policy lets an extension start at all is settled before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21259,7 +21259,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The start is decided in this order: a surface that starts no processes, not enabled, not discovered, process gate, effect policy, trust.",
 		Source:   "manifest 7",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21283,7 +21283,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension that is not enabled stays stopped in silence.",
 		Source:   "manifest 7",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21295,7 +21295,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled and selected extension starts on implicit trust alone when process execution is allowed.",
 		Source:   "manifest 7.1; seed: Kernel boundary",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21307,7 +21307,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled extension stays stopped when process execution is disabled, whatever trusts it.",
 		Source:   "manifest 7.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21319,7 +21319,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled extension stays stopped under safe mode and controlled policies, explicitly trusted or not, and is shown with the trust it has.",
 		Source:   "manifest 7.1; manifest op 1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21331,7 +21331,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A project extension of an untrusted workspace is not discovered, and its enabled name is warned of.",
 		Source:   "manifest 7.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21343,7 +21343,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A project copy that won over a global one with a bare grant starts on implicit trust under unsafe_host.",
 		Source:   "manifest 7.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21355,7 +21355,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An extension that a trusted project config enables starts under unsafe_host: the policy trusts it, not the config.",
 		Source:   "manifest 7.1; seed: Layout and discovery",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21367,7 +21367,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A manifest whose requires_octet does not match keeps its extension out of the catalog, whatever enables it.",
 		Source:   "manifest 7.1; seed: Manifest",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21379,7 +21379,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An embedder that starts an extension without enabling or trusting it is refused with a text that names the extension and the missing state.",
 		Source:   "manifest 7.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/policy",
 	},
 	{
@@ -21403,7 +21403,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "One message tells that enabled extensions were not started, and whether the policy or the process gate stopped them.",
 		Source:   "manifest 7.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the gates of a start are passed before a process exists",
 		ProvenBy: "host/selection",
 	},
 	{
@@ -21439,7 +21439,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "A brokered variable is copied only when it is declared, set and not empty.",
 		Source:   "manifest 2.5",
-		NoPeer:   "whether there is such a variable is a matter of the machine, and what a host stores and logs shows inside it alone",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about variables of the machine",
 		ProvenBy: "runtime/manifest/launch",
 	},
 	{
@@ -21451,7 +21451,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.3", "0.4"},
 		Text:     "The value of a brokered variable is neither logged nor put into initialize.",
 		Source:   "manifest 2.5",
-		NoPeer:   "whether there is such a variable is a matter of the machine, and what a host stores and logs shows inside it alone",
+		NoPeer:   "the same is judged on the wire that the extension speaks, under its rules about variables of the machine",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -21487,7 +21487,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A busy executable is tried again up to 4 times, after 10, 20, 30 and 40 ms.",
 		Source:   "manifest 9.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "it is about attempts to start a file that is being written to, before a process exists",
 		ProvenBy: "process",
 	},
 	{
@@ -22108,7 +22108,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers agent_sessions to octet-subagents alone.",
 		Source:   "manifest 9.7",
-		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
+		NoPeer:   "binds one product, and a run judges any host",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -22120,7 +22120,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "The coding product offers neither approvals nor secrets.",
 		Source:   "manifest 9.7; seed: Transport contract",
-		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
+		NoPeer:   "binds one product, and a run judges any host",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -22132,7 +22132,7 @@ var All = []Rule{
 		Versions: []string{"0.2", "0.4"},
 		Text:     "An mcp.tool.call intent of octet-mcp names a server of at most 32 bytes, a lower-case letter first and lower-case letters, digits and hyphens behind it, and a tool whose name starts with mcp_SERVER_, hyphens as underscores.",
 		Source:   "manifest 9.7",
-		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
+		NoPeer:   "needs octet-mcp with a server, whose intents a host looks at in the order that it has issued calls",
 		ProvenBy: "host/service/policyintent",
 	},
 	{
@@ -22166,7 +22166,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Every other extension gets no treatment of its own.",
 		Source:   "manifest 9.7",
-		NoPeer:   "a gate is for an extension of one name, and the peers of a run have another",
+		NoPeer:   "that nobody is treated otherwise shows in no frame: every rule about an extension says it of each",
 		ProvenBy: "host/extension",
 	},
 	{
@@ -22178,7 +22178,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle is a gzip-compressed tar with one root directory whose name equals the extension's.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22190,7 +22190,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An archive has at most 512 MiB compressed, 4096 entries, 64 MiB a file and 256 MiB expanded by its declared sizes.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22202,7 +22202,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "extension.toml and install.json of a bundle have at most 64 KiB each, SHA256SUMS at most 1 MiB.",
 		Source:   "manifest 11.1; manifest op 11",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22214,7 +22214,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A path of a bundle is UTF-8, at most 4096 bytes and 64 plain components, without control characters, dot segments, an absolute or a drive part.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22226,7 +22226,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle holds only regular files and directories: a link, device or fifo is refused, and so is a directory with data.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22238,7 +22238,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle without entries, without its root entry or without ROOT/extension.toml is refused.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22250,7 +22250,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A second root, a root that is no directory and a path that comes twice are refused.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22262,7 +22262,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json or package.toml at the top of a bundle is refused.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22274,7 +22274,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A truncated entry is refused with how many of its bytes came.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22286,7 +22286,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's manifest is valid by itself, names its root directory, declares API 0.2, 0.3 or 0.4 and pins requires_octet exactly to the host.",
 		Source:   "manifest 11.1; manifest op 12; seed: Manifest",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22298,7 +22298,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The id octet-serve is refused as a bundle.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22310,7 +22310,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A catalog archive with another id than expected is refused.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22322,7 +22322,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's command is an absolute path, a bare name or a portable relative path; an absolute one and a missing bare one count as outside dependencies.",
 		Source:   "manifest 2.4, 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22334,7 +22334,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle's entrypoint of several components exists, is a regular file and is executable.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22346,7 +22346,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Extracted directories have mode 0755, files 0755 when any execute bit was set and 0644 otherwise.",
 		Source:   "manifest 11.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "the form of a bundle is judged when it is installed, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22358,7 +22358,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Installation runs nothing, enables nothing, grants nothing and starts nothing.",
 		Source:   "manifest 11.2; seed: Manifest",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22370,7 +22370,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An archive is opened without following links, hashed with SHA-256 within its bound, and hashed again before it is used; a change in between is refused.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22382,7 +22382,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "One exclusive, non-blocking lock on ~/.octet/extensions/.package.lock covers each install, update and removal; a busy one is refused.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22394,7 +22394,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle is extracted into a private staging directory of the extensions root and published by one atomic rename.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22406,7 +22406,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A destination that is a symbolic link or no directory is refused.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22418,7 +22418,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An install over an installed id and an update of a missing one are refused with the command that fits.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22430,7 +22430,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A local update carries the id of the managed package it replaces.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22442,7 +22442,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A directory without a valid install.json is never replaced.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22454,7 +22454,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An update exchanges directories in one step where the system can, and moves aside with a rollback otherwise; when it fails the earlier installation stays.",
 		Source:   "manifest 11.2; manifest op 13",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22466,7 +22466,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An official bundle comes over HTTPS from the release of the running version, and its digest matches the SHA256SUMS of that release.",
 		Source:   "manifest 11.2; manifest op 21",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22478,7 +22478,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A download is tried 3 times, 250 ms to 1 s apart, with 10 s to connect and 30 s to read.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22490,7 +22490,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "The catalog of 0.8.0 is octet-browse, octet-mcp, octet-subagents and octet-web-search; another name is refused with the advice to install an archive.",
 		Source:   "manifest 11.2",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22502,7 +22502,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json is strict JSON with schema_version 1, id, version, api_version, requires_octet, source_kind, source, archive_sha256 and installed_by_octet, and no other key.",
 		Source:   "manifest 11.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22514,7 +22514,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install.json is refused when its schema, its id, its API or its pin, exactly = and installed_by_octet, does not fit.",
 		Source:   "manifest 11.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22526,7 +22526,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "A bundle stays managed behind an upgrade of the host, while its manifest fails its pin and its packaged skills are ignored.",
 		Source:   "manifest 11.3",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22538,7 +22538,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "skills/*/SKILL.md of a managed and compatible bundle are inactive candidates, and an unmanaged directory contributes none.",
 		Source:   "manifest 11.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22550,7 +22550,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Skills count from low to high: ~/.agents/skills, ~/.pi/agent/skills, bundles, ~/.octet/skills, project roots, --skill-dir.",
 		Source:   "manifest 11.4",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22562,7 +22562,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Removal renames a managed bundle to a hidden sibling, deletes it and leaves configuration and other data alone; an unmanaged one is refused.",
 		Source:   "manifest 12.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "host/bundle",
 	},
 	{
@@ -22574,7 +22574,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "octet extension list prints a header and one tab-separated row for each bundle, sorted by id, and a sentence when there is none.",
 		Source:   "manifest 12.1; manifest op 20",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
@@ -22586,7 +22586,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "install and update take either a name or --path, and a name without an official source is refused with the advice to use --path.",
 		Source:   "manifest 12.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
@@ -22598,7 +22598,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "Without a home no command on extensions runs.",
 		Source:   "manifest 12.1",
-		NoPeer:   "settled before a process exists",
+		NoPeer:   "installing is an octet command that starts nothing, and no process exists then",
 		ProvenBy: "testscripts/extension_install.txtar",
 	},
 	{
