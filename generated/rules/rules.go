@@ -22144,7 +22144,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.",
 		Source:   "manifest 10",
-		Unproven: "this host has no octet-mcp to serve, and no such option",
+		Unproven: "this release has no such option, and so no remote MCP for one run",
 	},
 	{
 		ID:       MANGate005,
@@ -22155,7 +22155,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "An enabled octet-web-search has a provider picker in the menu.",
 		Source:   "manifest 9.7, 12.2",
-		Unproven: "this host has no octet-web-search, and so no picker for it",
+		Unproven: "this release has no picker of providers in its menu, for no extension",
 	},
 	{
 		ID:       MANGate006,
