@@ -3,7 +3,9 @@
 package dialect
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -57,25 +59,68 @@ func Encode(v any) []byte {
 	return out
 }
 
-// Spellable reports whether a JSON text that a peer wrote can be written back.
-func Spellable(text string) bool {
+// Encode is the package's Encode for what others have named: on the feature wires it also writes numbers that
+// the canonical spelling does not have, such as 0.5 or an id of 20 digits, as they stand.
+func (d Dialect) Encode(v any) []byte {
+	if !d.Canonical() {
+		if text, err := json.Marshal(v); err == nil {
+			if out, err := spell(text); err == nil {
+				return out
+			}
+		}
+	}
+	return Encode(v)
+}
+
+// Spellable reports whether a JSON text that a peer wrote can be written back on this wire.
+func (d Dialect) Spellable(text string) bool {
 	_, err := canonical.Append(nil, []byte(text))
+	if err != nil && !d.Canonical() {
+		_, err = spell([]byte(text))
+	}
 	return err == nil
+}
+
+// spell writes a text that nothing but its numbers keeps from a canonical spelling.
+func spell(text []byte) ([]byte, error) {
+	out, err := canonical.Append(nil, text)
+	var fault *canonical.Error
+	if !errors.As(err, &fault) || fault.Class != canonical.Number {
+		return out, err
+	}
+	strict, err := wirejson.Parse(text, canonical.MaxDepth)
+	if err != nil {
+		return nil, err
+	}
+	strict.Release()
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var tree any
+	if err := dec.Decode(&tree); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(tree); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 // Request builds a request frame. The id is its spelling on the wire.
 func (d Dialect) Request(id, method string, params any) []byte {
-	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "method": method, "params": params})
+	return d.Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "method": method, "params": params})
 }
 
 // Notification builds a notification frame.
 func (d Dialect) Notification(method string, params any) []byte {
-	return Encode(Object{"jsonrpc": RPCVersion, "method": method, "params": params})
+	return d.Encode(Object{"jsonrpc": RPCVersion, "method": method, "params": params})
 }
 
 // Result builds a response to a request of the extension.
 func (d Dialect) Result(id string, result any) []byte {
-	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "result": result})
+	return d.Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "result": result})
 }
 
 // Refuse builds the error response of a service that does not serve a method, its message begun by the word
@@ -91,7 +136,7 @@ func (d Dialect) Refuse(id, name, method string) []byte {
 			}
 		}
 	}
-	return Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "error": Object{"code": row.Code, "message": message}})
+	return d.Encode(Object{"jsonrpc": RPCVersion, "id": json.RawMessage(id), "error": Object{"code": row.Code, "message": message}})
 }
 
 // Code returns the code of a named error of this wire.

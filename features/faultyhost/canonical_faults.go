@@ -178,7 +178,7 @@ func (h *host) prepared() error {
 	if !h.d.Canonical() {
 		return nil
 	}
-	if !dialect.Spellable(h.Arguments) {
+	if !h.d.Spellable(h.Arguments) {
 		if h.quirk.does != dropsNumbers {
 			return fmt.Errorf("the arguments have no canonical spelling")
 		}

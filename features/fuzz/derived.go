@@ -76,7 +76,7 @@ func spell(d dialect.Dialect, text string) ([]byte, bool) {
 	if !d.Canonical() {
 		return bytes.ReplaceAll([]byte(text), []byte("\n"), []byte(" ")), json.Valid([]byte(text)) // line feeds are white space alone
 	}
-	if !dialect.Spellable(text) {
+	if !d.Spellable(text) {
 		return nil, false
 	}
 	return dialect.Encode(json.RawMessage(text)), true
@@ -127,7 +127,7 @@ func (g *generator) payload() bool {
 	for k, member := range q.Params {
 		params[k] = member
 	}
-	if !dialect.Spellable(string(v.text)) {
+	if !g.d.Spellable(string(v.text)) {
 		return false
 	}
 	params["payload"] = json.RawMessage(v.text)

@@ -232,8 +232,8 @@ func (p *player) say(frames []string) {
 		payload, torn := strings.CutSuffix(text, "↩")
 		payload, later := strings.CutPrefix(payload, spelledLater)
 		frame := p.expand(payload)
-		if later && dialect.Spellable(string(frame)) {
-			frame = dialect.Encode(json.RawMessage(frame))
+		if later && p.d.Spellable(string(frame)) {
+			frame = p.d.Encode(json.RawMessage(frame))
 		}
 		all = append(all, frame...)
 		if torn {

@@ -75,7 +75,7 @@ func (h *Host) AnswerByFile(method, member string) {
 
 // Answer returns the response to a message of the extension and what follows it; nil if it deserves none.
 func (h *Host) Answer(m subject.Message) [][]byte {
-	if m.IsResponse() || !dialect.Spellable(m.ID) {
+	if m.IsResponse() || !h.dialect.Spellable(m.ID) {
 		return nil
 	}
 	h.mu.Lock()

@@ -140,3 +140,15 @@ func TestHost_countsRevisionsOfTheCatalog(t *testing.T) {
 		t.Errorf("the former catalog is %q, want the tool that was taken out first", names)
 	}
 }
+
+func TestHost_answersEveryIDThatTheWireAllows(t *testing.T) {
+	for _, id := range []string{"0", "9007199254740992", "18446744073709551615", `"é"`} {
+		answers := host(t, view{}).Answer(subject.Message{ID: id, Method: fw.MethodInputRequest, Fields: map[string]json.RawMessage{"params": json.RawMessage(`{"prompt":"p","secret":false}`)}})
+		var m struct {
+			ID json.RawMessage `json:"id"`
+		}
+		if len(answers) != 1 || json.Unmarshal(answers[0], &m) != nil || string(m.ID) != id {
+			t.Errorf("request %s is answered by %q", id, answers)
+		}
+	}
+}

@@ -97,7 +97,7 @@ func (w *World) replace(word, rest string) (string, error) {
 		if word == "tool" {
 			return string(dialect.Encode(call.Tool)), nil
 		}
-		return string(dialect.Encode(call.Arguments)), nil
+		return string(w.setup.Dialect.Encode(call.Arguments)), nil
 	case "command", "hook":
 		name, err := w.handlerName(word)
 		return string(dialect.Encode(name)), err
