@@ -91,13 +91,6 @@ func (c *comparison) run() {
 	c.limits()
 }
 
-func (c *comparison) treeOf(side Side) *tree {
-	if side == Old {
-		return c.old
-	}
-	return c.new
-}
-
 // sides returns the trees of writer and reader.
 func (c *comparison) sides(d way) (from, to *tree) {
 	if d == forward {

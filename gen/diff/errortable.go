@@ -8,8 +8,6 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-const errorsList = "errors"
-
 func (t *tree) errorRow(name string) *model.ErrorCode {
 	for _, e := range t.wire.Errors {
 		if e.Name == name {

@@ -9,8 +9,6 @@ import (
 	"github.com/octet-dev/octet/gen/model"
 )
 
-const featuresList = "features"
-
 // featureRows returns the features of the version.
 func (t *tree) featureRows() []*model.Feature {
 	var list []*model.Feature
