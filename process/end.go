@@ -110,9 +110,7 @@ func (p *Process) end(stages Stages) Report {
 	report.Alive = p.Descendants()
 	if p.leaderGone() {
 		// Its id is still its own: nobody can end a stranger in its name.
-		p.strikeOff()
-		p.giveBack()
-		report.State = p.state
+		report.State = p.Leave()
 	} else {
 		report.Alive++
 		report.Stage = StageNone
@@ -121,6 +119,17 @@ func (p *Process) end(stages Stages) Report {
 	p.stderr.finish(p.after(drainGrace))
 	p.group.release()
 	return report
+}
+
+// Leave waits for the end of the child and returns how it ended. What it has started runs on: the tree is given up,
+// and End, which must still be called, ends nothing of it. For whoever judges what a child leaves behind.
+func (p *Process) Leave() State {
+	<-p.exited
+	p.leaveOnce.Do(func() {
+		p.strikeOff()
+		p.giveBack()
+	})
+	return p.state
 }
 
 func (p *Process) leaderGone() bool {

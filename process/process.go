@@ -63,8 +63,9 @@ type Process struct {
 	over   bool // the child's id may belong to somebody else by now
 	killed bool // Kill found it alive
 
-	endOnce sync.Once
-	report  Report
+	leaveOnce sync.Once
+	endOnce   sync.Once
+	report    Report
 }
 
 // Start launches the child and returns once it runs. An executable that is busy is tried again a few
@@ -196,6 +197,20 @@ func (p *Process) Descendants() int {
 		return 0
 	}
 	return p.group.members(p.pid)
+}
+
+// Interrupt asks the child alone to stop what it does, where the system has a signal for that. After the end of the
+// child it does nothing.
+func (p *Process) Interrupt() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over || p.leaderGone() {
+		return
+	}
+	if child, err := os.FindProcess(p.pid); err == nil {
+		_ = child.Signal(os.Interrupt)
+		_ = child.Release()
+	}
 }
 
 // Kill ends the whole tree at once and returns without waiting. End must still be called; one that is

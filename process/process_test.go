@@ -466,3 +466,32 @@ func runs(pid int) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !bytes.HasPrefix(bytes.TrimSpace(out), []byte("Z"))
 }
+
+// What a child has left behind outlives a tree that is given up.
+func TestLeave_endsNothing(t *testing.T) {
+	p := start(t, "fork", nil)
+	pid, err := strconv.Atoi(readLine(t, p.Stdout()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+	if state := p.Leave(); state != (State{}) {
+		t.Errorf("it ended with %s", state)
+	}
+	if report := p.End(Stages{}); report.Stage != StageSelf || report.State != (State{}) {
+		t.Errorf("%+v", report)
+	}
+	if err := syscall.Kill(pid, 0); err != nil {
+		t.Errorf("what it left behind: %v, want it alive", err)
+	}
+}
+
+func TestInterrupt_reachesTheChild(t *testing.T) {
+	p := start(t, "deaf", nil)
+	readLine(t, p.Stdout())
+	p.Interrupt()
+	if state := p.Leave(); state.Code == 0 {
+		t.Errorf("it ended with %s, want the interrupt", state)
+	}
+	p.Interrupt()
+}

@@ -135,6 +135,9 @@ func TestKilled_leavesNoProcessBehind(t *testing.T) {
 		"vectors": func(self, address string) []string {
 			return []string{"vectors", "--timeout-scale", "10", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address}
 		},
+		"hosts": func(self, address string) []string {
+			return []string{"host", "--timeout-scale", "10", "--api", "0.4", "--", "sh", "-c", `"$0" hang "$1"; exit 1`, self, address, "{extension}", "{tool}", "{arguments}"}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, _, _, hung := start(t, args)

@@ -3,47 +3,60 @@ package hostreferee
 import (
 	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/octet-dev/octet/process"
 )
 
 // maxOutput bounds what is kept of each stream of a host.
 const maxOutput = 1 << 20
 
+// leftoverGrace is how long what a host has left behind may hold its output open once the host has ended.
+const leftoverGrace = time.Second
+
 // startedHost is a running adapter.
 type startedHost struct {
-	cmd            *exec.Cmd          // nil for one that runs in this process
+	process        *process.Process   // nil for one that runs in this process
 	cancel         context.CancelFunc // interrupts that one
 	stdin          io.WriteCloser     // of a conversation; nil for a call
 	stdout, stderr bounded
 	ended          chan struct{} // closed behind its end
-	err            error         // of the end; to be read behind it
+	code           int           // with which it ended; to be read behind that
 }
 
 // startHost starts a host. One that is talked with has a pipe for its input.
 func startHost(argv []string, dir string, env []string, talks bool) (*startedHost, error) {
-	h := &startedHost{cmd: exec.Command(argv[0], argv[1:]...), ended: make(chan struct{})}
-	h.cmd.Dir, h.cmd.Env = dir, env
-	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
-	if talks {
-		var err error
-		if h.stdin, err = h.cmd.StdinPipe(); err != nil {
-			return nil, err
-		}
-	}
-	// What a host leaves behind may hold its streams open; it is not waited for.
-	h.cmd.WaitDelay = time.Second
-	if err := h.cmd.Start(); err != nil {
+	h := &startedHost{ended: make(chan struct{})}
+	// Where this program is killed, its guard ends the host as well.
+	p, err := process.Start(process.Options{
+		Path: argv[0], Args: argv[1:], Dir: dir, Env: env,
+		Stderr: process.StderrOptions{OnLine: func(l process.Line) { _, _ = io.WriteString(&h.stderr, l.Text+"\n") }},
+	})
+	if err != nil {
 		return nil, err
 	}
+	h.process = p
+	if h.stdin = p.Stdin(); !talks {
+		_ = h.stdin.Close()
+		h.stdin = nil
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		_, _ = io.Copy(&h.stdout, p.Stdout())
+	}()
 	go func() {
 		defer close(h.ended)
-		h.err = h.cmd.Wait()
+		// What it leaves behind is its fault to be found, and nothing that is waited for.
+		h.code = p.Leave().Code
+		select {
+		case <-said:
+		case <-time.After(leftoverGrace):
+		}
+		p.End(process.Stages{})
+		<-said
 	}()
 	return h, nil
 }
@@ -52,39 +65,32 @@ func startHost(argv []string, dir string, env []string, talks bool) (*startedHos
 // whole of its environment; the end of the context is an interrupt. It returns an exit code.
 type HostFunc func(ctx context.Context, argv []string, dir string, env []string, stdout, stderr io.Writer) int
 
-// exitError is the exit code of a host that ran in this process.
-type exitError int
-
-func (e exitError) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
-
 func startInside(host HostFunc, argv []string, dir string, env []string) *startedHost {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &startedHost{cancel: cancel, ended: make(chan struct{})}
 	go func() {
 		defer close(h.ended)
-		if code := host(ctx, argv, dir, env, &h.stdout, &h.stderr); code != 0 {
-			h.err = exitError(code)
-		}
+		h.code = host(ctx, argv, dir, env, &h.stdout, &h.stderr)
 	}()
 	return h
 }
 
 // interrupt asks the host to stop what it does.
 func (h *startedHost) interrupt() {
-	if h.cmd == nil {
+	if h.process == nil {
 		h.cancel()
 		return
 	}
-	_ = h.cmd.Process.Signal(os.Interrupt)
+	h.process.Interrupt()
 }
 
 // kill makes an end. A host that runs in this process is only asked to: it is one of ours.
 func (h *startedHost) kill() {
-	if h.cmd == nil {
+	if h.process == nil {
 		h.cancel()
 		return
 	}
-	_ = h.cmd.Process.Kill()
+	h.process.Kill()
 }
 
 // wait waits for the end, interrupts once when it is told to, and kills what hangs.
@@ -106,14 +112,7 @@ func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <
 			<-h.ended
 		case <-h.ended:
 		}
-		var exit *exec.ExitError
-		var code exitError
-		switch {
-		case errors.As(h.err, &exit):
-			r.code = exit.ExitCode()
-		case errors.As(h.err, &code):
-			r.code = int(code)
-		}
+		r.code = h.code
 		r.stdout, r.stderr = h.stdout.String(), h.stderr.String()
 		return r
 	}
