@@ -107,6 +107,21 @@ func longNotice(h *host) {
 	h.write("", bytes.Repeat([]byte("x"), h.d.FrameBound()+1))
 }
 
+// goesOn writes a call behind shutdown. Both are one write: an extension that ends at shutdown has read it.
+func goesOn(api string) quirk {
+	d, err := dialect.For(api)
+	if err != nil {
+		panic(err)
+	}
+	call := d.Request("9", dialect.ToolCall, d.Call("echo", dialect.Object{}))
+	return quirk{frame: func(method string, frame []byte) []byte {
+		if method != dialect.Shutdown {
+			return frame
+		}
+		return append(append(frame, call...), '\n')
+	}}
+}
+
 // speech are faults in what a host writes.
 var speech = []Fault{
 	{"ends-lines-twice", "EXT04-FRAME-011", current, "writes a blank line behind every frame", quirk{frame: func(_ string, b []byte) []byte { return append(b, '\n') }}},
@@ -147,8 +162,8 @@ var speech = []Fault{
 	{"asks-by-notification", "EXT03-ENV-023", canonical, "sends a cancellation with an id", quirk{opened: func(h *host) { h.request("8", dialect.Cancel, h.d.Cancel("1", "user")) }}},
 	{"writes-long-frames", "EXT04-FRAME-012", middle, "writes frames of any length", quirk{opened: longNotice}},
 	{"writes-long-frames", "EXT03-FRAME-016", canonical, "writes frames of any length", quirk{opened: longNotice}},
-	{"goes-on-behind-shutdown", "EXT04-SHUT-007", middle, "asks for something behind shutdown", quirk{ended: func(h *host) { h.request("9", dialect.ToolCall, h.call()) }}},
-	{"goes-on-behind-shutdown", "EXT03-SHUT-012", canonical, "asks for something behind shutdown", quirk{ended: func(h *host) { h.request("9", dialect.ToolCall, h.call()) }}},
+	{"goes-on-behind-shutdown", "EXT04-SHUT-007", middle, "asks for something behind shutdown", goesOn(middle)},
+	{"goes-on-behind-shutdown", "EXT03-SHUT-012", canonical, "asks for something behind shutdown", goesOn(canonical)},
 }
 
 // judgement are faults in what a host makes of what it reads.

@@ -49,5 +49,6 @@ Feature: A host ends calls and extensions
 
     @0.3 @EXT03-SHUT-009
     Examples:
-      | fault                                    |
-      | does not exit behind its answer to shutdown |
+      | fault                                              |
+      | does not exit behind its answer to shutdown        |
+      | leaves a process behind that holds its output open |

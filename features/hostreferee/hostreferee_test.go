@@ -3,7 +3,6 @@ package hostreferee_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +20,7 @@ import (
 	"github.com/octet-dev/octet/features/hostmonitor"
 	"github.com/octet-dev/octet/features/hostreferee"
 	"github.com/octet-dev/octet/features/rulebook"
+	"github.com/octet-dev/octet/features/selftest"
 	"github.com/octet-dev/octet/features/tap"
 	"github.com/octet-dev/octet/features/verdict"
 )
@@ -44,22 +44,15 @@ func TestMain(m *testing.M) {
 			os.Exit(faultypeer.Run(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
 		case "actor":
 			os.Exit(actor.Run(context.Background(), os.Args[2], os.Stdin, os.Stdout, os.Stderr))
-		case "faulty-talker":
-			cfg := faultyhost.TalkConfig{Fault: os.Args[2], Extensions: os.Args[3], Model: os.Args[4]}
-			os.Exit(faultyhost.Talk(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr))
-		case "faulty-host":
+		case selftest.TalkerWord:
+			os.Exit(selftest.PlayTalker(context.Background(), os.Args[2:], os.Stdin, os.Stdout, os.Stderr))
+		case selftest.HostWord:
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 			defer stop()
-			os.Exit(faultyHost(ctx, os.Args, "", os.Environ(), os.Stdout, os.Stderr))
+			os.Exit(selftest.PlayHost(ctx, os.Args[2:], "", os.Environ(), os.Stdout, os.Stderr))
 		}
 	}
 	os.Exit(m.Run())
-}
-
-// faultyHost is PROGRAM faulty-host FAULT EXTENSION TOOL ARGUMENTS.
-func faultyHost(ctx context.Context, args []string, dir string, env []string, stdout, stderr io.Writer) int {
-	cfg := faultyhost.Config{Fault: args[2], Directory: args[3], Tool: args[4], Arguments: args[5], Workspace: dir, Environ: env}
-	return faultyhost.Run(ctx, cfg, stdout, stderr)
 }
 
 // hostPeer is host-peer --report-to ADDRESS -- COMMAND..., or with --plot FILE behind the address.
@@ -87,44 +80,38 @@ func hostPeer(args []string) int {
 	return code
 }
 
-func judge(t *testing.T, api, fault string, chosen func(features.Scenario) bool) []verdict.Scenario {
+// Waits for a host that hangs, and for what it has left. A sound host is given more: it costs nothing where all is
+// well, however busy the machine.
+const (
+	wait   = 8 * time.Second
+	grace  = 2 * time.Second
+	longer = 10
+)
+
+func options(t *testing.T) selftest.HostOptions {
 	t.Helper()
-	d, err := dialect.For(api)
-	if err != nil {
-		t.Fatal(err)
-	}
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var host hostreferee.HostFunc = faultyHost
-	if f, _ := faultyhost.Find(fault, api); f.Alone() {
-		host = nil
-	}
-	scenarios, err := hostreferee.Run(t.Context(), hostreferee.Options{
-		Setup: &hostreferee.Setup{
-			Dialect: d, Self: self, Host: host, Env: []string{"GORACE=atexit_sleep_ms=0"},
-			Adapter: []string{self, "faulty-host", fault, hostreferee.PlaceExtension, hostreferee.PlaceTool, hostreferee.PlaceArguments},
-			Talk: &hostreferee.Talk{
-				Command: []string{self, "faulty-talker", fault, hostreferee.PlaceExtensions, hostreferee.PlaceModel},
-				Prompt:  hostreferee.PlaceText, CommandLine: "/" + hostreferee.PlaceCommand + " " + hostreferee.PlaceArguments,
-				Reload: "/reload " + hostreferee.PlaceName, Rebuild: "/rebuild", Write: []string{"write", "{}"}, New: "/new", Compact: "/compact", End: "/exit",
-			},
-			Wait: 8 * time.Second, Grace: 2 * time.Second,
-		},
-		Select: chosen, Jobs: 4,
-	})
-	if err != nil {
-		t.Fatalf("%s on API %s: %v", fault, api, err)
-	}
-	return scenarios
+	return selftest.HostOptions{Self: self, Wait: wait, Grace: grace, Env: []string{"GORACE=atexit_sleep_ms=0"}, Jobs: 3}
 }
 
 // A sound host is accused of nothing.
 func TestRun_soundHost(t *testing.T) {
+	opts := options(t)
+	opts.Wait, opts.Grace = longer*wait, longer*grace
 	for _, api := range dialect.Versions() {
 		t.Run(api, func(t *testing.T) {
-			for _, s := range judge(t, api, "", nil) {
+			setup, err := selftest.HostSetup("", api, opts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			scenarios, err := hostreferee.Run(t.Context(), hostreferee.Options{Setup: setup, Jobs: 4})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range scenarios {
 				if s.Class != verdict.Pass {
 					t.Errorf("API %s: %s is %s: %s\n%s", api, s.Name, s.Class, s.Reason, s.Stderr)
 				}
@@ -133,24 +120,26 @@ func TestRun_soundHost(t *testing.T) {
 	}
 }
 
-// Every faulty host is caught by the rule that it breaks.
+// sampled is how many faulty hosts stand for the one that is judged here. All are judged by make selftest.
+const sampled = 6
+
+// Faulty hosts are caught by the rules that they break.
 func TestRun_faultyHosts(t *testing.T) {
-	slots := make(chan struct{}, 3)
-	for _, f := range faultyhost.Faults() {
-		t.Run(f.API+"/"+f.Name+"/"+f.Rule, func(t *testing.T) {
-			t.Parallel()
-			slots <- struct{}{}
-			defer func() { <-slots }()
-			scenarios := judge(t, f.API, f.Name, func(s features.Scenario) bool { return slices.Contains(s.Rules, f.Rule) })
-			for _, s := range scenarios {
-				for _, found := range s.Findings {
-					if found.Rule == f.Rule {
-						return
-					}
-				}
-			}
-			t.Errorf("a host of API %s that %s (%s) is not caught by %s: %+v", f.API, f.Doc, f.Name, f.Rule, scenarios)
-		})
+	opts := options(t)
+	opts.Sample = sampled
+	results, err := selftest.Hosts(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]int{}
+	for _, r := range results {
+		seen[r.API]++
+		if r.Verdict != selftest.Caught {
+			t.Errorf("host %q on API %s: %s, want rule %q red; others: %v", r.Fault, r.API, r.Verdict, r.Rule, r.Others)
+		}
+	}
+	if all := len(faultyhost.Faults()); len(results) < all/sampled || len(results) > all/sampled+len(seen) || len(seen) != len(dialect.Versions()) {
+		t.Errorf("%d of %d faulty hosts were judged, by version %v", len(results), all, seen)
 	}
 }
 

@@ -85,7 +85,7 @@ func (v Verdict) Text() string {
 
 // Result is what became of one peer.
 type Result struct {
-	Program string   `json:"program,omitempty"` // empty: the referee's own peers; "manifest": it is one
+	Program string   `json:"program,omitempty"` // empty: the referee's own peers; "manifest" and "host": it is one
 	Fault   string   `json:"fault,omitempty"`   // empty: the peer without any peculiarity
 	Rule    string   `json:"rule,omitempty"`    // expected; empty for a sound peer
 	API     string   `json:"api"`

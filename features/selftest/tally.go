@@ -87,8 +87,8 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "faulty peers    %6d", r.Faulty)
 	for _, name := range names {
-		if name == manifests {
-			fmt.Fprintf(&b, ", %d of them manifests", programs[name])
+		if name == manifests || name == hosts {
+			fmt.Fprintf(&b, ", %d of them %ss", programs[name], name)
 			continue
 		}
 		fmt.Fprintf(&b, ", %d of them by %s", programs[name], name)

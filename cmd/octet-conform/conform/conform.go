@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/selftest"
 )
 
 // command is one subcommand.
@@ -43,6 +44,8 @@ func commands() []command {
 		{name: "explain", usage: "RULE", brief: "tell what a rule says and what proves it", run: (*invocation).explain},
 		{name: "selftest", usage: "", brief: "prove the referee: every faulty peer must be caught", run: (*invocation).selftest},
 		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
+		{name: selftest.HostWord, usage: "FAULT EXTENSION TOOL ARGUMENTS", hidden: true, run: (*invocation).faultyHost},
+		{name: selftest.TalkerWord, usage: "FAULT EXTENSIONS MODEL", hidden: true, run: (*invocation).faultyTalker},
 		{name: "host-peer", hidden: true, run: (*invocation).hostPeer},
 		{name: "actor", usage: "PART.json", hidden: true, run: (*invocation).actor},
 		{name: "nothing", hidden: true, run: (*invocation).nothing},

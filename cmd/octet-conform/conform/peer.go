@@ -10,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/report"
+	"github.com/octet-dev/octet/features/selftest"
 )
 
 // faultyPeer is one of the peers that prove the referee, so that one binary is enough to run selftest.
@@ -37,6 +38,30 @@ func (inv *invocation) faultyPeer() int {
 		}
 	}
 	return faultypeer.Run(inv.ctx, cfg, inv.stdin, inv.stdout, inv.stderr)
+}
+
+// faultyHost is one of the hosts that prove the referee of hosts.
+func (inv *invocation) faultyHost() int {
+	f := inv.flags()
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 4 {
+		return inv.wrong("faulty-host needs a fault, the directory of an extension, a tool, and its arguments")
+	}
+	return selftest.PlayHost(inv.ctx, f.Args(), "", os.Environ(), inv.stdout, inv.stderr)
+}
+
+// faultyTalker is such a host in a conversation.
+func (inv *invocation) faultyTalker() int {
+	f := inv.flags()
+	if code, ok := inv.parse(f); !ok {
+		return code
+	}
+	if f.NArg() != 3 {
+		return inv.wrong("faulty-talker needs a fault, the directory of its extensions, and the address of its model")
+	}
+	return selftest.PlayTalker(inv.ctx, f.Args(), inv.stdin, inv.stdout, inv.stderr)
 }
 
 // actor is an extension of a conversation with a host: it plays the part that is in a file.

@@ -36,7 +36,7 @@ func (s *selftestFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.examples, "example", nil, "directory of an extension that keeps every rule; may be given several times")
 	f.IntVar(&s.repeat, "repeat", 1, "how often every example is judged")
 	f.StringArrayVar(&s.peers, "peers", nil, "command, with blanks between its words, of a program that plays further faulty peers; may be given several times")
-	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the peers of --peers")
+	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the faulty hosts, and of the peers of --peers")
 	f.IntVar(&s.jobs, "jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
 	f.Float64Var(&s.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.Int64Var(&s.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
@@ -107,7 +107,12 @@ func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selft
 	if n := unknown(results); n > 0 {
 		return nil, interruptedError{len(results) - n, len(results), "peers"}
 	}
-	manifests, err := selftest.Manifests(namedManifest(flags.run))
+	hosts, err := inv.judgeHosts(self, flags, factor)
+	if err != nil {
+		return nil, err
+	}
+	results = append(results, hosts...)
+	manifests, err := selftest.Manifests(namedOther(flags.run))
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +123,29 @@ func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selft
 	inv.tellPeers(results, flags.verbose)
 	return results, nil
 }
+
+// judgeHosts judges faulty hosts, and those without a fault.
+func (inv *invocation) judgeHosts(self string, flags *selftestFlags, factor float64) ([]selftest.Result, error) {
+	patience := steps.DefaultPatience.Scale(peerPatience * factor)
+	bar := inv.bar("hosts")
+	defer bar.clear()
+	results, err := selftest.Hosts(inv.ctx, selftest.HostOptions{
+		Self: self, Wait: hostWaits * patience.Initialize, Grace: patience.Grace,
+		Sample: flags.sample, Sound: true, Seed: flags.seed, Jobs: max(flags.jobs/hostsPerJobs, 1),
+		Only: namedOther(flags.run), Progress: bar.update,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := unknown(results); n > 0 {
+		return nil, interruptedError{len(results) - n, len(results), "hosts"}
+	}
+	return results, nil
+}
+
+// hostsPerJobs is how many peers take as much of the machine as one host, which runs several scenarios at a time and
+// starts an extension in each.
+const hostsPerJobs = 4
 
 // programs reads commands. A program is called by its last word.
 func programs(commands []string, dir string) ([]selftest.Program, error) {
@@ -180,7 +208,8 @@ func named(patterns []string) func(faultypeer.Fault) bool {
 	}
 }
 
-func namedManifest(patterns []string) func(name, rule string) bool {
+// namedOther chooses manifests and hosts.
+func namedOther(patterns []string) func(name, rule string) bool {
 	if len(patterns) == 0 {
 		return nil
 	}
