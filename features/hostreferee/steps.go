@@ -187,7 +187,7 @@ func (w *world) complaint() string {
 func (w *world) reportsFailure() error {
 	switch {
 	case w.host.code == 0:
-		return failed("the host ended with code 0, as if all had gone well")
+		return failed("the host ended with code 0, as if all had gone well; what it was told to do cannot be done, want another code")
 	case strings.TrimSpace(w.host.stderr+w.host.stdout) == "":
 		return failed("the host failed and said nothing")
 	}

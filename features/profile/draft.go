@@ -34,7 +34,7 @@ func Draft(tools []Tool) []byte {
 		}
 		fmt.Fprintf(&b, "%s[[call]]\n%stool = %s\n%sarguments = %s\n%sexpect = \"ok\"\n", comment, comment, quote(t.Name), comment, inline(args), comment)
 	}
-	b.WriteString("\n# A call that takes some seconds unless it is cancelled. Without one, cancellation is not judged.\n" +
+	b.WriteString("\n# A call that takes some seconds unless it is cancelled. Without one, cancellation is not judged. It is cancelled\n# each time: progress is judged by a [[call]] that reports some.\n" +
 		"# [slow]\n# tool = \"...\"\n# arguments = {}\n" +
 		"\n# A call that fails without harm. Its expect is \"tool_error\" unless it says otherwise.\n" +
 		"# [failing]\n# tool = \"...\"\n# arguments = {}\n")

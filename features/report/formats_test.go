@@ -100,7 +100,7 @@ func TestHTML(t *testing.T) {
 			t.Errorf("%q reached the page unescaped", hostile)
 		}
 	}
-	for _, want := range []string{`id="X-A-002"`, `href="#scenario-1"`, `id="scenario-1"`, `data-frame="1"`, "ff 1b", "X-A</span>"} {
+	for _, want := range []string{`id="X-A-002"`, `href="#scenario-1"`, `id="scenario-1"`, `data-frame="1"`, "ff 1b", "X-A</span>", `<span class="reason">wrong</span></summary>`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in the page", want)
 		}

@@ -92,6 +92,23 @@ func TestText_showsEachFindingBeforeOneAgain(t *testing.T) {
 	}
 }
 
+func TestText_marksWhatCounts(t *testing.T) {
+	s := verdict.Scenario{Name: "both", File: "a.feature", Line: 1, Class: verdict.Fail, Reason: "not nice", Findings: []verdict.Finding{
+		{Rule: "X-A-002", Message: "not nice", Frame: 0, Offset: -1}, {Rule: "X-A-001", Message: "wrong", Frame: 1, Offset: -1},
+	}, Frames: []wire.Frame{{Index: 0, Bytes: []byte("{}"), Size: 2, Ended: true}, {Index: 1, Bytes: []byte("[]"), Size: 2, Ended: true}}}
+	scenarios := []verdict.Scenario{s}
+	r := report.New(report.Input{Rules: verdict.Aggregate([]verdict.Known{{ID: "X-A-001", Level: "must"}, {ID: "X-A-002", Level: "should"}}, scenarios), Scenarios: scenarios})
+	var out bytes.Buffer
+	if err := r.Text(&out, scenarios, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"fail: both (a.feature:1)\n    wrong\n", "\n>    1 "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("got:\n%s\nwant %q in it", out.String(), want)
+		}
+	}
+}
+
 func TestExit(t *testing.T) {
 	must := func(c verdict.Class) verdict.Rule { return verdict.Rule{ID: "X", Level: "must", Class: c} }
 	passed := []verdict.Scenario{{Class: verdict.Pass}}

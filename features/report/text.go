@@ -161,7 +161,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 			continue
 		}
 		shown++
-		t.scenario(s)
+		t.scenario(s, func(f verdict.Finding) bool { return counted[f.Rule] })
 	}
 	if alike > 0 {
 		t.line("")
@@ -193,17 +193,12 @@ func inManifest(s verdict.Scenario) bool {
 	return len(s.Findings) > 0 && !slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Line == 0 })
 }
 
-func (t *texter) scenario(s verdict.Scenario) {
+// scenario shows one scenario, and of what it found that which counts.
+func (t *texter) scenario(s verdict.Scenario, counts func(verdict.Finding) bool) {
+	reason, mark := shownOf(s, counts)
 	t.line("")
 	t.line("%s %s (%s:%d)", t.paint(s.Class, s.Class.Text()+":"), s.Name, s.File, s.Line)
-	t.line("    %s", printable(s.Reason))
-	mark := -1
-	for _, f := range s.Findings {
-		if f.Frame >= 0 {
-			mark = f.Frame
-			break
-		}
-	}
+	t.line("    %s", printable(reason))
 	if t.err == nil {
 		t.err = wire.Render(t.w, s.Frames, wire.RenderOptions{Mark: mark})
 	}
@@ -222,6 +217,26 @@ func (t *texter) scenario(s verdict.Scenario) {
 	if s.Again != "" {
 		t.line("  again: %s", s.Again)
 	}
+}
+
+// shownOf is what a scenario is said to have failed of, and the frame that is marked for it, or -1. Advice that it
+// found as well comes second.
+func shownOf(s verdict.Scenario, counts func(verdict.Finding) bool) (reason string, mark int) {
+	weighing := slices.DeleteFunc(slices.Clone(s.Findings), func(f verdict.Finding) bool { return !counts(f) })
+	if len(weighing) == 0 {
+		weighing = s.Findings
+	}
+	reason, mark = s.Reason, -1
+	is := func(f verdict.Finding) bool { return f.Message == s.Reason }
+	if slices.ContainsFunc(s.Findings, is) && !slices.ContainsFunc(weighing, is) {
+		reason = weighing[0].Message
+	}
+	for _, f := range append(slices.Clone(weighing), s.Findings...) {
+		if f.Frame >= 0 {
+			return reason, f.Frame
+		}
+	}
+	return reason, mark
 }
 
 func lastLines(text string, n int) []string {
