@@ -23071,7 +23071,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame of exactly max_text_frame_bytes is read; one byte more is answered with frame_too_large, a null id and limit_bytes.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame006,
@@ -23104,7 +23105,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer carries the id of its request as it came, an empty string included.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame009,
@@ -23115,7 +23117,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every request is answered exactly once, with a result or an error.",
 		Source:   "core 5.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame010,
@@ -23126,7 +23129,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An id that is no string is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame011,
@@ -23137,7 +23141,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A batch, which is an array, is answered with one parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame012,
@@ -23148,7 +23153,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request without the member params is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame013,
@@ -23170,7 +23176,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method that needs no params takes an empty object and null alike.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame015,
@@ -23181,7 +23188,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame with none, or more than one, of method, result and error is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame016,
@@ -23192,7 +23200,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A missing or other jsonrpc is answered with invalid_request and a null id.",
 		Source:   "core 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame017,
@@ -23203,7 +23212,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A result or an error that a client sends is answered with parse_error and a null id.",
 		Source:   "core 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame018,
@@ -23214,7 +23224,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Faults of a frame are judged in this order: size, blank, embedded line break, JSON, object, jsonrpc, the choice of method, result and error, id, the other members.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame019,
@@ -23225,7 +23236,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer to a faulty frame has a null id even where an id could be read.",
 		Source:   "core 2.1, S59",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame020,
@@ -23236,7 +23248,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a faulty frame the connection takes the next one, a frame over the bound on WebSocket excepted.",
 		Source:   "core 2.8, S59",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame021,
@@ -23247,7 +23260,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification that a server does not know is passed over in silence.",
 		Source:   "core 2.1, 2.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame022,
@@ -23258,7 +23272,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification is never answered, whatever its params.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame023,
@@ -23269,7 +23284,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification without params is read as one with null.",
 		Source:   "core 2.1, core op 30",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFrame024,
@@ -23401,7 +23417,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Requests that arrive in one write are answered as if they had come one by one.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPStdio001,
@@ -23459,7 +23476,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank line is answered with parse_error and a null id.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPStdio006,
@@ -23470,7 +23488,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A line that is no UTF-8 is answered with parse_error and a null id, and reading goes on.",
 		Source:   "S59",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPStdio007,
@@ -23690,7 +23709,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame over the bound is answered with frame_too_large and the connection is closed with 1009.",
 		Source:   "core 2.3, S76",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPSocket012,
@@ -23724,7 +23744,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The notification ping is taken without an answer.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPSocket015,
@@ -24103,7 +24124,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection that dropped events is told protocol/replay_lossy with their count and the last durable cursor, as soon as there is room.",
 		Source:   "core 2.6, S54, S77",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPQueue005,
@@ -24114,7 +24136,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "protocol/replay_lossy is sent to the connection that lost events alone, and is neither stored nor replayed.",
 		Source:   "S77",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPQueue006,
@@ -24468,7 +24491,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A closed gate is reported before broken params.",
 		Source:   "core 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPFeature017,
@@ -24539,7 +24563,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "config/capabilities/list needs no session and no feature and ignores its params.",
 		Source:   "core 4.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPCapability006,
@@ -24617,7 +24642,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello is taken at any time, more than once, and is needed before no other request.",
 		Source:   "core 4.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPHello002,
@@ -24652,7 +24678,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "New features hold for everything sent behind the answer to client_hello.",
 		Source:   "core 4.3, S69",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPHello005,
@@ -24675,7 +24702,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello fails for nothing but params of a wrong type.",
 		Source:   "core 4.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPError001,
@@ -24686,7 +24714,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An error has a code and a text, and data only where there is something to add.",
 		Source:   "core 5.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPError002,
@@ -24697,7 +24726,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method name outside the protocol is answered with method_not_found and a text that names it.",
 		Source:   "S50",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPError003,
@@ -24708,7 +24738,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method of the protocol that is not offered or whose gate is closed is answered with method_not_supported, its name and a reason in data.",
 		Source:   "core 4.5, S50",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPError004,
@@ -24741,7 +24772,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Params that break their model are answered with invalid_params and change nothing.",
 		Source:   "core 5.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPError007,
@@ -31858,7 +31890,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A row that a server does not serve is refused with method_not_supported, names method and reason in data, and stands in unsupported.",
 		Source:   "services 0.4, S50, S58",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPService022,

@@ -1,0 +1,347 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/negotiation"
+	"github.com/octet-dev/octet/host/oup/transport"
+)
+
+// Handler carries out the requests of one method. Make it with Handle.
+type Handler func(ctx context.Context, call *Call, params []byte) (wirejson.Encoder, error)
+
+// Handle returns the handler of a method, from the generated decoder of its params and what carries it out. An
+// *Error it returns is answered as it is; any other error is a fault of the server, logged and answered without
+// detail.
+func Handle[P any, R wirejson.Encoder](decode func([]byte) (P, error), do func(context.Context, *Call, P) (R, error)) Handler {
+	return func(ctx context.Context, call *Call, params []byte) (wirejson.Encoder, error) {
+		decoded, err := decode(params)
+		if err != nil {
+			return nil, call.refuseParams(err)
+		}
+		result, err := do(ctx, call, decoded)
+		if err != nil {
+			return nil, err
+		}
+		return result, nil
+	}
+}
+
+// Options make a Dispatcher.
+type Options struct {
+	Features []string           // that the server stands behind
+	Handlers map[string]Handler // by method; what is not here is refused and listed as unsupported
+	Reasons  map[string]string  // why a method is not here
+	Outbox   transport.OutboxOptions
+	Later    int         // requests of one connection that may wait beside the others; 64
+	Log      func(error) // faults of the server, for people; nil drops them
+}
+
+// Dispatcher carries connections through: the same for all, and safe for use by many.
+type Dispatcher struct {
+	server   *negotiation.Server
+	handlers map[string]Handler
+	outbox   transport.OutboxOptions
+	later    int
+	log      func(error)
+}
+
+const defaultLater = 64
+
+// New returns a dispatcher. It answers client_hello and config/capabilities/list itself.
+func New(o Options) (*Dispatcher, error) {
+	for name := range o.Handlers {
+		row := oupwire.LookupRequest(name)
+		if row == nil || row.Direction != wirejson.ClientToServer {
+			return nil, fmt.Errorf("oup dispatcher: %q is no request of the protocol; take a constant of oupwire", name)
+		}
+		if name == oupwire.MethodClientHello || name == oupwire.MethodConfigCapabilitiesList {
+			return nil, fmt.Errorf("oup dispatcher: %q is answered here; leave its handler out", name)
+		}
+	}
+	d := &Dispatcher{
+		server: &negotiation.Server{
+			Features: slices.Clone(o.Features), Methods: slices.Sorted(maps.Keys(o.Handlers)), Reasons: maps.Clone(o.Reasons),
+		},
+		handlers: maps.Clone(o.Handlers), outbox: o.Outbox, later: o.Later, log: o.Log,
+	}
+	if d.later == 0 {
+		d.later = defaultLater
+	}
+	if d.log == nil {
+		d.log = func(error) {}
+	}
+	d.outbox.Lossy = lossy
+	return d, nil
+}
+
+// lossy announces events that a connection did not get. The stream of a durable frame is the key of its session.
+func lossy(l transport.Loss) []byte {
+	event := oupwire.ReplayLossyEvent{SessionID: l.Stream, DroppedCount: int64(l.Dropped)}
+	if _, topic, has := strings.Cut(l.Stream, "#"); has {
+		event.Topic = wirejson.Some(topic)
+	}
+	if l.Before > 0 {
+		event.LastDurableCursor = wirejson.Some(oupwire.Cursor{Stream: l.Stream, Seq: int64(l.Before)})
+	}
+	return notification(oupwire.MethodProtocolReplayLossy, event)
+}
+
+// Connection is one client. Its methods are for any goroutine.
+type Connection struct {
+	dispatcher *Dispatcher
+	conn       transport.Conn
+	out        *transport.Outbox
+	slots      chan struct{} // of requests that wait beside the others
+	waiting    sync.WaitGroup
+
+	mu  sync.Mutex // what is sent under one set stands in front of the answer that changes it
+	set negotiation.Set
+}
+
+// Info tells what came with the connection.
+func (c *Connection) Info() transport.Info { return c.conn.Info() }
+
+// Set returns the features in force.
+func (c *Connection) Set() negotiation.Set {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.set
+}
+
+// Capabilities tells what the client can call.
+func (c *Connection) Capabilities() oupwire.ServerCapabilities {
+	return c.dispatcher.server.Capabilities(c.Set(), c.Info().Transport)
+}
+
+// Close sends what waits and closes the connection with the reason. Its Serve ends.
+func (c *Connection) Close(reason transport.Reason) error { return c.out.Close(reason) }
+
+// Notice is a notification to a client.
+type Notice struct {
+	Method string
+	Class  transport.Class
+	Stream string // of a durable notice: the key of its session
+	Seq    uint64 // its number in the ledger
+	// Params are those for the features in force, or nil where the notice is not for this connection. It must not
+	// use the connection.
+	Params func(negotiation.Set) wirejson.Encoder
+}
+
+// Notify queues a notification and never waits. One that is not for this connection counts as queued.
+func (c *Connection) Notify(n Notice) transport.Outcome {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	params := n.Params(c.set)
+	if params == nil {
+		return transport.Queued
+	}
+	return c.out.Send(transport.Frame{Data: notification(n.Method, params), Class: n.Class, Stream: n.Stream, Seq: n.Seq})
+}
+
+// Call is one request while it is carried out.
+type Call struct {
+	*Connection
+	ID     string
+	Method string
+
+	after []func()
+	later func(context.Context) (wirejson.Encoder, error)
+	leave *transport.Reason
+}
+
+// After runs f when the answer is queued, in front of everything that the client asks later.
+func (c *Call) After(f func()) { c.after = append(c.after, f) }
+
+// Later lets f answer instead of the handler, beside the requests that follow. Without it a request is answered
+// before the next one is looked at.
+func (c *Call) Later(f func(context.Context) (wirejson.Encoder, error)) { c.later = f }
+
+// Leave closes the connection with the reason, behind the answer.
+func (c *Call) Leave(reason transport.Reason) { c.leave = &reason }
+
+func (c *Call) refuseParams(err error) error {
+	var broken *wirejson.Violation
+	if errors.As(err, &broken) {
+		return badParams(c.Method, broken)
+	}
+	return Fail(oupwire.ErrInvalidParams, c.Method+": "+err.Error())
+}
+
+// Serve carries a connection through and returns when nothing of it is left. opened gets the connection before the
+// first request is read; it may be nil. The error is nil where the client ended it or this side closed it.
+func (d *Dispatcher) Serve(ctx context.Context, conn transport.Conn, opened func(*Connection)) error {
+	info := conn.Info()
+	c := &Connection{
+		dispatcher: d, conn: conn, out: transport.NewOutbox(conn, d.outbox), slots: make(chan struct{}, d.later),
+		set: d.server.Connect(info.Transport, info.Features),
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(ctx, func() { _ = c.out.Close(transport.Ended) }) // the loop sees the end
+	if opened != nil {
+		opened(c)
+	}
+	reason, err := c.read(ctx)
+	stop()
+	cancel()
+	c.waiting.Wait()
+	return errors.Join(err, c.out.Close(reason))
+}
+
+// read takes frames until the end, and tells with which reason to close.
+func (c *Connection) read(ctx context.Context) (transport.Reason, error) {
+	for {
+		if err := c.out.Ready(ctx); err != nil {
+			return transport.Ended, unlessClosed(ctx, err)
+		}
+		frame, err := c.conn.Read()
+		var large *transport.TooLargeError
+		switch {
+		case errors.As(err, &large):
+			c.send(failure(nil, tooLarge(large.Limit)))
+			if c.Info().Transport == oupwire.TransportWebsocket {
+				return transport.TooLarge, nil
+			}
+			continue
+		case err != nil:
+			return transport.Ended, unlessClosed(ctx, err)
+		}
+		if reason := c.take(ctx, frame); reason != nil {
+			return *reason, nil
+		}
+	}
+}
+
+// unlessClosed keeps the errors that are no ordinary end.
+func unlessClosed(ctx context.Context, err error) error {
+	if ctx.Err() != nil || errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (c *Connection) send(frame []byte) {
+	c.out.Send(transport.Frame{Data: frame, Class: transport.Lifecycle}) // an end shows in the next Ready
+}
+
+// take carries out one frame. A reason is why the connection is closed behind it.
+func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
+	m, fault := Read(frame)
+	if fault != nil {
+		c.send(failure(nil, fault))
+		return nil
+	}
+	if m.Notification {
+		return nil // the one that the protocol has shows that the client is there, which reading it did
+	}
+	call := &Call{Connection: c, ID: m.ID, Method: m.Method}
+	if string(m.Params) == "null" {
+		m.Params = []byte("{}")
+	}
+	if refusal := c.dispatcher.server.Judge(c.Set(), c.Info().Transport, m.Method); refusal != nil {
+		c.send(failure(&m.ID, refused(refusal)))
+		return nil
+	}
+	switch m.Method {
+	case oupwire.MethodClientHello:
+		c.hello(call, m.Params)
+		return nil
+	case oupwire.MethodConfigCapabilitiesList:
+		c.send(success(m.ID, oupwire.ConfigCapabilitiesListResult{Capabilities: c.Capabilities()}))
+		return nil
+	}
+	handler := c.dispatcher.handlers[m.Method]
+	result, err := c.run(call, func() (wirejson.Encoder, error) { return handler(ctx, call, m.Params) })
+	if call.later == nil || err != nil {
+		c.settle(call, result, err)
+		return call.leave
+	}
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return call.leave
+	}
+	c.waiting.Go(func() {
+		defer func() { <-c.slots }()
+		result, err := c.run(call, func() (wirejson.Encoder, error) { return call.later(ctx) })
+		c.settle(call, result, err)
+	})
+	return call.leave
+}
+
+// hello answers, and puts the new features in force right behind the answer.
+func (c *Connection) hello(call *Call, params []byte) {
+	p, err := oupwire.DecodeClientHelloParams(params)
+	if err != nil {
+		c.settle(call, nil, call.refuseParams(err))
+		return
+	}
+	server, over := c.dispatcher.server, c.Info().Transport
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	set := server.Hello(c.set, &p)
+	c.send(success(call.ID, server.Greet(set, over, &p)))
+	c.set = set
+}
+
+// refused spells a refusal by the tables.
+func refused(r *negotiation.Refusal) *Error {
+	e := &Error{Code: r.Error, Message: fmt.Sprintf("%q %s", r.Method, r.Reason)}
+	switch {
+	case r.Kind != "":
+		e.Data = oupwire.AuthUnavailableErrorData{Method: wirejson.Some(r.Method), Recoverable: true, Recovery: r.Reason}
+	case r.Error == oupwire.ErrMethodNotFound:
+		e.Message = r.Reason
+	default:
+		e.Data = oupwire.MethodNotSupportedErrorData{Method: r.Method, Reason: r.Reason}
+	}
+	return e
+}
+
+// run guards the other connections against a handler that panics.
+func (c *Connection) run(call *Call, do func() (wirejson.Encoder, error)) (result wirejson.Encoder, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			result, err = nil, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return do()
+}
+
+// settle answers a request, once.
+func (c *Connection) settle(call *Call, result wirejson.Encoder, err error) {
+	var told *Error
+	switch {
+	case errors.As(err, &told):
+		c.send(failure(&call.ID, told))
+	case err != nil:
+		c.fault(call, err)
+	default:
+		frame := success(call.ID, result)
+		if len(frame) > oupwire.MaxTextFrameBytes {
+			c.fault(call, fmt.Errorf("the result has %d bytes and does not fit into a frame; cut it to the newest rows", len(frame)))
+			break
+		}
+		c.send(frame)
+	}
+	for _, f := range call.after {
+		f()
+	}
+}
+
+// fault logs what went wrong inside and tells the client no more than that it did.
+func (c *Connection) fault(call *Call, err error) {
+	c.dispatcher.log(fmt.Errorf("oup request %s: %w", call.Method, err))
+	c.send(failure(&call.ID, Fail(oupwire.ErrInternalError, call.Method+": the server failed; see its log")))
+}
