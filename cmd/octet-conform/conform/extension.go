@@ -62,9 +62,20 @@ func (r *runFlags) registerSubject(f *pflag.FlagSet) {
 	f.BoolVar(&r.allowCalls, "allow-calls", false, "call tools with made-up arguments even if the manifest asks for files, processes or network")
 }
 
+// maxScale keeps every deadline far from the longest time that can be counted.
+const maxScale = 1000
+
+// checkScale refuses what is no number to multiply a deadline by; NaN is above and below nothing.
+func checkScale(scale float64) error {
+	if !(scale > 0 && scale <= maxScale) {
+		return fmt.Errorf("--timeout-scale is %v; use a number above 0, at most %d", scale, maxScale)
+	}
+	return nil
+}
+
 func (r *runFlags) check() error {
-	if r.scale <= 0 {
-		return fmt.Errorf("--timeout-scale is %v; use a number above 0", r.scale)
+	if err := checkScale(r.scale); err != nil {
+		return err
 	}
 	if r.jobs < 1 {
 		return fmt.Errorf("--jobs is %d; use a number from 1", r.jobs)

@@ -21,8 +21,11 @@ func (inv *invocation) init() int {
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	if f.NArg() != 1 || *scale <= 0 {
+	if f.NArg() != 1 {
 		return inv.wrong("init needs one directory with a manifest")
+	}
+	if err := checkScale(*scale); err != nil {
+		return inv.wrong("%v", err)
 	}
 	dir := f.Arg(0)
 	path := filepath.Join(dir, profile.FileName)

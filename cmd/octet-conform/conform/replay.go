@@ -37,6 +37,9 @@ func (inv *invocation) replay() int {
 	if len(before) == 0 {
 		return inv.wrong("replay wants a transcript and an extension, as in 'octet-conform replay talk.jsonl DIR' or 'octet-conform replay talk.jsonl -- CMD'")
 	}
+	if err := checkScale(flags.scale); err != nil {
+		return inv.wrong("%v", err)
+	}
 	header, frames, err := transcript.Read(before[0])
 	if err != nil {
 		return inv.unable(err)

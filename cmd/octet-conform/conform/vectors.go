@@ -56,8 +56,8 @@ func (inv *invocation) vectors() int {
 	if *show < 0 {
 		return inv.wrong("--show is %d; use 0 or more", *show)
 	}
-	if *scale <= 0 {
-		return inv.wrong("--timeout-scale is %v; use a number above 0", *scale)
+	if err := checkScale(*scale); err != nil {
+		return inv.wrong("%v", err)
 	}
 	all, err := everyVector()
 	if err != nil {
