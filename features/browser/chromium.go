@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+	"time"
 )
 
 // Browser drives one Chromium through the WebDriver protocol.
@@ -133,10 +134,21 @@ func (b *Browser) Type(selector, text string) {
 	b.ask("POST", b.element(selector)+"/value", map[string]any{"text": text})
 }
 
-// Expect compares the value of an expression.
+// patience bounds how long a page may take to become what is expected.
+const patience = 10 * time.Second
+
+// Expect asks for the value of an expression until it is what is wanted: a click changes the page at once, and what
+// the page does about the new place in it follows in a task of its own.
 func (b *Browser) Expect(what, expression string, want any) {
 	b.t.Helper()
-	if got := b.Run("return " + expression); got != want {
-		b.t.Errorf("%s: %s is %v, want %v", what, expression, got, want)
+	for begun := time.Now(); ; {
+		got := b.Run("return " + expression)
+		if got == want {
+			return
+		}
+		if time.Since(begun) > patience {
+			b.t.Errorf("%s: %s is %v, want %v", what, expression, got, want)
+			return
+		}
 	}
 }
