@@ -22144,7 +22144,7 @@ var All = []Rule{
 		Versions: []string{"0.1", "0.2", "0.3", "0.4"},
 		Text:     "--experimental-streamable-http-mcp opts into remote MCP of octet-mcp for one run.",
 		Source:   "manifest 10",
-		Unproven: "this release has no such option, and so no remote MCP for one run",
+		Unproven: "this release has no option that opts octet-mcp into anything",
 	},
 	{
 		ID:       MANGate005,
