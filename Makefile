@@ -21,7 +21,7 @@ WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(s
 EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))
 # Extensions that use nothing of ours and keep every rule.
 RAW_PEERS   := $(sort $(patsubst %/extension.toml,%,$(wildcard features/rawpeer/*/extension.toml)))
-# Faulty peers on the SDKs of Python and TypeScript; make test judges one in SAMPLE.
+# Faulty peers on the SDKs of Python and TypeScript; make test judges one in SAMPLE of them, and of the faulty hosts.
 SDK_PEERS   := --peers "$(PY) sdk-py/tests/faulty_peer/peer.py" --peers "node sdk-ts/dist/test/faulty-peer/peer.js"
 SAMPLE      ?= 1
 GO_TESTEE := $(BIN)/testee-go
@@ -149,7 +149,7 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 	$(BIN)/octet-conform vectors -- $(TS_TESTEE)
 	$(BIN)/octet-conform vectors -- $(TS_OUP_TESTEE)
 
-selftest: build ## Prove the referee: every faulty peer is caught, no example is accused.
+selftest: build ## Prove the referee: every faulty peer and host is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
 
 test-browser: ## Click through the HTML pages in Chromium (needs chromium and chromedriver).
