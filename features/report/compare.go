@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/octet-dev/octet/features/infile"
 	"github.com/octet-dev/octet/features/verdict"
@@ -25,7 +26,30 @@ func Read(path string) (*Report, error) {
 	if r.Format != Format {
 		return nil, fmt.Errorf("%s has the format %q, want %q", path, r.Format, Format)
 	}
+	if detail := r.fault(); detail != "" {
+		return nil, fmt.Errorf("%s: %s; write one with --report-json", path, detail)
+	}
 	return &r, nil
+}
+
+// fault names what no run writes, and what would make a comparison say that nothing got worse.
+func (r *Report) fault() string {
+	seen := map[string]bool{}
+	for i, row := range r.Rules {
+		switch {
+		case row.ID == "":
+			return fmt.Sprintf("row %d of rules has no id", i+1)
+		case seen[row.ID]:
+			return fmt.Sprintf("rules has %q twice", row.ID)
+		case !slices.Contains(verdict.Classes(), row.Class):
+			return fmt.Sprintf("the class of %q is %q, want one of %q", row.ID, row.Class, verdict.Classes())
+		}
+		seen[row.ID] = true
+	}
+	if r.Rules == nil {
+		return "rules is missing"
+	}
+	return ""
 }
 
 // Change is a rule whose verdict differs between two runs.
