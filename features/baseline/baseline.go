@@ -8,7 +8,9 @@ package baseline
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,6 +54,9 @@ type List struct {
 // refused. The error names every faulty line.
 func Read(path string, known []string) (*List, error) {
 	text, err := infile.Read(path, "a list of known findings", maxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the list %q does not exist; name one that does, or have --known-failing with --fix write it", path)
+	}
 	if err != nil {
 		return nil, err
 	}

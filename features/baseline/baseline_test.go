@@ -81,3 +81,10 @@ func TestPin(t *testing.T) {
 		}
 	}
 }
+
+func TestRead_saysWhatToDoWithoutAList(t *testing.T) {
+	_, err := baseline.Read(filepath.Join(t.TempDir(), "none"), nil)
+	if err == nil || !strings.Contains(err.Error(), "does not exist; name one that does") {
+		t.Errorf("got %v, want what to do about a list that does not exist", err)
+	}
+}
