@@ -25026,7 +25026,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Numbers of a ledger start at 1, rise strictly and are never used again, not even after a delete and a new open.",
 		Source:   "core 7.1, S71",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger002,
@@ -25048,7 +25048,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events that belong together are stored in one transaction.",
 		Source:   "S53",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger004,
@@ -25070,7 +25070,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a crash the ledger holds everything that was acknowledged.",
 		Source:   "S53",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger006,
@@ -25081,7 +25081,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A restart goes on with the next number.",
 		Source:   "core 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger007,
@@ -25092,7 +25092,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A torn end of the ledger is repaired at the next start without losing what was acknowledged.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger008,
@@ -25136,7 +25136,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "At least the last ledger_ring_events events of a session can be replayed.",
 		Source:   "core 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger012,
@@ -25147,7 +25147,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What is no longer kept is announced by an error, never left out in silence.",
 		Source:   "S65, S71",
-		Unproven: "nothing in this repository serves OUP yet",
+		ProvenBy: "host/oup/ledger",
 	},
 	{
 		ID:       OUPLedger013,
