@@ -5,9 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
+
+// maxWhole is the largest integer that every reader of JSON keeps exactly.
+const maxWhole = 1<<53 - 1
 
 // maxSchemaDepth bounds the schema that arguments are made from.
 const maxSchemaDepth = 16
@@ -42,7 +46,7 @@ func build(schema any, depth int) (any, error) {
 	if v, found := given(s); found {
 		return v, nil
 	}
-	for _, word := range []string{"$ref", "allOf", "not", "if", "patternProperties"} {
+	for _, word := range []string{"$ref", "allOf", "not", "if", "patternProperties", "minProperties", "dependentRequired", "contains"} {
 		if _, found := s[word]; found {
 			return nil, fmt.Errorf("the parameter schema uses %q", word)
 		}
@@ -83,7 +87,7 @@ func typed(s map[string]any, depth int) (any, error) {
 	case "string":
 		return text(s)
 	case "integer", "number":
-		return number(s), nil
+		return number(s, kind == "integer")
 	case "boolean":
 		return false, nil
 	case "null":
@@ -116,6 +120,9 @@ func object(s map[string]any, depth int) (any, error) {
 
 func array(s map[string]any, depth int) (any, error) {
 	n := integer(s["minItems"])
+	if n > 1 && s["uniqueItems"] == true {
+		return nil, fmt.Errorf("an array has at least %d different items", n)
+	}
 	out := make([]any, 0, min(n, 64))
 	for range cap(out) {
 		v, err := build(s["items"], depth+1)
@@ -148,18 +155,30 @@ func text(s map[string]any) (any, error) {
 	return out, nil
 }
 
-func number(s map[string]any) any {
-	v := 1
-	if low, ok := s["minimum"].(float64); ok {
-		v = int(low)
+// number is 1 if the bounds allow it, or else a value near one of them.
+func number(s map[string]any, whole bool) (any, error) {
+	if v, found := s["multipleOf"]; found {
+		return nil, fmt.Errorf("a number is a multiple of %v", v)
 	}
-	if low, ok := s["exclusiveMinimum"].(float64); ok {
-		v = int(low) + 1
+	bound := func(word string, open float64) float64 {
+		if v, ok := s[word].(float64); ok {
+			return v
+		}
+		return open
 	}
-	if high, ok := s["maximum"].(float64); ok && v > int(high) {
-		v = int(high)
+	low, high := bound("minimum", math.Inf(-1)), bound("maximum", math.Inf(1))
+	above, below := bound("exclusiveMinimum", math.Inf(-1)), bound("exclusiveMaximum", math.Inf(1))
+	least, most := max(low, above), min(high, below)
+	for _, v := range []float64{1, math.Ceil(least), math.Floor(least) + 1, math.Floor(most), math.Ceil(most) - 1, least, most, (least + most) / 2} {
+		switch {
+		case math.IsInf(v, 0) || math.IsNaN(v) || v < low || v > high || v <= above || v >= below:
+		case v == math.Trunc(v) && math.Abs(v) <= maxWhole:
+			return int(v), nil
+		case !whole:
+			return v, nil
+		}
 	}
-	return v
+	return nil, errors.New("no number lies within its bounds")
 }
 
 func integer(v any) int {

@@ -72,6 +72,10 @@ func TestArguments(t *testing.T) {
 			"bounds", `{"type":"object","properties":{"n":{"type":"integer","minimum":5},"s":{"type":"string","maxLength":2},"l":{"type":"array","minItems":2,"items":{"type":"boolean"}}},"required":["l","n","s"]}`,
 			map[string]any{"n": 5, "s": "oc", "l": []any{false, false}},
 		},
+		{
+			"bounds with fractions", `{"type":"object","properties":{"a":{"type":"number","minimum":0.2,"maximum":0.9},"b":{"type":"number","exclusiveMinimum":0,"exclusiveMaximum":1},"c":{"type":"integer","minimum":1.5},"d":{"type":"number","maximum":-0.5}},"required":["a","b","c","d"]}`,
+			map[string]any{"a": 0.2, "b": 0.5, "c": 2, "d": -1},
+		},
 		{"nullable", `{"type":"object","properties":{"x":{"anyOf":[{"type":"string"},{"type":"null"}]}},"required":["x"]}`, map[string]any{"x": "octet"}},
 	}
 	for _, tt := range tests {
@@ -82,7 +86,14 @@ func TestArguments(t *testing.T) {
 			}
 		})
 	}
-	for _, schema := range []string{`{"type":"string"}`, `{"type":"object","required":["a"]}`, `{"type":"object","properties":{"a":{"type":"string","pattern":"^x$"}},"required":["a"]}`} {
+	for _, schema := range []string{
+		`{"type":"string"}`, `{"type":"object","required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"string","pattern":"^x$"}},"required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"integer","exclusiveMinimum":0,"exclusiveMaximum":1}},"required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"number","multipleOf":7}},"required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"array","minItems":2,"uniqueItems":true,"items":{"type":"integer"}}},"required":["a"]}`,
+		`{"type":"object","minProperties":1}`,
+	} {
 		if got, err := profile.Arguments(json.RawMessage(schema)); err == nil {
 			t.Errorf("schema %s: got %v, want an error", schema, got)
 		}
