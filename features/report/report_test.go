@@ -109,6 +109,25 @@ func TestText_marksWhatCounts(t *testing.T) {
 	}
 }
 
+func TestText_saysLastWhatToAdd(t *testing.T) {
+	var scenarios []verdict.Scenario
+	var known []verdict.Known
+	for i, reason := range []string{"no hooks", "no call; add one", "no menu"} {
+		id := fmt.Sprintf("X-A-%03d", i+1)
+		known = append(known, verdict.Known{ID: id, Level: "must"})
+		scenarios = append(scenarios, verdict.Scenario{Name: id, Rules: []string{id}, Class: verdict.NotApplicable, Reason: reason})
+	}
+	r := report.New(report.Input{Rules: verdict.Aggregate(known, scenarios), Scenarios: scenarios})
+	var out bytes.Buffer
+	if err := r.Text(&out, scenarios, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "not applicable: no hooks (X-A-001)\nnot applicable: no menu (X-A-003)\nnot applicable: no call; add one (X-A-002)\n"
+	if !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got:\n%s\nwant first:\n%s", out.String(), want)
+	}
+}
+
 func TestExit(t *testing.T) {
 	must := func(c verdict.Class) verdict.Rule { return verdict.Rule{ID: "X", Level: "must", Class: c} }
 	passed := []verdict.Scenario{{Class: verdict.Pass}}

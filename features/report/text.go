@@ -247,7 +247,7 @@ func lastLines(text string, n int) []string {
 	return lines[max(len(lines)-n, 0):]
 }
 
-// notApplicable says once per reason what could not be judged and what to add.
+// notApplicable says once per reason what could not be judged, and last what to add so that it can.
 func (t *texter) notApplicable(r *Report) {
 	reasons := map[string][]string{}
 	for _, row := range r.Rules {
@@ -255,7 +255,9 @@ func (t *texter) notApplicable(r *Report) {
 			reasons[row.Reason] = append(reasons[row.Reason], row.ID)
 		}
 	}
-	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+	sorted := slices.Sorted(maps.Keys(reasons))
+	slices.SortStableFunc(sorted, func(a, b string) int { return strings.Count(a, "; add ") - strings.Count(b, "; add ") })
+	for _, reason := range sorted {
 		ids := reasons[reason]
 		t.line("not applicable: %s (%s)", printable(reason), someOf(ids, t.opts.Verbose))
 	}
