@@ -128,8 +128,28 @@ func Parse(path string, data []byte) (*Profile, error) {
 		if h.Name == "" || h.Payload == nil {
 			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf(`hook %d: the key "name" or "payload" is missing; name a declared hook and give it a payload`, i+1)})
 		}
+		if _, err := json.Marshal(h.Payload); err != nil {
+			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf("hook %d: payload: %s; JSON has neither inf nor nan", i+1, strings.TrimPrefix(err.Error(), "json: "))})
+		}
 	}
 	return &p, errors.Join(faults...)
+}
+
+// Unspellable names the calls and payloads that a wire cannot carry, each as a Problem in the joined error.
+func (p *Profile) Unspellable(path string, spellable func(string) bool) error {
+	var faults []error
+	check := func(where string, value any) {
+		if text, err := json.Marshal(value); err != nil || !spellable(string(text)) {
+			faults = append(faults, Problem{Path: path, Detail: where + ": its values have no spelling on the wire of this extension; use integers of at most 9007199254740991"})
+		}
+	}
+	for _, c := range p.calls() {
+		check(c.where, c.call.Arguments)
+	}
+	for i, h := range p.Hook {
+		check(fmt.Sprintf("hook %d", i+1), h.Payload)
+	}
+	return errors.Join(faults...)
 }
 
 func problems(path string, err error) error {
@@ -180,6 +200,9 @@ func (l located) check() string {
 	}
 	if l.call.Arguments == nil {
 		l.call.Arguments = map[string]any{}
+	}
+	if _, err := json.Marshal(l.call.Arguments); err != nil {
+		return fmt.Sprintf("arguments: %s; JSON has neither inf nor nan", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	switch l.call.Expect {
 	case "":

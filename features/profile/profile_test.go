@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octet-dev/octet/features/dialect"
 	"github.com/octet-dev/octet/features/profile"
 )
 
@@ -44,6 +45,8 @@ func TestParse_refuses(t *testing.T) {
 		{"wrong type", "call = 3\n", "conform.toml:1: "},
 		{"no tool", "[[call]]\nexpect = \"ok\"\n", `call 1: the key "tool" is missing`},
 		{"bad outcome", "[slow]\ntool = \"x\"\nexpect = \"fine\"\n", `slow: expect is "fine"`},
+		{"no number", "[slow]\ntool = \"x\"\narguments = { a = [nan] }\n", "slow: arguments: unsupported value: NaN"},
+		{"no number of a hook", "[[hook]]\nname = \"x\"\npayload = { a = inf }\n", "hook 1: payload: unsupported value: +Inf"},
 		{"no toml", "[[call\n", "conform.toml:1: "},
 	}
 	for _, tt := range tests {
@@ -57,6 +60,28 @@ func TestParse_refuses(t *testing.T) {
 				t.Errorf("got a %T, want a Problem in it", err)
 			}
 		})
+	}
+}
+
+func TestProfile_Unspellable(t *testing.T) {
+	p, err := profile.Parse("conform.toml", []byte("[[call]]\ntool = \"x\"\narguments = { a = 0.5 }\n[[hook]]\nname = \"h\"\npayload = { b = 9007199254740993 }\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for api, want := range map[string][]string{"0.4": nil, dialect.CanonicalAPI: {"conform.toml: call 1: ", "conform.toml: hook 1: "}} {
+		d, err := dialect.For(api)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Unspellable("conform.toml", d.Spellable)
+		if (got == nil) != (want == nil) {
+			t.Errorf("API %s: got %v", api, got)
+		}
+		for _, part := range want {
+			if got == nil || !strings.Contains(got.Error(), part) {
+				t.Errorf("API %s: got %v, want it to contain %q", api, got, part)
+			}
+		}
 	}
 }
 

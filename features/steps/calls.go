@@ -2,6 +2,7 @@ package steps
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/octet-dev/octet/features/profile"
 )
@@ -28,6 +29,9 @@ func (w *World) sample() (profile.Call, error) {
 	why := ""
 	for _, t := range tools {
 		args, err := profile.Arguments(t.Parameters)
+		if text, bad := json.Marshal(args); err == nil && (bad != nil || !w.setup.Dialect.Spellable(string(text))) {
+			err = errors.New("its arguments have no canonical spelling")
+		}
 		if err == nil {
 			return profile.Call{Tool: t.Name, Arguments: args}, nil
 		}

@@ -230,11 +230,16 @@ func inherited() []string {
 // loadProfile reads the profile that was named, or the one beside the manifest.
 func (t *target) loadProfile(named, dir string) error {
 	var err error
+	path := named
 	switch {
 	case named != "":
 		t.setup.Profile, err = profile.Load(named)
 	case dir != "":
+		path = filepath.Join(dir, profile.FileName)
 		t.setup.Profile, err = profile.Beside(dir)
+	}
+	if err == nil && t.setup.Profile != nil {
+		err = t.setup.Profile.Unspellable(path, t.setup.Dialect.Spellable)
 	}
 	if err != nil {
 		t.remove()
