@@ -25026,6 +25026,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Numbers of a ledger start at 1, rise strictly and are never used again, not even after a delete and a new open.",
 		Source:   "core 7.1, S71",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25048,6 +25049,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events that belong together are stored in one transaction.",
 		Source:   "S53",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25070,6 +25072,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a crash the ledger holds everything that was acknowledged.",
 		Source:   "S53",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25081,6 +25084,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A restart goes on with the next number.",
 		Source:   "core 7.2",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25092,6 +25096,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A torn end of the ledger is repaired at the next start without losing what was acknowledged.",
 		Source:   "chosen here",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25136,6 +25141,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "At least the last ledger_ring_events events of a session can be replayed.",
 		Source:   "core 7.2",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25147,6 +25153,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What is no longer kept is announced by an error, never left out in silence.",
 		Source:   "S65, S71",
+		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
