@@ -136,7 +136,7 @@ func menu() obj {
 // complete offers one completion of a word that begins with a slash.
 func (p *peer) complete(params json.RawMessage) obj {
 	typed := textOf(at(params, "text"))
-	cursor := min(integer(at(params, "cursor")), len(typed))
+	cursor := min(max(integer(at(params, "cursor")), 0), len(typed))
 	if !strings.HasSuffix(typed[:cursor], "/he") {
 		return obj{"prefix": "", "items": []any{}}
 	}
