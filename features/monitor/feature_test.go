@@ -179,3 +179,13 @@ func FuzzMonitor(f *testing.F) {
 		watch(t, api, all, everything, "< "+extension, "> "+host, "< "+extension, "> "+extension, "< "+host)
 	})
 }
+
+// A host may ask for a completion at a place that no text has; the answer is judged all the same.
+func TestMonitor_completesAtNoPlace(t *testing.T) {
+	for _, cursor := range []string{"-1", "9007199254740991", `"x"`, "null"} {
+		watch(t, "0.4", dialect.Object{},
+			`< {"id":1,"jsonrpc":"2.0","result":{"api_version":"0.4","commands":[],"protocol":{"features":["request_cancellation","content_parts","ui_autocomplete_v1"],"limits":{"max_concurrent_requests":4},"version":"0.4"},"tools":[]}}`,
+			`> {"id":2,"jsonrpc":"2.0","method":"ui/autocomplete/complete","params":{"cursor":`+cursor+`,"text":"/he"}}`,
+			`< {"id":2,"jsonrpc":"2.0","result":{"items":[],"prefix":""}}`)
+	}
+}

@@ -91,7 +91,7 @@ func (m *Monitor) menuLevel(f wire.Frame, items tree, level int) int {
 func (m *Monitor) completed(f wire.Frame, result tree, r *issued) {
 	typed, prefix := r.params.get("text").text(), result.get("prefix").text()
 	cursor, _ := r.params.get("cursor").natural()
-	cursor = min(cursor, int64(len(typed)))
+	cursor = min(max(cursor, 0), int64(len(typed)))
 	if !strings.HasSuffix(typed[:cursor], prefix) {
 		m.report("EXT04-COMPLETE-002", f, -1, "the text before the cursor does not end in the prefix %q", prefix)
 	}
