@@ -53,8 +53,11 @@ func (inv *invocation) selftest() int {
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.jobs < 1 || flags.scale <= 0 {
+	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.jobs < 1 {
 		return inv.wrong("selftest takes no arguments, and numbers from 1; see 'octet-conform selftest --help'")
+	}
+	if err := checkScale(flags.scale); err != nil {
+		return inv.wrong("%v", err)
 	}
 	if flags.seed == 0 {
 		flags.seed = rand.Int64N(1<<31-1) + 1
