@@ -93,8 +93,10 @@ func checkEvent(e Event) error {
 		least int
 		most  int
 	}{
-		{"stream", e.Stream, 1, maxStreamBytes}, {"method", e.Method, 1, maxMethodBytes},
-		{"kind of the subject", e.Subject.Kind, 0, maxKindBytes}, {"id of the subject", e.Subject.ID, 0, maxIDBytes},
+		{"stream", e.Stream, 1, maxStreamBytes},
+		{"method", e.Method, 1, maxMethodBytes},
+		{"kind of the subject", e.Subject.Kind, 0, maxKindBytes},
+		{"id of the subject", e.Subject.ID, 0, maxIDBytes},
 	} {
 		if n := len(text.value); n < text.least || n > text.most || !utf8.ValidString(text.value) {
 			return fmt.Errorf("%w: %s %.40q has %d bytes, want %d to %d of UTF-8", ErrEvent, text.what, text.value, n, text.least, text.most)
