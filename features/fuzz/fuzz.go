@@ -149,7 +149,11 @@ func (s *search) run(ctx context.Context, n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() != nil {
-		return // what was cut off says nothing
+		// What was cut off owes nothing more; what it has written stands.
+		if result = s.written(result); result == nil {
+			return
+		}
+		err = nil
 	}
 	if err != nil {
 		s.err = errors.Join(s.err, err)
@@ -187,6 +191,18 @@ func (s *search) late(r *Result) bool {
 		waits = waits || f.Silent
 	}
 	return waits
+}
+
+// written returns a conversation with the findings about frames alone, or nil where none of them counts.
+func (s *search) written(r *Result) *Result {
+	if r == nil {
+		return nil
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f verdict.Finding) bool { return f.Frame < 0 || f.Silent })
+	if !slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return s.counts(f.Rule) }) {
+		return nil
+	}
+	return r
 }
 
 // red is a conversation in which a rule is broken.
