@@ -148,11 +148,17 @@ func header(text []byte, h *Header) error {
 	return nil
 }
 
+// maxAtMS bounds the time of a frame: a year.
+const maxAtMS = 365 * 24 * 60 * 60 * 1000
+
 // ParseFrame reads one line behind the header; index becomes that of the frame.
 func ParseFrame(text []byte, index int) (wire.Frame, error) {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
 		return wire.Frame{}, err
+	}
+	if !(l.AtMS >= 0 && l.AtMS <= maxAtMS) {
+		return wire.Frame{}, fmt.Errorf("at_ms is %v, want 0 to %d", l.AtMS, maxAtMS)
 	}
 	f := wire.Frame{Index: index, At: time.Duration(l.AtMS * float64(time.Millisecond)), Bytes: l.Base64, Ended: l.LineFeed, Origin: l.Origin}
 	switch l.Lane {

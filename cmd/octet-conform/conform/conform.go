@@ -36,7 +36,7 @@ func commands() []command {
 		{name: "init", usage: "DIR", brief: "write a conform.toml that says how the extension may be exercised", run: (*invocation).init},
 		{name: "tap", usage: "-- CMD ARGS...", brief: "pass a live conversation through and judge both sides of it", run: (*invocation).tap},
 		{name: "view", usage: "TRANSCRIPT", brief: "show a transcript of tap and judge it again", run: (*invocation).view},
-		{name: "replay", usage: "TRANSCRIPT DIR | TRANSCRIPT -- CMD ARGS...", brief: "play the host of a transcript to an extension", run: (*invocation).replay},
+		{name: "replay", usage: "TRANSCRIPT DIR | TRANSCRIPT -- CMD ARGS... | TRANSCRIPT --adapter NAME", brief: "have the conversation of a transcript again, with an extension or a host", run: (*invocation).replay},
 		{name: "fuzz", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "make conversations up and look for one that an extension does not stand", run: (*invocation).fuzz},
 		{name: "report", usage: "BEFORE.json AFTER.json", brief: "compare two runs: which rules got worse or better", run: (*invocation).report},
 		{name: "ledger", usage: "--report LABEL=FILE.json ... --out FILE", brief: "tell of every rule what proves it and what runs found", run: (*invocation).ledger},

@@ -50,6 +50,9 @@ func (inv *invocation) replay() int {
 	if ofHost(header) {
 		return inv.wrong("the transcript is of a host; give --adapter, or --host and its command behind --")
 	}
+	if len(frames) == 0 {
+		return inv.unable(fmt.Errorf("%s holds no frame behind its header; there is nothing to play", before[0]))
+	}
 	if argv != nil {
 		flags.api = header.API
 	}
