@@ -47,7 +47,11 @@ func Near(id string) []string {
 	var all []candidate
 	id = strings.ToUpper(id)
 	for _, r := range rules.All {
-		if d := distance(id, r.ID); d <= 1+len(id)/4 {
+		d := distance(id, r.ID)
+		if strings.HasSuffix(r.ID, "-"+id) { // all but the wire
+			d = 0
+		}
+		if d <= 1+len(id)/4 {
 			all = append(all, candidate{r.ID, d})
 		}
 	}

@@ -18,7 +18,7 @@ func TestFind(t *testing.T) {
 }
 
 func TestNear(t *testing.T) {
-	for _, wrong := range []string{"EXT03-READ-09", "ext03-read-0090", "EXT3-READ-009", "EXT03-REED-009"} {
+	for _, wrong := range []string{"EXT03-READ-09", "ext03-read-0090", "EXT3-READ-009", "EXT03-REED-009", "read-009"} {
 		if near := rulebook.Near(wrong); !slices.Contains(near, "EXT03-READ-009") {
 			t.Errorf("near %q: got %v", wrong, near)
 		}
