@@ -239,8 +239,11 @@ func (d *draw) changeRecord(m *model.Model) {
 	case 0:
 		m.Closed = !m.Closed
 	case 1:
-		if len(free) < len(fieldNames) {
-			m.Fields = append([]*model.Field{d.field(fieldNames[len(free)])}, m.Fields...)
+		unused := slices.IndexFunc(fieldNames, func(name string) bool {
+			return !slices.ContainsFunc(free, func(f *model.Field) bool { return f.Name == name })
+		})
+		if unused >= 0 {
+			m.Fields = append([]*model.Field{d.field(fieldNames[unused])}, m.Fields...)
 		}
 	case 2:
 		if len(free) > 0 {
