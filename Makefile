@@ -126,9 +126,12 @@ lint-ts: sdk-ts/node_modules/.ready build-ts
 	cd sdk-ts/oup && $(NPM) run --silent typecheck
 
 test-go: build ## Run the Go tests with the race detector.
-	$(RUN_ENV) $(GO) test -race $$($(GO) list ./... | grep -v /testscripts/conversations)
-	@# The conversations are held with programs in three languages; what they find is no race of this process.
-	$(RUN_ENV) $(GO) test ./testscripts/conversations
+	$(RUN_ENV) $(GO) test -race -skip '^TestScripts/conform_' $$($(GO) list ./... | grep -v -e /testscripts/conversations -e /features/fuzz)
+	@# The conversations are held with programs in three languages; what they find is no race of this process. The
+	@# scripts of the referee, and its made-up conversations, start many hundred processes; the packages behind them
+	@# are tested with the race detector above.
+	$(RUN_ENV) $(GO) test ./testscripts/conversations ./features/fuzz
+	$(RUN_ENV) $(GO) test -run '^TestScripts/conform_' ./testscripts
 
 test-py: $(VENV)/.ready test-py-oup ## Run the Python tests.
 	cd sdk-py && ../$(VENV)/bin/python -m pytest -q
