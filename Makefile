@@ -31,7 +31,7 @@ TS_TESTEE := node sdk-ts/dist/src/testee.js
 TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos cross clean check
+        test-go test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,11 +49,11 @@ demo-conversation: build ## Hold a scripted conversation with a Python tool, a G
 	  --enable-extension word-count guard to-do < demo/conversation/lines.txt
 
 test: lint test-go ## Run every check there is.
-	@# Both suites wait for processes most of the time.
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-py test-ts
+	@# They wait for processes most of the time.
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-py test-ts test-scripts
 	@$(MAKE) --no-print-directory vectors
 	@# make selftest judges every example, and this the two of each language that make demo shows.
-	@$(MAKE) --no-print-directory selftest EXAMPLES="$(WORD_COUNTS)" SAMPLE=8
+	@$(MAKE) --no-print-directory selftest EXAMPLES="$(WORD_COUNTS)" SAMPLE=24
 
 generate: ## Turn spec/ into bindings, tables and the reference.
 	$(GO) run ./cmd/octet-gen generate
@@ -125,12 +125,13 @@ lint-ts: sdk-ts/node_modules/.ready build-ts
 	cd sdk-ts && $(NPM) run --silent typecheck && $(NPM) run --silent lint
 	cd sdk-ts/oup && $(NPM) run --silent typecheck
 
+# What starts many hundred processes: the programs are what is tested, and the packages behind them are raced.
+UNRACED := ./testscripts/conversations ./features/fuzz ./features/hostreferee ./features/minimise
 test-go: build ## Run the Go tests with the race detector.
-	$(RUN_ENV) $(GO) test -race -skip '^TestScripts/conform_' $$($(GO) list ./... | grep -v -e /testscripts/conversations -e /features/fuzz)
-	@# The conversations are held with programs in three languages; what they find is no race of this process. The
-	@# scripts of the referee, and its made-up conversations, start many hundred processes; the packages behind them
-	@# are tested with the race detector above.
-	$(RUN_ENV) $(GO) test ./testscripts/conversations ./features/fuzz
+	$(RUN_ENV) $(GO) test -race -skip '^TestScripts/conform_' $$($(GO) list ./... | grep -v $(foreach package,$(UNRACED),-e $(package:.%=%)$$))
+	$(RUN_ENV) $(GO) test $(UNRACED)
+
+test-scripts: build ## Run the scripts of the referee.
 	$(RUN_ENV) $(GO) test -run '^TestScripts/conform_' ./testscripts
 
 test-py: $(VENV)/.ready test-py-oup ## Run the Python tests.
