@@ -313,21 +313,11 @@ func (w *world) answersAsWanted() error {
 			list = list[:1]
 		}
 		fault := a.judge(w.setup.Dialect, list)
-		if fault == "" {
-			continue
-		}
-		text := fmt.Sprintf("row %d, %s: %s", a.row, orFrame(a), fault)
-		if o.text == "" {
-			o.class, o.text = verdict.Fail, text
-		}
-		if a.rule != "" {
-			o.blamed = append(o.blamed, verdict.Finding{Rule: a.rule, Message: text, Frame: -1, Offset: -1})
+		if fault != "" {
+			o.wrong(a.rule, fmt.Sprintf("row %d, %s: %s", a.row, orFrame(a), fault))
 		}
 	}
-	if o.text == "" {
-		return nil
-	}
-	return &o
+	return o.orNil()
 }
 
 func orFrame(a askRow) string {

@@ -148,21 +148,11 @@ func (w *world) answersAre(_ context.Context, t *godog.Table) error {
 		if len(said[a.id]) > 0 && w.cancellations(a.id) > 0 {
 			fault = "it was cancelled, and answered all the same"
 		}
-		if fault == "" {
-			continue
-		}
-		text := fmt.Sprintf("request %s, %q: %s", a.id, a.method, fault)
-		if o.text == "" {
-			o.class, o.text = verdict.Fail, text
-		}
-		if a.rule != "" {
-			o.blamed = append(o.blamed, verdict.Finding{Rule: a.rule, Message: text, Frame: -1, Offset: -1})
+		if fault != "" {
+			o.wrong(a.rule, fmt.Sprintf("request %s, %q: %s", a.id, a.method, fault))
 		}
 	}
-	if o.text == "" {
-		return nil
-	}
-	return &o
+	return o.orNil()
 }
 
 // extensionMethods are the methods of the extension's requests, by id as spelled.

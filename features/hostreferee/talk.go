@@ -240,14 +240,7 @@ func (w *world) ends(ctx context.Context) error {
 func (w *world) finished(ctx context.Context) error {
 	w.host = w.talk.host.wait(ctx, w.setup.Wait, nil)
 	w.talk.gone = time.Now()
-	w.peers.settle(w.setup.Grace)
-	if ctx.Err() != nil {
-		return errored("interrupted")
-	}
-	if w.host.hung {
-		return &outcome{class: verdict.NoAnswer, text: fmt.Sprintf("the host did not end within %s", w.setup.Wait)}
-	}
-	return nil
+	return w.settled(ctx)
 }
 
 // endTalk ends what a scenario has left.

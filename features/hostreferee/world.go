@@ -158,6 +158,11 @@ func (w *world) run(ctx context.Context, tool, arguments string, when func(wire.
 		}
 	})
 	w.host = h.wait(ctx, w.setup.Wait, interrupt)
+	return w.settled(ctx)
+}
+
+// settled waits for the extensions of a host that was waited for.
+func (w *world) settled(ctx context.Context) error {
 	w.peers.settle(w.setup.Grace)
 	if ctx.Err() != nil {
 		return errored("interrupted")
@@ -184,6 +189,24 @@ type outcome struct {
 }
 
 func (o *outcome) Error() string { return o.text }
+
+// wrong adds what one row of a table has found. The first text stands for all.
+func (o *outcome) wrong(rule, text string) {
+	if o.text == "" {
+		o.class, o.text = verdict.Fail, text
+	}
+	if rule != "" {
+		o.blamed = append(o.blamed, verdict.Finding{Rule: rule, Message: text, Frame: -1, Offset: -1})
+	}
+}
+
+// orNil is the outcome as an error, nil where nothing was wrong.
+func (o *outcome) orNil() error {
+	if o.text == "" {
+		return nil
+	}
+	return o
+}
 
 func failed(format string, args ...any) error {
 	return &outcome{class: verdict.Fail, text: fmt.Sprintf(format, args...)}
