@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/octet-dev/octet/features"
@@ -93,24 +92,9 @@ func (o HostOptions) chosen() []suspectHost {
 // Hosts judges hosts. A context that is done ends the run at once.
 func Hosts(ctx context.Context, opts HostOptions) ([]Result, error) {
 	cases := opts.chosen()
-	results := make([]Result, len(cases))
-	errs := make([]error, len(cases))
-	slots := make(chan struct{}, max(opts.Jobs, 1))
-	var wg sync.WaitGroup
-	var done progress
-	for i, f := range cases {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			results[i], errs[i] = judgeHost(ctx, f, opts)
-			done.tick(len(cases), opts.Progress)
-		})
-	}
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("host %q on API %s: %w", cases[i].Name, cases[i].API, err)
-		}
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspectHost) (Result, error) { return judgeHost(ctx, f, opts) })
+	if err != nil {
+		return nil, fmt.Errorf("host %q on API %s: %w", cases[at].Name, cases[at].API, err)
 	}
 	return results, nil
 }

@@ -137,40 +137,39 @@ func Run(ctx context.Context, opts Options) ([]Result, error) {
 		}
 		cases = append(cases, more...)
 	}
-	results := make([]Result, len(cases))
-	errs := make([]error, len(cases))
-	slots := make(chan struct{}, max(opts.Jobs, 1))
-	var wg sync.WaitGroup
-	var done progress
-	for i, f := range cases {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			results[i], errs[i] = judge(ctx, f, opts)
-			done.tick(len(cases), opts.Progress)
-		})
-	}
-	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, fmt.Errorf("peer %q on API %s: %w", cases[i].Name, cases[i].API, err)
-		}
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspect) (Result, error) { return judge(ctx, f, opts) })
+	if err != nil {
+		return nil, fmt.Errorf("peer %q on API %s: %w", cases[at].Name, cases[at].API, err)
 	}
 	return results, nil
 }
 
-type progress struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (p *progress) tick(total int, f func(done, total int)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.n++
-	if f != nil {
-		f(p.n, total)
+// each judges so many cases at a time. progress is called behind every one, never twice at a time; nil for none.
+// The error is that of the first case that has one, in their order, and comes with its place.
+func each[C any](cases []C, jobs int, progress func(done, total int), judge func(C) (Result, error)) (results []Result, at int, err error) {
+	results = make([]Result, len(cases))
+	errs := make([]error, len(cases))
+	slots := make(chan struct{}, max(jobs, 1))
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards done
+	done := 0
+	for i, c := range cases {
+		slots <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			results[i], errs[i] = judge(c)
+			mu.Lock()
+			defer mu.Unlock()
+			if done++; progress != nil {
+				progress(done, len(cases))
+			}
+		})
 	}
+	wg.Wait()
+	if at = slices.IndexFunc(errs, func(err error) bool { return err != nil }); at >= 0 {
+		return nil, at, errs[at]
+	}
+	return results, 0, nil
 }
 
 // longPatience multiplies the waits for peers that must not fail one: sound ones, and those that went
