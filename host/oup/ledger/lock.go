@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/oup/protocol"
 )
 
 // lockName is the file in a data directory that is locked. It stays when the lock is given back: whoever
@@ -23,14 +23,7 @@ type LockedError struct {
 }
 
 // Word is what a server prints in front of the sentence, so that programs can tell.
-func (e *LockedError) Word() string {
-	for _, row := range oupwire.TableProtocol {
-		if row.Name == "data_dir_locked" {
-			return row.Value
-		}
-	}
-	return ""
-}
+func (e *LockedError) Word() string { return protocol.Text("data_dir_locked") }
 
 // Error names the directory, the holder and the remedy.
 func (e *LockedError) Error() string {
