@@ -24,6 +24,8 @@ type Server struct {
 	Methods []string
 	// Reasons say for requests it does not carry out why not; others get the customary reason.
 	Reasons map[string]string
+	// Closed are requests that this connection cannot reach whatever it negotiates, and how they are refused.
+	Closed map[string]Refusal
 }
 
 // The default sets and the origins of features.
@@ -171,6 +173,10 @@ func (s *Server) Judge(set Set, transport oupwire.Transport, method string) *Ref
 	row := oupwire.LookupRequest(method)
 	if row == nil || row.Direction != wirejson.ClientToServer {
 		return &Refusal{Error: oupwire.ErrMethodNotFound, Method: method, Reason: "the protocol has no request " + strconv.Quote(method)}
+	}
+	if closed, is := s.Closed[method]; is {
+		closed.Method = method
+		return &closed
 	}
 	refusal := &Refusal{Error: oupwire.ErrMethodNotSupported, Method: method}
 	if !slices.Contains(row.Transports, string(transport)) {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -30,6 +31,11 @@ func Handle[P any, R wirejson.Encoder](decode func([]byte) (P, error), do func(c
 		if err != nil {
 			return nil, call.refuseParams(err)
 		}
+		if admit := call.dispatcher.admit; admit != nil {
+			if err := admit(call, params); err != nil {
+				return nil, err
+			}
+		}
 		result, err := do(ctx, call, decoded)
 		if err != nil {
 			return nil, err
@@ -43,9 +49,15 @@ type Options struct {
 	Features []string           // that the server stands behind
 	Handlers map[string]Handler // by method; what is not here is refused and listed as unsupported
 	Reasons  map[string]string  // why a method is not here
+	// Closed are the requests that a connection cannot reach, and how they are refused; nil for none.
+	Closed func(transport.Info) map[string]negotiation.Refusal
+	// Admit judges a request whose params keep their model, in front of its handler, and fills in the scope of the
+	// call. An *Error is answered as it is. Nil lets all pass.
+	Admit    func(call *Call, params []byte) error
 	Outbox   transport.OutboxOptions
-	Later    int         // requests of one connection that may wait beside the others; 64
-	Log      func(error) // faults of the server, for people; nil drops them
+	Later    int           // requests of one connection that may wait beside the others; 64
+	Patience time.Duration // how long Deliver waits for a client that does not read; 30 s
+	Log      func(error)   // faults of the server, for people; nil drops them
 }
 
 // Dispatcher carries connections through: the same for all, and safe for use by many.
@@ -53,11 +65,17 @@ type Dispatcher struct {
 	server   *negotiation.Server
 	handlers map[string]Handler
 	outbox   transport.OutboxOptions
+	closed   func(transport.Info) map[string]negotiation.Refusal
+	admit    func(*Call, []byte) error
 	later    int
+	patience time.Duration
 	log      func(error)
 }
 
-const defaultLater = 64
+const (
+	defaultLater    = 64
+	defaultPatience = 30 * time.Second
+)
 
 // New returns a dispatcher. It answers client_hello and config/capabilities/list itself.
 func New(o Options) (*Dispatcher, error) {
@@ -74,10 +92,8 @@ func New(o Options) (*Dispatcher, error) {
 		server: &negotiation.Server{
 			Features: slices.Clone(o.Features), Methods: slices.Sorted(maps.Keys(o.Handlers)), Reasons: maps.Clone(o.Reasons),
 		},
-		handlers: maps.Clone(o.Handlers), outbox: o.Outbox, later: o.Later, log: o.Log,
-	}
-	if d.later == 0 {
-		d.later = defaultLater
+		handlers: maps.Clone(o.Handlers), outbox: o.Outbox, closed: o.Closed, admit: o.Admit,
+		later: cmp.Or(o.Later, defaultLater), patience: cmp.Or(o.Patience, defaultPatience), log: o.Log,
 	}
 	if d.log == nil {
 		d.log = func(error) {}
@@ -98,94 +114,18 @@ func lossy(l transport.Loss) []byte {
 	return notification(oupwire.MethodProtocolReplayLossy, event)
 }
 
-// Connection is one client. Its methods are for any goroutine.
-type Connection struct {
-	dispatcher *Dispatcher
-	conn       transport.Conn
-	out        *transport.Outbox
-	slots      chan struct{} // of requests that wait beside the others
-	waiting    sync.WaitGroup
-
-	mu  sync.Mutex // what is sent under one set stands in front of the answer that changes it
-	set negotiation.Set
-}
-
-// Info tells what came with the connection.
-func (c *Connection) Info() transport.Info { return c.conn.Info() }
-
-// Set returns the features in force.
-func (c *Connection) Set() negotiation.Set {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.set
-}
-
-// Capabilities tells what the client can call.
-func (c *Connection) Capabilities() oupwire.ServerCapabilities {
-	return c.dispatcher.server.Capabilities(c.Set(), c.Info().Transport)
-}
-
-// Close sends what waits and closes the connection with the reason. Its Serve ends.
-func (c *Connection) Close(reason transport.Reason) error { return c.out.Close(reason) }
-
-// Notice is a notification to a client.
-type Notice struct {
-	Method string
-	Class  transport.Class
-	Stream string // of a durable notice: the key of its session
-	Seq    uint64 // its number in the ledger
-	// Params are those for the features in force, or nil where the notice is not for this connection. It must not
-	// use the connection.
-	Params func(negotiation.Set) wirejson.Encoder
-}
-
-// Notify queues a notification and never waits. One that is not for this connection counts as queued.
-func (c *Connection) Notify(n Notice) transport.Outcome {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	params := n.Params(c.set)
-	if params == nil {
-		return transport.Queued
-	}
-	return c.out.Send(transport.Frame{Data: notification(n.Method, params), Class: n.Class, Stream: n.Stream, Seq: n.Seq})
-}
-
-// Call is one request while it is carried out.
-type Call struct {
-	*Connection
-	ID     string
-	Method string
-
-	after []func()
-	later func(context.Context) (wirejson.Encoder, error)
-	leave *transport.Reason
-}
-
-// After runs f when the answer is queued, in front of everything that the client asks later.
-func (c *Call) After(f func()) { c.after = append(c.after, f) }
-
-// Later lets f answer instead of the handler, beside the requests that follow. Without it a request is answered
-// before the next one is looked at.
-func (c *Call) Later(f func(context.Context) (wirejson.Encoder, error)) { c.later = f }
-
-// Leave closes the connection with the reason, behind the answer.
-func (c *Call) Leave(reason transport.Reason) { c.leave = &reason }
-
-func (c *Call) refuseParams(err error) error {
-	var broken *wirejson.Violation
-	if errors.As(err, &broken) {
-		return badParams(c.Method, broken)
-	}
-	return Fail(oupwire.ErrInvalidParams, c.Method+": "+err.Error())
-}
-
 // Serve carries a connection through and returns when nothing of it is left. opened gets the connection before the
 // first request is read; it may be nil. The error is nil where the client ended it or this side closed it.
 func (d *Dispatcher) Serve(ctx context.Context, conn transport.Conn, opened func(*Connection)) error {
 	info := conn.Info()
 	c := &Connection{
 		dispatcher: d, conn: conn, out: transport.NewOutbox(conn, d.outbox), slots: make(chan struct{}, d.later),
-		set: d.server.Connect(info.Transport, info.Features),
+		server: d.server, delivery: make(chan struct{}, 1), set: d.server.Connect(info.Transport, info.Features),
+	}
+	if d.closed != nil {
+		own := *d.server
+		own.Closed = d.closed(info)
+		c.server = &own
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = c.out.Close(transport.Ended) }) // the loop sees the end
@@ -231,12 +171,17 @@ func unlessClosed(ctx context.Context, err error) error {
 	return err
 }
 
-func (c *Connection) send(frame []byte) {
-	c.out.Send(transport.Frame{Data: frame, Class: transport.Lifecycle}) // an end shows in the next Ready
+// send queues an answer and reports whether it was taken; an end shows in the next Ready.
+func (c *Connection) send(frame []byte) bool {
+	return c.out.Send(transport.Frame{Data: frame, Class: transport.Lifecycle}) == transport.Queued
 }
 
 // take carries out one frame. A reason is why the connection is closed behind it.
 func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
+	if who := c.Info().Identity; who.Holds != nil && !who.Holds() {
+		reason := transport.AuthExpired
+		return &reason
+	}
 	m, fault := Read(frame)
 	if fault != nil {
 		c.send(failure(nil, fault))
@@ -249,7 +194,7 @@ func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
 	if string(m.Params) == "null" {
 		m.Params = []byte("{}")
 	}
-	if refusal := c.dispatcher.server.Judge(c.Set(), c.Info().Transport, m.Method); refusal != nil {
+	if refusal := c.server.Judge(c.Set(), c.Info().Transport, m.Method); refusal != nil {
 		c.send(failure(&m.ID, refused(refusal)))
 		return nil
 	}
@@ -287,7 +232,7 @@ func (c *Connection) hello(call *Call, params []byte) {
 		c.settle(call, nil, call.refuseParams(err))
 		return
 	}
-	server, over := c.dispatcher.server, c.Info().Transport
+	server, over := c.server, c.Info().Transport
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	set := server.Hello(c.set, &p)
@@ -303,6 +248,7 @@ func refused(r *negotiation.Refusal) *Error {
 		e.Data = oupwire.AuthUnavailableErrorData{Method: wirejson.Some(r.Method), Recoverable: true, Recovery: r.Reason}
 	case r.Error == oupwire.ErrMethodNotFound:
 		e.Message = r.Reason
+	case r.Error != oupwire.ErrMethodNotSupported: // its message says all
 	default:
 		e.Data = oupwire.MethodNotSupportedErrorData{Method: r.Method, Reason: r.Reason}
 	}
@@ -324,7 +270,7 @@ func (c *Connection) settle(call *Call, result wirejson.Encoder, err error) {
 	var told *Error
 	switch {
 	case errors.As(err, &told):
-		c.send(failure(&call.ID, told))
+		call.told = c.send(failure(&call.ID, told))
 	case err != nil:
 		c.fault(call, err)
 	default:
@@ -333,7 +279,7 @@ func (c *Connection) settle(call *Call, result wirejson.Encoder, err error) {
 			c.fault(call, fmt.Errorf("the result has %d bytes and does not fit into a frame; cut it to the newest rows", len(frame)))
 			break
 		}
-		c.send(frame)
+		call.told = c.send(frame)
 	}
 	for _, f := range call.after {
 		f()
@@ -343,5 +289,5 @@ func (c *Connection) settle(call *Call, result wirejson.Encoder, err error) {
 // fault logs what went wrong inside and tells the client no more than that it did.
 func (c *Connection) fault(call *Call, err error) {
 	c.dispatcher.log(fmt.Errorf("oup request %s: %w", call.Method, err))
-	c.send(failure(&call.ID, Fail(oupwire.ErrInternalError, call.Method+": the server failed; see its log")))
+	call.told = c.send(failure(&call.ID, Fail(oupwire.ErrInternalError, call.Method+": the server failed; see its log")))
 }

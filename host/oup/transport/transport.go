@@ -39,6 +39,8 @@ type Identity struct {
 	Name    string          // for people; never the credential
 	Profile string          // the one profile it is held to; empty for all
 	Revoked <-chan struct{} // closed when the credential is withdrawn; nil where that never happens
+	Session string          // the one session it is held to, a key with its topic; empty for all
+	Holds   func() bool     // looked at in front of every request: the credential still counts; nil where it always does
 }
 
 // Known reports whether there is an identity.
