@@ -24,6 +24,9 @@ func newPackage(wire *model.Wire, errs *located.List) *pkg {
 	p := &pkg{wire: wire, errs: errs, index: map[*model.Model]int{}, arms: map[*model.Model][]*model.Model{}}
 	p.names = newScope(errs, "package "+wire.Module.Go)
 	p.reserve(wire.Files)
+	if wire.Family == model.ServerFamily {
+		p.names.reserve(callNames...)
+	}
 	for i, m := range wire.Models {
 		p.index[m] = i
 		for _, v := range m.Variants {
@@ -77,6 +80,7 @@ func (p *pkg) files() ([]emit.File, error) {
 		{"codec.go", files.Models, p.codecFile},
 		{"schema.go", files.Models, p.schemaFile},
 		{"methods.go", files.Methods, p.methodsFile},
+		{"calls.go", p.called(), p.callsFile},
 		{"errors.go", files.Errors, p.errorsFile},
 		{"limits.go", files.Limits, p.limitsFile},
 		{"features.go", files.Features, p.featuresFile},
@@ -101,6 +105,14 @@ func (p *pkg) files() ([]emit.File, error) {
 		made = append(made, f)
 	}
 	return made, nil
+}
+
+// called returns the files of the methods of a wire that has clients.
+func (p *pkg) called() model.Part {
+	if p.wire.Family != model.ServerFamily {
+		return nil
+	}
+	return p.wire.Files.Methods
 }
 
 func (p *pkg) packageDoc() string {

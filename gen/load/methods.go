@@ -155,6 +155,12 @@ func (w *wireLoader) checkShape(n node, m *model.Method, shape model.MethodShape
 	case m.Status != deferredStatus && !m.Notification && shape.Result == nil:
 		w.addf(n, "the request %q has no result; add it or x-notification", m.Name)
 	}
+	if r := shape.Result; r != nil && w.wire.Family == model.ServerFamily && (shape.Nullable || r.Kind == model.Array) {
+		w.addf(n, "the result of %q is a list or may be null, to which no member can be added; wrap it in a record", m.Name)
+	}
+	if p := shape.Params; p != nil && w.wire.Family == model.ServerFamily && p.Kind != model.Record {
+		w.addf(n, "the params of %q are no record, and a client names their members; make %s one", m.Name, p.Name)
+	}
 	models := []*model.Model{shape.Params}
 	if r := shape.Result; r != nil && r.Kind == model.Array {
 		r = r.Elem

@@ -12,7 +12,7 @@ func TestLoad_readsWiresBetweenClientAndServer(t *testing.T) {
 	if w.Family != model.ServerFamily || len(w.Files.Models) != 2 || w.Files.Models.String() != "quay/models.json, quay/more-models.json" {
 		t.Errorf("family %q, models in %q", w.Family, w.Files.Models)
 	}
-	if len(w.Methods) != 6 || len(w.Limits) != 2 || len(w.Tables) != 2 {
+	if len(w.Methods) != 7 || len(w.Limits) != 2 || len(w.Tables) != 2 {
 		t.Fatalf("%d methods, %d limits, %d tables: the files of a part are not read as one", len(w.Methods), len(w.Limits), len(w.Tables))
 	}
 	if list := find(t, w, "ListResult"); list.File != "quay/more-models.json" || list.Fields[0].Type.Elem.Ref != find(t, w, "Berth") {
@@ -22,9 +22,9 @@ func TestLoad_readsWiresBetweenClientAndServer(t *testing.T) {
 	if asked.Name != told.Name || asked.Notification || !told.Notification || told.At != (model.Place{File: "quay/openrpc.json", Pointer: "/methods/1"}) {
 		t.Errorf("one name both ways: %+v, %+v", asked, told)
 	}
-	last := w.Methods[5]
-	if gates := last.Gates(); len(gates) != 2 || gates[1] != "quay.list.v1" || last.GateMode != model.StrictGate || last.At.Pointer != "/methods/1" {
-		t.Errorf("the last method: %+v", last)
+	strict := w.Methods[5]
+	if gates := strict.Gates(); len(gates) != 2 || gates[1] != "quay.list.v1" || strict.GateMode != model.StrictGate || strict.At.Pointer != "/methods/1" {
+		t.Errorf("the strict method: %+v", strict)
 	}
 	if m := w.Methods[2]; m.Lane != "legacy" || len(m.Transports) != 0 || m.Durable != "no" || !m.Inferred || !strings.HasSuffix(m.Doc, inferredMark) {
 		t.Errorf("ship/seen: %+v", m)
@@ -54,6 +54,9 @@ func TestLoad_refusesBrokenWiresBetweenClientAndServer(t *testing.T) {
 		{quay, `"x-gate": "-", "x-transports": []`, `"x-gate": "-", "x-gate-mode": "open", "x-transports": []`, `spec/quay/openrpc.json: /methods/2: x-gate-mode belongs to every gate between a client and a server and to nothing else; add or remove it at "ship/seen"`},
 		{more, `quay.base.v1+quay.list.v1`, `quay.base.v1+quay.none.v1`, `spec/quay/more-openrpc.json: /methods/1/x-gate: "quay.none.v1" is no feature; add the row, correct the name, or begin the gate with contributes., declared or base`},
 		{more, `more-models.json#/$defs/Nothing`, `models.json#/$defs/Nothing`, `spec/quay/more-openrpc.json: /methods/0/params/0/schema/$ref: refers to "models.json#/$defs/Nothing", which does not exist; add the model or correct the name`},
+		{quay, `"result": {"name": "result", "schema": {"$ref": "models.json#/$defs/Opened"}}`, `"result": {"name": "result", "schema": {"$ref": "models.json#/$defs/Opened", "x-nullable": true}}`, `spec/quay/openrpc.json: /methods/0: the result of "berth/open" is a list or may be null, to which no member can be added; wrap it in a record`},
+		{quay, `"result": {"name": "result", "schema": {"$ref": "models.json#/$defs/Opened"}}`, `"result": {"name": "result", "schema": {"type": "array", "items": {"$ref": "models.json#/$defs/Opened"}}}`, `spec/quay/openrpc.json: /methods/0: the result of "berth/open" is a list or may be null, to which no member can be added; wrap it in a record`},
+		{"quay/models.json", `"OpenParams": {"type": "object", "description": "Opens a berth.", "x-source": "test 1", "properties": {"berth": {"$ref": "#/$defs/Berth", "description": "The berth."}}, "required": ["berth"]}`, `"OpenParams": {"type": "string", "description": "Opens a berth.", "x-source": "test 1"}`, `spec/quay/openrpc.json: /methods/0: the params of "berth/open" are no record, and a client names their members; make OpenParams one`},
 		{"quay/more-models.json", `"models.json#/$defs/Berth"`, `"#/$defs/Berth"`, `spec/quay/more-models.json: /$defs/ListResult/properties/berths/items/$ref: refers to "#/$defs/Berth", which does not exist; add the model or correct the name`},
 		{"quay/more-limits.json", `max_berths`, `max_name_bytes`, `spec/quay/more-limits.json: /limits/0/name: the limit "max_name_bytes" comes twice; keep one` + "\n" + `spec/quay/more-models.json: /$defs/ListResult/properties/berths/x-max-items: "max_berths" is no limit of quay-wire; add the row or correct the name`},
 		{"quay/features.json", `"sets": [], "origin": "server", `, ``, `spec/quay/features.json: /features/1: origin and sets belong to every feature between a client and a server and to no other; add or remove them at "quay.list.v1"`},

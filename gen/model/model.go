@@ -267,6 +267,12 @@ func (m *Method) Gates() []string {
 	return strings.Split(m.Gate, "+")
 }
 
+// Carries reports whether messages of the method have shapes at all: params, and a result behind a request.
+func (m *Method) Carries() bool {
+	first := m.Shapes[0]
+	return first.Params != nil && (m.Notification || first.Result != nil)
+}
+
 // Parent says how a message of an extension is tied to a request of the host.
 type Parent string
 

@@ -64,11 +64,19 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 		if wire.Module.Python == "" {
 			continue
 		}
-		data, err := module(wire)
+		made, err := modules(wire)
 		if err != nil {
 			return nil, fmt.Errorf("wire %q in Python: %w", wire.Name, err)
 		}
-		files = append(files, emit.File{Path: path.Join(homeOf(wire).folder, wire.Module.Python+".py"), Data: data})
+		files = append(files, made...)
+		if wire.Family != model.ServerFamily {
+			continue
+		}
+		calls, err := callsFile(wire)
+		if err != nil {
+			return nil, fmt.Errorf("wire %q in Python: %w", wire.Name, err)
+		}
+		files = append(files, calls)
 	}
 	services, err := servicesFile(spec)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/load"
 	"github.com/octet-dev/octet/gen/model"
 )
 
@@ -155,6 +156,47 @@ func compareGolden(t *testing.T, golden string, got []byte) {
 
 // rest returns up to three lines from i on.
 func rest(lines []string, i int) []string { return lines[min(i, len(lines)):min(i+3, len(lines))] }
+
+// server is the golden case of a wire between clients and servers.
+func server(t *testing.T) *model.Spec {
+	t.Helper()
+	root := t.TempDir()
+	for from, to := range map[string]string{"../testdata/server/spec": "", "../../spec/meta": "meta"} {
+		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, err := load.Load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// TestEmit_server holds the modules of a wire between clients and servers: its parts, the module that has them
+// all, and the calls.
+func TestEmit_server(t *testing.T) {
+	files := emitted(t, server(t))
+	for _, name := range []string{"quay_limits.py", "quay_models.py", "quay_more_models.py", "quay_tables.py", "quay_wire.py", "quay_calls.py"} {
+		t.Run(name, func(t *testing.T) {
+			compareGolden(t, filepath.Join("testdata", "server", name), files["sdk-py/oup/octet_oup/_generated/"+name])
+		})
+	}
+}
+
+func TestEmit_refusesServersWithNamesThatMeet(t *testing.T) {
+	for want, edit := range map[string]func(*model.Wire){
+		"both called berth_open":  func(w *model.Wire) { w.Methods[4].Name = "berth/open" },
+		"both called MAX_BERTHS":  func(w *model.Wire) { w.Limits[0].Name = "max-berths" },
+		"both called TABLE_BERTH": func(w *model.Wire) { w.Tables[0].Name, w.Models[0].Name = "berth", "TABLE_BERTH" },
+	} {
+		spec := server(t)
+		edit(spec.Wires[0])
+		if _, err := New().Emit(spec); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `wire "quay-wire"`) {
+			t.Errorf("error %v, want one that names the wire and %q", err, want)
+		}
+	}
+}
 
 func TestEmit_filesAndHeaders(t *testing.T) {
 	files := emitted(t, everyKind())

@@ -64,6 +64,14 @@ func (emitter) Emit(spec *model.Spec) ([]emit.File, error) {
 			return nil, fmt.Errorf("wire %q: %w", wire.Name, err)
 		}
 		files = append(files, emit.File{Path: path.Join(folderOf(wire.Family), wire.Module.TypeScript+".ts"), Data: data})
+		if wire.Family != model.ServerFamily {
+			continue
+		}
+		calls, err := callsFile(wire)
+		if err != nil {
+			return nil, fmt.Errorf("wire %q: %w", wire.Name, err)
+		}
+		files = append(files, calls)
 	}
 	services, err := servicesFile(spec)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/octet-dev/octet/gen/emit"
+	"github.com/octet-dev/octet/gen/load"
 	"github.com/octet-dev/octet/gen/model"
 )
 
@@ -116,13 +117,39 @@ func files(t *testing.T, spec *model.Spec) map[string][]byte {
 func TestEmit_everyShape(t *testing.T) {
 	emitted := files(t, &model.Spec{Wires: []*model.Wire{everyShape()}})
 	for _, name := range []string{"every-shape.ts", "services.ts", "events.ts", "hooks.ts"} {
-		t.Run(name, func(t *testing.T) { matchGolden(t, name, emitted[Folder+"/"+name]) })
+		t.Run(name, func(t *testing.T) { matchGolden(t, "every_shape/"+name, emitted[Folder+"/"+name]) })
+	}
+}
+
+// server is the golden case of a wire between clients and servers.
+func server(t *testing.T) *model.Spec {
+	t.Helper()
+	root := t.TempDir()
+	for from, to := range map[string]string{"../testdata/server/spec": "", "../../spec/meta": "meta"} {
+		if err := os.CopyFS(filepath.Join(root, to), os.DirFS(from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	spec, err := load.Load(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func TestEmit_server(t *testing.T) {
+	matchGolden(t, "server/quay-calls.ts", files(t, server(t))[ServerFolder+"/quay-calls.ts"])
+	spec := server(t)
+	spec.Wires[0].Methods[4].Name = "berth/open"
+	const want = `wire "quay-wire": method berth/open and method berth/open would both be named "berthOpen"`
+	if _, err := New().Emit(spec); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }
 
 func matchGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	golden := filepath.Join("testdata", "every_shape", name+".golden")
+	golden := filepath.Join("testdata", filepath.FromSlash(name)+".golden")
 	if *update {
 		if err := os.WriteFile(golden, got, 0o644); err != nil {
 			t.Fatal(err)

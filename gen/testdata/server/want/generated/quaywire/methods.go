@@ -28,6 +28,10 @@ const (
 	//
 	// Source: test 2.
 	MethodBerthTold = "berth/told"
+	// MethodShipWave: Greets.
+	//
+	// Source: test 2.
+	MethodShipWave = "ship/wave"
 )
 
 // Methods is the method table, in the order of the spec.
@@ -108,6 +112,19 @@ var Methods = []wirejson.Method{
 			{Versions: []string{"v1alpha1"}, Params: "Berth"},
 		},
 	},
+	{
+		Name:         MethodShipWave,
+		Versions:     []string{"v1alpha1"},
+		Notification: true,
+		Direction:    wirejson.ClientToServer,
+		Gate:         "-",
+		Transports:   []string{"websocket"},
+		Durable:      "no",
+		Status:       "active",
+		Shapes: []wirejson.MethodShape{
+			{Versions: []string{"v1alpha1"}, Params: "Berth"},
+		},
+	},
 }
 
 // LookupRequest returns the row of a request, or nil.
@@ -132,6 +149,8 @@ func LookupNotification(name string) *wirejson.Method {
 		return &Methods[3]
 	case MethodBerthTold:
 		return &Methods[5]
+	case MethodShipWave:
+		return &Methods[6]
 	}
 	return nil
 }
