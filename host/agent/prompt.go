@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,11 +34,11 @@ func (r *run) open(p Prompt) error {
 	}
 	context := r.fit(slices.Concat(p.Context, opinion.Context, collected))
 
-	said := session.Message{Message: prompted(p, context), Display: validText(p.Display)}
+	said := session.Message{Message: prompted(p, context), Run: p.Run, Display: validText(p.Display)}
 	if said.Display == "" && len(said.Message.Parts) > 1+len(p.Media) {
 		said.Display = validText(p.Text)
 	}
-	receipt, err := r.commit(session.Batch{Entries: []session.Entry{{Value: said}}, Start: session.RunOfFirst})
+	receipt, err := r.commit(session.Batch{Entries: []session.Entry{{Value: said}}, Start: cmp.Or(p.Run, session.RunOfFirst)})
 	if err != nil {
 		return err
 	}

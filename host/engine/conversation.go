@@ -12,16 +12,19 @@ import (
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/service/composition"
 	"github.com/octet-dev/octet/host/session"
 )
 
 // Conversation is one session with a model, open for this process alone.
 type Conversation struct {
-	engine  *Engine
-	session *session.Session
-	agent   *agent.Agent
-	fresh   bool // it was made by this conversation, and goes with it if nothing was said
+	engine   *Engine
+	session  *session.Session
+	agent    *agent.Agent
+	fresh    bool // it was made by this conversation, and goes with it if nothing was said
+	frontend Frontend
+	profile  func() permission.Profile // nil: none bounds it
 
 	life context.Context // ends with the conversation; its cause settles the run
 	end  context.CancelCauseFunc
@@ -72,6 +75,24 @@ func (e *Engine) Resume(ctx context.Context, id string) (*Conversation, error) {
 		return nil, err
 	}
 	return e.converse(ctx, info, false)
+}
+
+// Opening says how a conversation is held that is one of many.
+type Opening struct {
+	// Frontend is shown the events of this conversation alone, and is asked on its behalf; nil: that of the engine.
+	Frontend Frontend
+	// Profile bounds what its tools may do without being asked about, beside the policy; nil: nothing does. It is
+	// asked about every call.
+	Profile func() permission.Profile
+}
+
+// Attach goes on with a conversation beside others. Errors are those of Resume.
+func (e *Engine) Attach(ctx context.Context, id string, o Opening) (*Conversation, error) {
+	info, err := e.config.Store.Info(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return e.hold(ctx, info, false, o)
 }
 
 // Fork begins a conversation with what was said in another one up to an entry, its head if that is empty.
@@ -125,6 +146,10 @@ func (e *Engine) serving(ctx context.Context, reference string) (model.Provider,
 
 // converse opens a session and puts it in front.
 func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*Conversation, error) {
+	return e.hold(ctx, info, fresh, Opening{})
+}
+
+func (e *Engine) hold(ctx context.Context, info session.Info, fresh bool, o Opening) (*Conversation, error) {
 	if len(e.config.Require) > 0 {
 		if err := e.Ready(ctx); err != nil {
 			return nil, err
@@ -146,9 +171,12 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 		return nil, err
 	}
 	c := &Conversation{
-		engine: e, session: held, fresh: fresh, name: info.Name,
+		engine: e, session: held, fresh: fresh, name: info.Name, frontend: o.Frontend, profile: o.Profile,
 		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
 		turn: make(chan struct{}, 1), waits: make(chan struct{}, 1),
+	}
+	if c.frontend == nil {
+		c.frontend = e.config.Frontend
 	}
 	c.life, c.end = context.WithCancelCause(context.Background())
 	c.agent, err = agent.New(c.options(provider))
@@ -187,7 +215,7 @@ func (e *Engine) converse(ctx context.Context, info session.Info, fresh bool) (*
 	if e.services.sessions != nil {
 		e.services.sessions.Rebind()
 	}
-	e.config.Frontend.Show(SessionOpened{
+	c.frontend.Show(SessionOpened{
 		Session: info.ID, Name: info.Name, Resumed: info.Entries > 0, Provider: provider.Name(), Model: described.Model,
 		ByExtension: e.changing.going() != nil,
 	})
@@ -200,7 +228,7 @@ func (c *Conversation) options(provider model.Provider) agent.Options {
 	return agent.Options{
 		Provider: provider, Model: c.model, Reasoning: c.reasoning,
 		Tools: toolSource{c}, Interface: e.config.Interface, Visible: composition.Visible,
-		Warming: e.config.Warming, Clock: e.config.Clock, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner()),
+		Warming: e.config.Warming, Clock: e.config.Clock, Session: journal{c.session, e.services.reach.children}, Permission: e.gate(c.session.Owner(), c.profile),
 		Hooks: e.services.hooks, Emit: c.emit, System: system(e.Workspace()),
 	}
 }
@@ -216,13 +244,13 @@ func system(workspace string) string {
 func (c *Conversation) emit(event agent.Event) {
 	c.compacted(event)
 	c.engine.services.observe(c, event)
-	c.engine.config.Frontend.Show(event)
+	c.frontend.Show(event)
 	switch e := event.(type) {
 	case agent.ToolStarted:
 		c.arguments[e.CallID] = e.Arguments
 	case agent.ToolFinished:
 		if drawn, ok := c.engine.services.rendered(c, e, c.arguments[e.CallID]); ok {
-			c.engine.config.Frontend.Show(drawn)
+			c.frontend.Show(drawn)
 		}
 		delete(c.arguments, e.CallID)
 	}
@@ -280,6 +308,45 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcom
 	defer release()
 	defer c.rested()
 	return c.agent.Run(ctx, p)
+}
+
+// Steer tells the model something with the next request of the run. agent.ErrIdle if there is no run, or it is
+// ending. It may be called while an event is shown.
+func (c *Conversation) Steer(text string) error { return c.agent.Steer(text) }
+
+// Rewind goes back to an entry of the conversation, or to its beginning if that is empty, and waits until nothing
+// runs. What was said since stays on disk, and no model is told it any more. session.ErrNoEntry.
+func (c *Conversation) Rewind(ctx context.Context, to session.EntryID) error {
+	return c.between(ctx, func() error {
+		if err := c.session.SetHead(ctx, to); err != nil {
+			return err
+		}
+		return c.agent.SetSession(c.agent.Session()) // what it knows of the last request is void
+	})
+}
+
+// Add appends something to the conversation without asking a model, and waits until nothing runs.
+func (c *Conversation) Add(ctx context.Context, entries ...session.Entry) (ids []session.EntryID, err error) {
+	err = c.between(ctx, func() error {
+		ids, err = c.session.Append(ctx, entries...)
+		return err
+	})
+	return ids, err
+}
+
+// between does something while nothing runs.
+func (c *Conversation) between(ctx context.Context, do func() error) error {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	release, err := c.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return do()
 }
 
 // cancelled is the outcome of a run that was given up before it began.

@@ -89,7 +89,7 @@ func (f family) Open(ctx context.Context, child agents.Child) (agents.Opened, er
 		return agents.Opened{}, err
 	}
 	kernel, err := agent.New(agent.Options{
-		Provider: provider, Model: described, Reasoning: reasoning, Tools: frozen{snapshot}, Session: held, Permission: e.gate(child.Owner),
+		Provider: provider, Model: described, Reasoning: reasoning, Tools: frozen{snapshot}, Session: held, Permission: e.gate(child.Owner, c.profile),
 		Emit: child.Emit, System: system(e.Workspace()), Limits: child.Limits,
 	})
 	if err != nil {

@@ -24,8 +24,8 @@ func (e *Engine) openTools(s *selection.Selection) error {
 }
 
 // gate decides about the calls of one conversation, by its owner.
-func (e *Engine) gate(owner string) permission.Gate {
-	return permission.New(permission.Options{Settings: e.Selection().Policy, Asker: approver{e.person(), owner}})
+func (e *Engine) gate(owner string, profile func() permission.Profile) permission.Gate {
+	return permission.New(permission.Options{Settings: e.Selection().Policy, Asker: approver{e.person(), owner}, Profile: profile})
 }
 
 // ready are the processes in service, in the order of names.

@@ -71,6 +71,14 @@ type asking struct {
 // person is who answers.
 func (e *Engine) person() asking { return asking{e.config.Frontend, e, &e.dialogs} }
 
+// of is the frontend of the conversation that has an owner, that of the engine where there is none.
+func (a asking) of(owner string) Frontend {
+	if c := a.engine.owned(owner); c != nil {
+		return c.frontend
+	}
+	return a.Frontend
+}
+
 // begin tells of a dialog and returns what tells of its end. Nobody hears of one that belongs to no open
 // conversation.
 func (a asking) begin(owner, kind, asker string) func(error) {
@@ -95,14 +103,14 @@ func (a asking) begin(owner, kind, asker string) func(error) {
 func (a asking) Confirm(ctx context.Context, q dialog.Question) (yes bool, err error) {
 	end := a.begin(q.Owner.SessionID, "confirmation", q.Extension)
 	defer func() { end(err) }()
-	return a.Frontend.Confirm(ctx, q)
+	return a.of(q.Owner.SessionID).Confirm(ctx, q)
 }
 
 // Input asks for a text on behalf of an extension.
 func (a asking) Input(ctx context.Context, i dialog.Input) (text string, given bool, err error) {
 	end := a.begin(i.Owner.SessionID, "input", i.Extension)
 	defer func() { end(err) }()
-	return a.Frontend.Input(ctx, i)
+	return a.of(i.Owner.SessionID).Input(ctx, i)
 }
 
 // approver asks for leave on behalf of one conversation.
@@ -115,5 +123,5 @@ type approver struct {
 func (a approver) Ask(ctx context.Context, q permission.Question) (answer permission.Answer, err error) {
 	end := a.begin(a.owner, "approval", q.Tool.Name)
 	defer func() { end(err) }()
-	return a.Frontend.Ask(ctx, q)
+	return a.of(a.owner).Ask(ctx, q)
 }

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,6 +20,8 @@ type Options struct {
 	// Granted are effects that somebody has given leave for beforehand: they are not asked about. They open
 	// no gate that is shut.
 	Granted []tool.Effect
+	// Profile is what a client has chosen for now; nil: nothing. It is asked about every call.
+	Profile func() Profile
 }
 
 // Policy is the Gate of one conversation.
@@ -63,7 +66,17 @@ func (p *Policy) Judge(r Request) Ruling {
 		return Ruling{Decision: Deny, Reason: fmt.Sprintf("%q lies outside the workspace, and %s keeps files outside of it off limits (allow_external_paths)", r.Summary.Subject, s.Name())}
 	}
 	reason := p.question(r)
-	if reason == "" || slices.Contains(p.options.Granted, r.Tool.Effect) {
+	if slices.Contains(p.options.Granted, r.Tool.Effect) {
+		reason = ""
+	}
+	if p.options.Profile != nil {
+		profile := p.options.Profile()
+		reason = cmp.Or(reason, profile.question(r))
+		if reason != "" && profile.Never {
+			return Ruling{Decision: Deny, Reason: reason + ", and it was chosen that nobody is asked"}
+		}
+	}
+	if reason == "" {
 		return Ruling{Decision: Allow}
 	}
 	if s.SafeMode {

@@ -27,6 +27,7 @@ type rows interface {
 
 	addSession(sessionRow) error
 	session(id string) (sessionRow, error) // ErrNotFound
+	keyed(key string) (sessionRow, error)  // ErrNotFound
 	sessions(Filter) ([]sessionRow, error)
 	putSession(sessionRow) error
 	deleteSession(num int64) error
@@ -63,6 +64,7 @@ type sessionRow struct {
 	origin    *Origin
 	running   string
 	usage     Totals
+	key       string
 }
 
 // The kinds of records.

@@ -28,6 +28,7 @@ var (
 	ErrDamaged  = errors.New("the store is damaged") // of one session: a *DamageError says what is still readable
 	ErrClosed   = errors.New("the session is closed")
 	ErrBound    = errors.New("a bound is exceeded")
+	ErrExists   = errors.New("the key is taken") // by another session
 )
 
 // Error is a failed operation of a store. Nothing of the operation was done.
@@ -142,7 +143,7 @@ func explain(path string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	for _, known := range []error{ErrNotFound, ErrNoEntry, ErrBusy, ErrReadOnly, ErrNotStore, ErrNewer, ErrDamaged, ErrClosed, ErrBound, ErrFull, ErrDisk, ErrLocked, ErrMissing} {
+	for _, known := range []error{ErrExists, ErrNotFound, ErrNoEntry, ErrBusy, ErrReadOnly, ErrNotStore, ErrNewer, ErrDamaged, ErrClosed, ErrBound, ErrFull, ErrDisk, ErrLocked, ErrMissing} {
 		if errors.Is(err, known) {
 			return err
 		}

@@ -9,6 +9,11 @@ import (
 // head. Entries keep their ids, labels and metadata. Costs stay with the session that caused them. It
 // needs no lease. ErrNotFound, ErrNoEntry; a *DamageError if the branch cannot be read.
 func (s *Store) Fork(ctx context.Context, id string, at EntryID) (Info, error) {
+	return s.ForkAs(ctx, id, at, "")
+}
+
+// ForkAs is Fork with a key for the new session. ErrExists if a session has it.
+func (s *Store) ForkAs(ctx context.Context, id string, at EntryID, key string) (Info, error) {
 	now := s.now().UnixMilli()
 	var fork sessionRow
 	err := s.db.update(ctx, func(r rows) error {
@@ -31,7 +36,10 @@ func (s *Store) Fork(ctx context.Context, id string, at EntryID) (Info, error) {
 		fork = sessionRow{
 			id: newID(), workspace: source.workspace, name: source.name, model: source.model, title: source.title,
 			created: now, updated: now, entries: int64(len(branch)), head: head, last: head,
-			origin: &Origin{Session: source.id, Entry: entryID(head)},
+			origin: &Origin{Session: source.id, Entry: entryID(head)}, key: key,
+		}
+		if err := s.free(r, key); err != nil {
+			return err
 		}
 		if err := r.addSession(fork); err != nil {
 			return err

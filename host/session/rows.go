@@ -12,6 +12,7 @@ import (
 type sqliteRows struct {
 	ctx  context.Context
 	conn *sql.Conn
+	old  bool // sessions have no keys
 }
 
 func (r *sqliteRows) exec(query string, args ...any) error {
@@ -24,16 +25,24 @@ func (r *sqliteRows) ownerKey() (key []byte, err error) {
 	return key, err
 }
 
-const sessionColumns = "num, id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage"
+const sessionColumns = "num, id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage, "
+
+// columns are those of a session.
+func (r *sqliteRows) columns() string {
+	if r.old {
+		return sessionColumns + "''"
+	}
+	return sessionColumns + "key"
+}
 
 func (r *sqliteRows) addSession(s sessionRow) error {
 	origin, usage, err := encodeSession(s)
 	if err != nil {
 		return err
 	}
-	return r.exec("INSERT INTO sessions (id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage)"+
-		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.id, s.workspace, s.name, s.model, s.title, s.created, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage)
+	return r.exec("INSERT INTO sessions (id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage, key)"+
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		s.id, s.workspace, s.name, s.model, s.title, s.created, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage, s.key)
 }
 
 func (r *sqliteRows) putSession(s sessionRow) error {
@@ -64,7 +73,7 @@ type scanner interface{ Scan(into ...any) error }
 func scanSession(row scanner) (s sessionRow, err error) {
 	var origin, usage string
 	err = row.Scan(&s.num, &s.id, &s.workspace, &s.name, &s.model, &s.title, &s.created, &s.updated, &s.entries, &s.head, &s.last,
-		&s.parent, &origin, &s.running, &usage)
+		&s.parent, &origin, &s.running, &usage, &s.key)
 	if err != nil {
 		return s, err
 	}
@@ -75,8 +84,17 @@ func scanSession(row scanner) (s sessionRow, err error) {
 	return s, errors.Join(err, json.Unmarshal([]byte(usage), &s.usage))
 }
 
-func (r *sqliteRows) session(id string) (sessionRow, error) {
-	s, err := scanSession(r.conn.QueryRowContext(r.ctx, "SELECT "+sessionColumns+" FROM sessions WHERE id = ?", id))
+func (r *sqliteRows) session(id string) (sessionRow, error) { return r.one("id = ?", id) }
+
+func (r *sqliteRows) keyed(key string) (sessionRow, error) {
+	if key == "" || r.old {
+		return sessionRow{}, ErrNotFound
+	}
+	return r.one("key = ? AND key <> ''", key)
+}
+
+func (r *sqliteRows) one(which string, argument any) (sessionRow, error) {
+	s, err := scanSession(r.conn.QueryRowContext(r.ctx, "SELECT "+r.columns()+" FROM sessions WHERE "+which, argument))
 	if errors.Is(err, sql.ErrNoRows) {
 		err = ErrNotFound
 	}
@@ -84,10 +102,16 @@ func (r *sqliteRows) session(id string) (sessionRow, error) {
 }
 
 func (r *sqliteRows) sessions(f Filter) (list []sessionRow, err error) {
-	query := "SELECT " + sessionColumns + " FROM sessions WHERE TRUE"
+	query := "SELECT " + r.columns() + " FROM sessions WHERE TRUE"
 	var args []any
 	if f.Workspace != "" {
 		query, args = query+" AND workspace = ?", append(args, f.Workspace)
+	}
+	switch {
+	case f.Keyed && r.old:
+		query += " AND FALSE"
+	case f.Keyed:
+		query += " AND key <> ''"
 	}
 	switch {
 	case f.Parent != "":

@@ -57,7 +57,15 @@ CREATE TABLE labels (
 	PRIMARY KEY (session, seq)
 ) WITHOUT ROWID;
 `,
+	`
+ALTER TABLE sessions ADD COLUMN key TEXT NOT NULL DEFAULT '';
+CREATE UNIQUE INDEX sessions_key ON sessions (key) WHERE key <> '';
+`,
 }
+
+// keysSince is the version since which sessions have keys. Files of earlier ones can be read without a right to
+// change them.
+const keysSince = 2
 
 // identify says which version a file has; 0 is an empty one. Nothing is changed.
 func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (version int, err error) {

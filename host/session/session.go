@@ -38,6 +38,8 @@ type Info struct {
 	// Running is the run that has not ended, empty if there is none.
 	Running string `json:"running,omitempty"`
 	Usage   Totals `json:"usage"`
+	// Key is what other programs call the session, empty where they have no name for it. No two sessions have one.
+	Key string `json:"key,omitempty"`
 	// Owner is what extensions are told instead of the id: opaque, and the same whenever the session is
 	// opened again.
 	Owner string `json:"-"`
@@ -55,6 +57,7 @@ type New struct {
 	Name      string // at most 4 KiB; may be empty
 	Model     string
 	Parent    string // id of the session that it works for; may be empty
+	Key       string // that no other session has; may be empty
 }
 
 // Filter chooses sessions. The zero value chooses every session that has no parent.
@@ -62,6 +65,7 @@ type Filter struct {
 	Workspace string // only of this workspace
 	Parent    string // only children of this session
 	Children  bool   // sessions that have a parent too
+	Keyed     bool   // only those that have a key
 	// Limit is how many at most; 0: all.
 	Limit int
 	// After is the id of the last session of the page before.

@@ -26,6 +26,7 @@ type sqlite struct {
 	turn     chan struct{} // of the one who writes
 	scratch  string        // a private directory to be removed; may be empty
 	trouble  error         // why only a part of the file may be readable; nil if nothing was seen
+	old      bool          // it is of a version without keys, and may not be changed
 }
 
 const (
@@ -242,6 +243,8 @@ func (db *sqlite) checkVersion(ctx context.Context, newest int) error {
 	version, err := identify(ctx, conn, db.path, newest)
 	switch {
 	case err != nil || version == newest:
+	case version > 0 && version < keysSince:
+		db.old = true
 	case version == 0:
 		err = &Error{Path: db.path, Kind: ErrMissing, Problem: "the file is empty", Remedy: verdictMissing.remedy}
 	default:
@@ -340,7 +343,7 @@ func (db *sqlite) view(ctx context.Context, work func(rows) error) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return explain(db.path, err)
 	}
-	return explain(db.path, work(&sqliteRows{ctx: ctx, conn: conn}))
+	return explain(db.path, work(&sqliteRows{ctx: ctx, conn: conn, old: db.old}))
 }
 
 func (db *sqlite) compact(ctx context.Context) error {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -97,7 +98,7 @@ func (s *Store) info(row sessionRow) Info {
 		ID: row.id, Name: row.name, Workspace: row.workspace, Model: row.model, Title: row.title,
 		Created: time.UnixMilli(row.created).UTC(), Updated: time.UnixMilli(row.updated).UTC(),
 		Entries: row.entries, Head: entryID(row.head), Parent: row.parent, Fork: row.origin,
-		Running: row.running, Usage: row.usage, Owner: s.ownerID(row.id),
+		Running: row.running, Usage: row.usage, Key: row.key, Owner: s.ownerID(row.id),
 	}
 }
 
@@ -119,18 +120,21 @@ func newID() string {
 	return idAlphabet.EncodeToString(random[:])
 }
 
-// Create makes an empty session. ErrNotFound if the parent does not exist.
+// Create makes an empty session. ErrNotFound if the parent does not exist, ErrExists if a session has the key.
 func (s *Store) Create(ctx context.Context, n New) (Info, error) {
 	if err := s.checkName(n.Name); err != nil {
 		return Info{}, err
 	}
 	now := s.now().UnixMilli()
-	row := sessionRow{id: newID(), workspace: n.Workspace, name: n.Name, model: n.Model, parent: n.Parent, created: now, updated: now}
+	row := sessionRow{id: newID(), workspace: n.Workspace, name: n.Name, model: n.Model, parent: n.Parent, key: n.Key, created: now, updated: now}
 	err := s.db.update(ctx, func(r rows) error {
 		if n.Parent != "" {
 			if _, err := s.lookup(r, n.Parent); err != nil {
 				return err
 			}
+		}
+		if err := s.free(r, n.Key); err != nil {
+			return err
 		}
 		return r.addSession(row)
 	})
@@ -138,6 +142,62 @@ func (s *Store) Create(ctx context.Context, n New) (Info, error) {
 		return Info{}, err
 	}
 	return s.info(row), nil
+}
+
+// free reports with ErrExists that a session has a key.
+func (s *Store) free(r rows, key string) error {
+	if key == "" {
+		return nil
+	}
+	taken, err := r.keyed(key)
+	switch {
+	case err == nil:
+		return fmt.Errorf("key %q: %w as %s", key, ErrExists, taken.id)
+	case errors.Is(err, ErrNotFound):
+		return nil
+	}
+	return err
+}
+
+// Keyed describes the session that has a key. ErrNotFound.
+func (s *Store) Keyed(ctx context.Context, key string) (info Info, err error) {
+	err = s.db.view(ctx, func(r rows) error {
+		row, err := r.keyed(key)
+		if err == ErrNotFound {
+			err = fmt.Errorf("session with the key %q: %w in %s", key, ErrNotFound, s.path)
+		}
+		info = s.info(row)
+		return err
+	})
+	return info, err
+}
+
+// Settled says how a run of a session ended; found is false where it goes on, or there was none. ErrNotFound.
+func (s *Store) Settled(ctx context.Context, id, run string) (end Settlement, found bool, err error) {
+	err = s.db.view(ctx, func(r rows) error {
+		row, err := s.lookup(r, id)
+		if err != nil {
+			return err
+		}
+		for rec, err := range r.records(row.num, 1, row.last, true) {
+			if err != nil {
+				return err
+			}
+			if rec.kind != kindCheckpoint || !rec.whole(row.id) {
+				continue
+			}
+			var c checkpoint
+			if err := json.Unmarshal(rec.payload, &c); err != nil {
+				return err
+			}
+			if c.Run == run {
+				end, found = c.Settlement, c.State == stateSettled
+				return nil
+			}
+		}
+		return nil
+	})
+	return end, found, err
 }
 
 // lookup finds a session. Its error names the id.
