@@ -45,7 +45,7 @@ func Open(o Options) (*Tools, error) {
 		return nil, fmt.Errorf("workspace %q is not an absolute path", o.Workspace)
 	}
 	if o.Shell == "" {
-		o.Shell = defaultShell()
+		o.Shell = DefaultShell()
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 2 * time.Minute
@@ -57,7 +57,7 @@ func Open(o Options) (*Tools, error) {
 		o.After = time.After
 	}
 	if o.Env == nil {
-		o.Env = environment(os.Environ())
+		o.Env = Environment(os.Environ())
 	}
 	space, err := openWorkspace(o.Workspace, o.AllowExternalPaths)
 	if err != nil {

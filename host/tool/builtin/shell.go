@@ -80,7 +80,7 @@ func (t shellTool) Run(ctx context.Context, call tool.Call) (tool.Result, error)
 	}
 	tag := "OCTET_COMMAND=" + rand.Text()
 	p, err := process.Start(process.Options{
-		Path: t.options.Shell, Args: shellWords(a.Command), Dir: t.options.Workspace,
+		Path: t.options.Shell, Args: ShellWords(a.Command), Dir: t.options.Workspace,
 		Env: append(append([]string{}, t.options.Env...), tag), Tag: tag, After: t.options.After,
 	})
 	if err != nil {

@@ -49,7 +49,7 @@ func TestShell_keepsTheEnd(t *testing.T) {
 
 func TestShell_environment(t *testing.T) {
 	ours := []string{"PATH=/bin", "OPENAI_API_KEY=x", "OCTET_HOME=/x", "HOME=/h", "ANTHROPIC_API_KEY=y"}
-	if got := strings.Join(environment(ours), " "); got != "PATH=/bin HOME=/h" {
+	if got := strings.Join(Environment(ours), " "); got != "PATH=/bin HOME=/h" {
 		t.Errorf("commands get %s", got)
 	}
 	if strings.Join(ours, " ") != "PATH=/bin OPENAI_API_KEY=x OCTET_HOME=/x HOME=/h ANTHROPIC_API_KEY=y" {
