@@ -134,4 +134,3 @@ func (c *Call) refuseParams(err error) error {
 	}
 	return Fail(oupwire.ErrInvalidParams, c.Method+": "+err.Error())
 }
-

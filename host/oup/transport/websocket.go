@@ -23,6 +23,8 @@ import (
 type WebSocket struct {
 	// Authenticate tells who a token stands for, or refuses it. It compares in constant time. Nil lets everybody in.
 	Authenticate func(token string) (Identity, bool)
+	// Identify tells it of the whole request, instead of Authenticate. The error says what is wrong, without the token.
+	Identify func(*http.Request) (Identity, error)
 	// Origins are further origins that pages may connect from, as scheme://host:port. A page of the same origin
 	// always may.
 	Origins []string
@@ -54,14 +56,11 @@ func (ws *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "pages of this origin may not connect; add it to the allowed origins", http.StatusForbidden)
 		return
 	}
-	var who Identity
-	if ws.Authenticate != nil {
-		known := false
-		if who, known = ws.Authenticate(credential(r)); !known {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "the token is missing or wrong; send it as a bearer token", http.StatusUnauthorized)
-			return
-		}
+	who, err := ws.identify(r)
+	if err != nil {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, err.Error(), http.StatusUnauthorized)
+		return
 	}
 	if !ws.enter() {
 		http.Error(w, "the server is ending; connect again", http.StatusServiceUnavailable)
@@ -84,6 +83,22 @@ func (ws *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.wait = defaultGrace
 	}
 	ws.carry(s)
+}
+
+var errToken = errors.New("the token is missing or wrong; send it as a bearer token")
+
+func (ws *WebSocket) identify(r *http.Request) (Identity, error) {
+	switch {
+	case ws.Identify != nil:
+		return ws.Identify(r)
+	case ws.Authenticate == nil:
+		return Identity{}, nil
+	}
+	who, known := ws.Authenticate(credential(r))
+	if !known {
+		return Identity{}, errToken
+	}
+	return who, nil
 }
 
 func (ws *WebSocket) enter() bool {
@@ -239,15 +254,24 @@ func (s *socket) Close(reason Reason) error {
 	return err
 }
 
+// Bearer returns the token of the Authorization header, or "" where it has none.
+func Bearer(r *http.Request) string {
+	headers := r.Header.Values("Authorization")
+	if len(headers) != 1 {
+		return ""
+	}
+	scheme, token, _ := strings.Cut(strings.TrimSpace(headers[0]), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(token)
+}
+
 // credential returns the token of a request, or "". The first place that has one decides alone: the header, a
 // subprotocol, the query.
 func credential(r *http.Request) string {
-	if headers := r.Header.Values("Authorization"); len(headers) > 0 {
-		scheme, token, _ := strings.Cut(strings.TrimSpace(headers[0]), " ")
-		if len(headers) > 1 || !strings.EqualFold(scheme, "Bearer") {
-			return ""
-		}
-		return strings.TrimSpace(token)
+	if len(r.Header.Values("Authorization")) > 0 {
+		return Bearer(r)
 	}
 	for _, offer := range list(r.Header.Values("Sec-WebSocket-Protocol"), ",") {
 		if token, found := strings.CutPrefix(offer, bearerSubprotocol); found {

@@ -1,0 +1,188 @@
+// Package access decides which requests a connection may send, and what a request is about: its session with the
+// topic folded in, and its profile. It goes by the tables of the protocol and names no method but one.
+//
+// Sheet: OUP core 2.2, 2.4, 6.1, 6.2; settled S76, S78.
+package access
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/key"
+	"github.com/octet-dev/octet/host/oup/negotiation"
+	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/transport"
+)
+
+// Gate judges the requests of all connections of a server. Do not change its fields once it is in use.
+type Gate struct {
+	// Local says that the server is one for this machine: a client on it may end it.
+	Local bool
+	// Stored says whether a profile exists; nil: only the default one does.
+	Stored func(profile string) bool
+
+	mu    sync.Mutex
+	bound map[*rpc.Connection]string
+}
+
+// reach is what the tables say of a request.
+type reach struct{ topic, scope, ingress string }
+
+var reaches = func() map[string]reach {
+	rows := map[string]reach{}
+	for _, r := range oupwire.TableMethodReach {
+		rows[r.Method] = reach{r.Topic, r.Scope, r.Ingress}
+	}
+	for _, r := range oupwire.TableServiceMethodReach {
+		rows[r.Method] = reach{r.Topic, r.Scope, r.Ingress}
+	}
+	return rows
+}()
+
+// The words of the tables that count here.
+const (
+	topicFolds   = "fold"
+	ingressNo    = "no"
+	ingressExact = "exact"
+)
+
+// Closed are the requests that a connection cannot reach, whatever it negotiates.
+//
+// Rules: OUP-INGRESS-007, OUP-INGRESS-010, OUP-SHUTDOWN-002.
+func (g *Gate) Closed(info transport.Info) map[string]negotiation.Refusal {
+	closed := map[string]negotiation.Refusal{}
+	if info.Transport == oupwire.TransportWebsocket && !(g.Local && info.Loopback) {
+		closed[oupwire.MethodServerShutdown] = negotiation.Refusal{
+			Error: oupwire.ErrMethodNotSupported, Reason: "is offered to clients on the machine of a server that listens there alone",
+		}
+	}
+	if info.Identity.Session == "" {
+		return closed
+	}
+	for method, r := range reaches {
+		if r.ingress == ingressNo {
+			closed[method] = negotiation.Refusal{
+				Error: oupwire.ErrInvalidRequest, Reason: "is not for a credential that is held to one session; connect with the token of the server",
+			}
+		}
+	}
+	return closed
+}
+
+// about are the members that say what a request is about.
+type about struct {
+	session, topic, profile          string
+	hasSession, hasTopic, hasProfile bool
+}
+
+func aboutOf(params []byte) about {
+	var a about
+	document, err := wirejson.Parse(params, oupwire.MaxDepth)
+	if err != nil {
+		return a // a handler has decoded them before
+	}
+	defer document.Release()
+	for _, m := range []struct {
+		name string
+		text *string
+		has  *bool
+	}{{"session_id", &a.session, &a.hasSession}, {"topic", &a.topic, &a.hasTopic}, {"profile_id", &a.profile, &a.hasProfile}} {
+		if v := document.Root().Member(m.name); v.Kind() == wirejson.KindString {
+			*m.text, *m.has = v.Text(), true
+		}
+	}
+	return a
+}
+
+// Admit fills in the scope of a request whose params keep their model, or refuses it.
+//
+// Rules: OUP-KEY-004, OUP-KEY-007 to OUP-KEY-010, OUP-INGRESS-008, OUP-INGRESS-009, OUP-STDIO-013, OUP-SOCKET-020.
+func (g *Gate) Admit(call *rpc.Call, params []byte) error {
+	who, row, a := call.Info().Identity, reaches[call.Method], aboutOf(params)
+	var session key.Key
+	if a.hasSession {
+		var err error
+		if session, err = key.Parse(a.session); err == nil && row.topic == topicFolds {
+			session, err = session.Fold(a.topic)
+		}
+		if err != nil {
+			return rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+err.Error())
+		}
+	}
+	if who.Session != "" {
+		named := session.String()
+		if row.ingress == ingressExact {
+			named = a.session
+		}
+		if !a.hasSession {
+			return rpc.Fail(oupwire.ErrInvalidParams, call.Method+": session_id is missing, which a credential of one session has to name")
+		}
+		if named != who.Session {
+			return rpc.Fail(oupwire.ErrInvalidRequest, call.Method+": the credential belongs to another session")
+		}
+	}
+	profile, err := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}.Check(session, a.profile, a.hasProfile)
+	if err != nil {
+		return g.refuse(call, err)
+	}
+	if a.profile == "" && session.Profile == "" && who.Profile == "" {
+		profile = g.profile(call.Connection)
+	}
+	call.Scope = rpc.Scope{Session: session.String(), Profile: profile}
+	return nil
+}
+
+// refuse spells what is out of scope.
+func (g *Gate) refuse(call *rpc.Call, err error) error {
+	var scope *key.ScopeError
+	if !errors.As(err, &scope) {
+		return err
+	}
+	refusal := rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+scope.Error())
+	switch scope.Kind {
+	case key.UnknownProfile:
+		refusal.Data = oupwire.ProfileUnresolvedErrorData{
+			ProfileID: scope.Actual, Recoverable: true, Recovery: "make the profile with " + oupwire.MethodProfileLocalCreate + ", or name another one",
+		}
+	case key.ForeignProfile:
+		data := oupwire.ProfileMismatchErrorData{ExpectedProfileID: scope.Expected, ActualProfileID: wirejson.Some(scope.Actual)}
+		if scope.Violation {
+			data.AuthScopeViolation = wirejson.Some(true)
+			if call.Info().Transport == oupwire.TransportWebsocket {
+				call.Leave(transport.AuthExpired)
+			}
+		}
+		refusal.Data = data
+	}
+	return refusal
+}
+
+// Bind makes a profile that of the connection, behind a session that it opened.
+//
+// Rule: OUP-STDIO-014.
+func (g *Gate) Bind(c *rpc.Connection, profile string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.bound == nil {
+		g.bound = map[*rpc.Connection]string{}
+	}
+	g.bound[c] = profile
+}
+
+// Forget drops what is kept of a connection.
+func (g *Gate) Forget(c *rpc.Connection) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.bound, c)
+}
+
+func (g *Gate) profile(c *rpc.Connection) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if profile, has := g.bound[c]; has {
+		return profile
+	}
+	return key.Default()
+}
