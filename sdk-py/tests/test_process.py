@@ -224,8 +224,13 @@ def test_lost_output_ends_the_process_with_input_open(make: Make, api: str) -> N
 
 
 def test_an_interrupt_ends_quietly(make: Make) -> None:
+    # What is started by a job in the background of a shell ignores interrupts; so would the extension.
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     host = ProcessHost(make("0.4"))
-    host.start()
+    try:
+        host.start()
+    finally:
+        signal.signal(signal.SIGINT, handler)
     process = host.process
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 130
