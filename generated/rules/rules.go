@@ -23568,7 +23568,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The profile of a request follows from its profile_id, else from its session_id, else from the last session/open that succeeded, else from the default profile.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPStdio014,
@@ -23802,7 +23803,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An authenticated user is held to one profile for the whole connection.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPSocket020,
@@ -23813,7 +23815,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A scope violation on an authenticated connection is answered with an error and closes it with 1008 and the reason auth_expired.",
 		Source:   "core 2.3, 6.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPSocket021,
@@ -23846,7 +23849,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The session in the path is percent-decoded and equals the granted key.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/web",
 	},
 	{
 		ID:       OUPIngress002,
@@ -23890,7 +23894,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The rule of Origin holds here too.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/web",
 	},
 	{
 		ID:       OUPIngress006,
@@ -23901,7 +23906,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello is carried out before any look at scope.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPIngress007,
@@ -23945,7 +23951,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Everything that lists supported methods lists only what the credential may call.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPExternal001,
@@ -24916,7 +24923,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A topic member that is not blank takes the place of the topic in the key, before scope is checked; a blank one counts as absent.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPKey005,
@@ -24949,7 +24957,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An empty profile_id is refused with invalid_params.",
 		Source:   "core 6.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPKey008,
@@ -24982,7 +24991,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A profile that is not stored is refused with profile_unresolved; nothing is made up in its place.",
 		Source:   "core 6.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPKey011,
@@ -25264,7 +25274,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without after nothing is replayed.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay006,
@@ -25275,7 +25286,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "With after every event that is kept behind it comes once, ascending, before any live event.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay007,
@@ -25286,7 +25298,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The frames of an open come in the order of replay_order.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay008,
@@ -25297,7 +25310,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Replayed events are left out in silence where topic, profile, ownership of a prompt or features keep them from this connection.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay009,
@@ -25308,7 +25322,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No event is lost between replay and live delivery.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay010,
@@ -25319,7 +25334,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A pending approval or question that was not replayed is offered once more on open.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay011,
@@ -25352,7 +25368,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Opening again on one connection ends the lane before, and hands over so that every event comes at least once.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay014,
@@ -25363,7 +25380,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every open adds an event session/open to the ledger.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay015,
@@ -25374,7 +25392,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The notification session/open carries what its result carried.",
 		Source:   "core 7.3, 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay016,
@@ -25385,7 +25404,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events of a session come to one connection in the order of the ledger.",
 		Source:   "core 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPReplay017,
@@ -25649,7 +25669,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every connection that has a session open hears its turns as projection/envelope, whatever its features.",
 		Source:   "S51",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPStream002,
@@ -25660,7 +25681,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Source forms are sent only where the server was told to serve older clients.",
 		Source:   "S51",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPStream003,
@@ -25792,7 +25814,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An envelope carries its cursor.",
 		Source:   "core 8.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/lane",
 	},
 	{
 		ID:       OUPStream015,
@@ -27442,7 +27465,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown preview, one that is no longer kept, or one of another session is refused with unknown_preview_id.",
 		Source:   "core 11.25",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/preview",
 	},
 	{
 		ID:       OUPPreview002,
@@ -27453,7 +27477,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The text of a preview is cut at max_diff_text_bytes; paths in it hold no invisible or reversing characters and no step upwards.",
 		Source:   "core 11.25",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/preview",
 	},
 	{
 		ID:       OUPPreview003,
@@ -27464,7 +27489,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Previews outlive a restart.",
 		Source:   "core 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/preview",
 	},
 	{
 		ID:       OUPPreview004,
@@ -27519,7 +27545,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/shutdown is offered over WebSocket of a local server on the own machine; over standard streams it is refused with method_not_supported.",
 		Source:   "S78",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPShutdown003,
@@ -27750,7 +27777,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A task that has ended never changes its state again; later reports of its worker are ignored.",
 		Source:   "services 1.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask006,
@@ -27761,7 +27789,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a cancellation no result of the worker overwrites the state cancelled.",
 		Source:   "services 1.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask007,
@@ -27783,7 +27812,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/cancel and task/restart_from_node answer unknown_task_id, with kind unknown_task and the task_id, for a task that is unknown or that belongs to another session.",
 		Source:   "services 1.4, 1.5, S61",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask009,
@@ -27805,7 +27835,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A successful task/cancel answers with status cancelled.",
 		Source:   "services 1.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask011,
@@ -27827,7 +27858,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/restart_from_node of a task that has not ended is refused with invalid_params and kind task_still_active.",
 		Source:   "services 1.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask013,
@@ -27838,7 +27870,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every successful task/restart_from_node makes a new task with an id of its own and leaves the old one as it was.",
 		Source:   "services 1.2, 1.5, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask014,
@@ -27860,7 +27893,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every task/updated of a relaunched task names its predecessor in relaunched_from.",
 		Source:   "services 1.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask016,
@@ -27871,7 +27905,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read moves a cursor beyond the end to the end, and one inside a character forward to its end.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask017,
@@ -27882,7 +27917,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of a stretch in task/output/read backs off so that the text holds whole characters only.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask018,
@@ -27926,7 +27962,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "bytes_read is the number of bytes of text, and next_cursor lies that far behind cursor.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask022,
@@ -28025,7 +28062,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of the output of one task arrive in the order of their offsets.",
 		Source:   "services 1.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask031,
@@ -28036,7 +28074,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cursor in task/output/delta is the byte offset at which the piece begins.",
 		Source:   "services 1.9, 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask032,
@@ -28069,7 +28108,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tasks, their output and their artifacts survive a restart; a task that was at work then has a terminal state afterwards.",
 		Source:   "services 1.10, 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask035,
@@ -28091,7 +28131,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "started_at in task/updated is the time of registration and the same on every frame of the task.",
 		Source:   "services 1.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/task",
 	},
 	{
 		ID:       OUPTask037,
