@@ -1,0 +1,300 @@
+// Package house is all sessions of one server: it finds, makes, forks and deletes them, gives each the engine of
+// its workspace, lets those rest that nobody uses, and clears up what a process has left that did not end in order.
+//
+// Sheet: OUP core 6, 9.2; settled S57, S62, S70, S73.
+package house
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/oup/key"
+	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/session"
+	"github.com/octet-dev/octet/host/tool"
+)
+
+// Options are what a house works with. Ledger, Store, Engine and Workspace are required; whoever opened ledger and
+// store closes them, behind the house.
+type Options struct {
+	Ledger *ledger.Ledger
+	Store  *session.Store
+	// Engine opens the engine of a workspace, given by its canonical root. The house closes it. Its store must be
+	// Store.
+	Engine func(ctx context.Context, workspace string) (*engine.Engine, error)
+	// Workspace is that of sessions for which nobody names another one.
+	Workspace string
+	// Preview, Ended and Failed are those of live.Options.
+	Preview func(session string, changes []tool.Change) string
+	Ended   func(session, turn string)
+	Failed  func(error)
+	// Idle is how long a session is not used before it rests; 0: oupwire.LedgerIdleMs.
+	Idle time.Duration
+	// Most bounds the sessions in memory; 0: oupwire.LedgerSessionsInMemory.
+	Most int
+	Now  func() time.Time // nil: time.Now
+}
+
+// House is an open house. Its methods may be called from any goroutine.
+type House struct {
+	o Options
+
+	mu       sync.Mutex
+	sessions map[string]*live.Session // by key, those that were used
+	making   map[string]chan struct{} // keys for which a session is being made or deleted
+	engines  map[string]*opened       // by root
+	closed   bool
+
+	sweeping sync.WaitGroup
+	ending   chan struct{}
+}
+
+// opened is the engine of a workspace, or the opening of one.
+type opened struct {
+	ready  chan struct{} // closed once one of the others is set
+	engine *engine.Engine
+	err    error
+}
+
+// ErrClosed says that the house is closed.
+var ErrClosed = errors.New("the server is ending")
+
+// UnknownError says that no session has a key.
+type UnknownError struct{ Key string }
+
+// Error names the key.
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no session %q", e.Key) }
+
+// ExistsError says that a session has a key, or is being made for it.
+//
+// Rule: OUP-FORK-003.
+type ExistsError struct{ Key string }
+
+// Error names the key.
+func (e *ExistsError) Error() string { return fmt.Sprintf("there is a session %q", e.Key) }
+
+// Open clears up what the last process has left, and opens the house. When it returns, every turn that was running
+// then has its one end in the ledger.
+//
+// Rules: OUP-LEDGER-008, OUP-LEDGER-009, OUP-LEDGER-010.
+func Open(ctx context.Context, o Options) (*House, error) {
+	if o.Ledger == nil || o.Store == nil || o.Engine == nil || o.Workspace == "" {
+		return nil, errors.New("house: a ledger, a store, engines and a workspace are required")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Idle == 0 {
+		o.Idle = oupwire.LedgerIdleMs * time.Millisecond
+	}
+	if o.Most == 0 {
+		o.Most = oupwire.LedgerMemorySessions
+	}
+	if o.Failed == nil {
+		o.Failed = func(error) {}
+	}
+	root, err := Workspace(o.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	o.Workspace = root
+	h := &House{
+		o: o, sessions: map[string]*live.Session{}, making: map[string]chan struct{}{}, engines: map[string]*opened{}, ending: make(chan struct{}),
+	}
+	if err := h.clearUp(ctx); err != nil {
+		return nil, err
+	}
+	h.sweeping.Go(h.sweep)
+	return h, nil
+}
+
+// Ledger and Store are those of the options.
+func (h *House) Ledger() *ledger.Ledger { return h.o.Ledger }
+
+// Store is where the conversations are.
+func (h *House) Store() *session.Store { return h.o.Store }
+
+// Workspace is the root of the default workspace.
+func (h *House) Workspace() string { return h.o.Workspace }
+
+// Find returns the session that has a key. The error is an *UnknownError, ErrClosed, or of the store.
+func (h *House) Find(ctx context.Context, k key.Key) (*live.Session, error) {
+	s, _, err := h.load(ctx, k, func() error { return &UnknownError{Key: k.String()} })
+	return s, err
+}
+
+// New says what a session is made with.
+type New struct {
+	Workspace string // a folder as a client names it; empty: the default one
+}
+
+// Make returns the session that has a key, and makes it where there is none. made says which. A workspace is looked
+// at for a new session alone: that of another one never moves. Errors are *WorkspaceError, ErrClosed, or of the
+// store.
+func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, made bool, err error) {
+	return h.load(ctx, k, func() error {
+		root := h.o.Workspace
+		if n.Workspace != "" {
+			var err error
+			if root, err = Workspace(n.Workspace); err != nil {
+				return err
+			}
+		}
+		_, err := h.o.Store.Create(ctx, session.New{Workspace: root, Key: k.String()})
+		return err
+	})
+}
+
+// load returns a session, from memory or from the store. create is called where it is in neither.
+func (h *House) load(ctx context.Context, k key.Key, create func() error) (s *live.Session, made bool, err error) {
+	h.mu.Lock()
+	s, busy, closed := h.sessions[k.String()], h.making[k.String()], h.closed
+	h.mu.Unlock()
+	if closed {
+		return nil, false, ErrClosed
+	}
+	if s != nil && busy == nil {
+		return s, false, nil
+	}
+	release, err := h.claim(ctx, k)
+	if err != nil {
+		return nil, false, err
+	}
+	defer release()
+	info, err := h.o.Store.Keyed(ctx, k.String())
+	if errors.Is(err, session.ErrNotFound) {
+		if err := create(); err != nil {
+			return nil, false, err
+		}
+		made = true
+		info, err = h.o.Store.Keyed(ctx, k.String())
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	s, err = h.take(info)
+	return s, made, err
+}
+
+// take puts a session of the store into memory. The caller has claimed its key.
+func (h *House) take(info session.Info) (*live.Session, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, ErrClosed
+	}
+	if s := h.sessions[info.Key]; s != nil {
+		return s, nil
+	}
+	s := live.New(live.Options{
+		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
+		Engine:  func(ctx context.Context) (*engine.Engine, error) { return h.Engine(ctx, info.Workspace) },
+		Preview: h.o.Preview, Ended: h.o.Ended, Failed: h.o.Failed,
+	})
+	h.sessions[info.Key] = s
+	return s, nil
+}
+
+// Engine is the engine of a workspace, given by its root, and is opened where it is needed first. A failure is not
+// kept.
+func (h *House) Engine(ctx context.Context, root string) (*engine.Engine, error) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, ErrClosed
+	}
+	o := h.engines[root]
+	if o == nil {
+		o = &opened{ready: make(chan struct{})}
+		h.engines[root] = o
+		h.mu.Unlock()
+		o.engine, o.err = h.o.Engine(context.WithoutCancel(ctx), root)
+		if o.err != nil {
+			h.mu.Lock()
+			delete(h.engines, root)
+			h.mu.Unlock()
+		}
+		close(o.ready)
+		return o.engine, o.err
+	}
+	h.mu.Unlock()
+	select {
+	case <-o.ready:
+		return o.engine, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Engines are those that are open, by the root of their workspace.
+func (h *House) Engines() map[string]*engine.Engine {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := map[string]*engine.Engine{}
+	for root, o := range h.engines {
+		select {
+		case <-o.ready:
+			if o.err == nil {
+				list[root] = o.engine
+			}
+		default:
+		}
+	}
+	return list
+}
+
+// Sessions are those that are in memory.
+func (h *House) Sessions() []*live.Session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := make([]*live.Session, 0, len(h.sessions))
+	for _, s := range h.sessions {
+		list = append(list, s)
+	}
+	return list
+}
+
+// Close ends every turn, takes back what sessions wait for, and closes the engines, within the limit. It returns
+// once the ends of the turns are stored.
+//
+// Settled: S70.
+func (h *House) Close(limit time.Duration) {
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		h.sweeping.Wait()
+		return
+	}
+	h.closed = true
+	close(h.ending)
+	engines := h.engines
+	h.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	begun := time.Now()
+	var tasks sync.WaitGroup
+	for _, s := range h.Sessions() {
+		tasks.Go(func() {
+			if err := s.Retire(ctx, live.ErrShutdown); err != nil {
+				h.o.Failed(fmt.Errorf("session %q is not given back in order: %w", s.Key(), err))
+			}
+		})
+	}
+	tasks.Wait()
+	for _, o := range engines {
+		tasks.Go(func() {
+			<-o.ready
+			if o.err == nil {
+				o.engine.Close(max(limit-time.Since(begun), limit/4))
+			}
+		})
+	}
+	tasks.Wait()
+	h.sweeping.Wait()
+}

@@ -1,0 +1,164 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/oup/event"
+	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/session"
+)
+
+// RolledBack says what a rollback took out.
+type RolledBack struct {
+	Turns  int           // no more than there were
+	Before ledger.Cursor // the head of the stream before it
+	// Event is what was told of it.
+	Event ledger.Stored
+}
+
+// ErrNoTurns says that a rollback of no turns was asked for.
+//
+// Rule: OUP-ROLLBACK-001.
+var ErrNoTurns = errors.New("a rollback takes out 1 turn or more")
+
+// rolledBack is the kind of the event that tells a rollback.
+const rolledBack = "session_rolled_back"
+
+// Rollback takes out the last turns of the conversation: what was said since is still in the ledger, and neither
+// listed nor shown to a model. Files stay as they are. Errors are ErrNoTurns, *InProgressError, *UnavailableError,
+// or of the store.
+//
+// Rules: OUP-ROLLBACK-001 to OUP-ROLLBACK-006.
+func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
+	if turns < 1 {
+		return RolledBack{}, ErrNoTurns
+	}
+	s.commands.Lock()
+	defer s.commands.Unlock()
+	if t := s.current(); t != nil {
+		return RolledBack{}, &InProgressError{Turn: t.id}
+	}
+	if err := s.pay(ctx); err != nil {
+		return RolledBack{}, err
+	}
+	with, err := s.open(ctx)
+	if err != nil {
+		return RolledBack{}, err
+	}
+	branch, err := s.Branch(ctx)
+	if err != nil {
+		return RolledBack{}, err
+	}
+	roots := Roots(branch)
+	turns = min(turns, len(roots))
+	window, err := s.o.Ledger.Window(ctx, s.o.Key)
+	if err != nil {
+		return RolledBack{}, err
+	}
+	done := RolledBack{Turns: turns, Before: ledger.Cursor{Stream: s.o.Key, Seq: window.Head}}
+	if turns == 0 {
+		return done, nil
+	}
+	if err := with.Rewind(ctx, branch[roots[len(roots)-turns]].Parent); err != nil {
+		return RolledBack{}, err
+	}
+	told := oupwire.SessionEventBridgedEvent{
+		SessionID: s.o.Key, Topic: event.Topic(s.o.Key), Kind: rolledBack, Payload: wirejson.Some(event.Detail(map[string]any{"dropped_turns": turns})),
+	}
+	stored, err := s.o.Ledger.Append(context.WithoutCancel(ctx), event.Of(s.o.Key, oupwire.MethodSessionEvent, told, ledger.Subject{}, ledger.Within))
+	if err != nil {
+		return RolledBack{}, err
+	}
+	done.Event = stored[0]
+	return done, nil
+}
+
+// Roots are the places in a branch where turns begin: what the user said first in each run, and what was added in
+// the user's name without one.
+func Roots(branch []session.Stored) []int {
+	var roots []int
+	seen := map[string]bool{}
+	for i, stored := range branch {
+		m, ok := stored.Value.(session.Message)
+		if !ok || m.Message.Role != conversation.User || m.Run != "" && seen[m.Run] {
+			continue
+		}
+		seen[m.Run] = true
+		seen["run:"+string(stored.ID)] = true // of a run that has its name from its first entry
+		roots = append(roots, i)
+	}
+	return roots
+}
+
+// Compacted says what a compaction came to.
+type Compacted struct {
+	Done          bool // false: there was nothing to sum up
+	Before, After int64
+}
+
+// Compact sums the conversation up, whatever its size, behind a turn that runs. Errors are *UnavailableError, or why
+// there is no summary; then the conversation is as it was, and that is told too.
+//
+// Rules: OUP-COMPACT-001, OUP-COMPACT-004.
+func (s *Session) Compact(ctx context.Context) (Compacted, error) {
+	with, err := s.open(ctx)
+	if err != nil {
+		return Compacted{}, err
+	}
+	before := s.contextState(ctx).TokenEstimate
+	_, err = with.Compact(ctx, "")
+	switch {
+	case errors.Is(err, agent.ErrNothingToCompact):
+		return Compacted{Before: before, After: before}, nil
+	case err != nil:
+		return Compacted{Before: before}, err
+	}
+	return Compacted{Done: true, Before: before, After: s.contextState(ctx).TokenEstimate}, nil
+}
+
+// SetTitle names the session. A title that a person gave is replaced by another one of a person alone.
+//
+// Rule: OUP-SESSION-015.
+func (s *Session) SetTitle(ctx context.Context, title string) error {
+	s.touch()
+	s.mu.Lock()
+	c := s.conversation
+	s.mu.Unlock()
+	if c != nil {
+		return c.SetName(ctx, title)
+	}
+	return s.o.Store.SetName(ctx, s.o.ID, title)
+}
+
+// reasoning lets the model of the turn reason as much as was asked for, as far as it can.
+func (s *Session) reasoning(t *turn) {
+	_, info, now := t.with.Model()
+	want := t.reason
+	if !slices.Contains(info.Reasoning, want) || want == now {
+		return
+	}
+	stored, err := s.Info(t.context)
+	if err == nil {
+		err = t.with.SetModel(t.context, stored.Model, want)
+	}
+	s.failed("the reasoning is not changed", err)
+}
+
+// Rows are the places in a branch of what is listed as a message: what user, assistant and system said, and the
+// results of tools.
+func Rows(branch []session.Stored) []int {
+	var rows []int
+	for i, stored := range branch {
+		switch stored.Value.(type) {
+		case session.Message, session.Injected:
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}

@@ -1,0 +1,100 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/oup/ledger"
+)
+
+// gather is how long pieces of an answer are gathered before they are stored together.
+const gather = 25 * time.Millisecond
+
+// show is told what the conversation does.
+func (s *Session) show(e agent.Event) {
+	t := s.current()
+	if t == nil {
+		if news := s.compactions.Take(e); len(news) > 0 {
+			_, err := s.o.Ledger.Append(context.Background(), news...)
+			s.failed("a compaction is not told", err)
+		}
+		return
+	}
+	switch e := e.(type) {
+	case agent.RunStarted:
+		s.handOver(t)
+	case agent.InputDelivered:
+		if e.Kind == agent.KindSteer {
+			s.taken(t, e.Text)
+		}
+	}
+	t.telling.Lock()
+	defer t.telling.Unlock()
+	if m, ok := e.(agent.Message); ok && m.Message.Role == conversation.Assistant {
+		t.answer = string(m.Entry)
+	}
+	news := t.teller.Take(e)
+	if len(news) > 0 {
+		s.store(t, news)
+	}
+	if t.teller.Waiting() && t.timer == nil {
+		t.timer = time.AfterFunc(gather, func() {
+			t.telling.Lock()
+			defer t.telling.Unlock()
+			t.timer = nil
+			if rest := t.teller.Rest(); len(rest) > 0 {
+				s.store(t, rest)
+			}
+		})
+	}
+}
+
+// store stores events of the turn. A turn whose events cannot be stored is stopped: nothing happens that nobody
+// can be told of. The caller has the turn's telling.
+func (s *Session) store(t *turn, events []ledger.Event) {
+	if t.broken {
+		return
+	}
+	if _, err := s.o.Ledger.Append(context.Background(), events...); err != nil {
+		t.broken = true
+		s.failed("the turn "+t.id+" is stopped, because what it does cannot be stored", err)
+		t.stop(errUntold)
+	}
+}
+
+// tellLast stores the last events of a turn, with what waits in front of them. Where that fails they are owed, and
+// stored with what is told next; if the process ends before, the next start tells the end.
+func (s *Session) tellLast(t *turn, rest, last []ledger.Event) {
+	t.telling.Lock()
+	broken := t.broken
+	t.broken = true // nothing is told behind the end
+	t.telling.Unlock()
+	if !broken {
+		last = append(rest, last...)
+	}
+	if _, err := s.o.Ledger.Append(context.Background(), last...); err != nil {
+		s.failed("the end of the turn "+t.id+" is not stored yet", err)
+		s.mu.Lock()
+		s.owed = append(s.owed, last...)
+		s.mu.Unlock()
+	}
+}
+
+// pay stores what is owed.
+func (s *Session) pay(ctx context.Context) error {
+	s.mu.Lock()
+	owed := s.owed
+	s.mu.Unlock()
+	if len(owed) == 0 {
+		return nil
+	}
+	if _, err := s.o.Ledger.Append(ctx, owed...); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.owed = s.owed[len(owed):]
+	s.mu.Unlock()
+	return nil
+}
