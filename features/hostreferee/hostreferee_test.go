@@ -3,6 +3,7 @@ package hostreferee_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -191,5 +192,37 @@ func TestScenarios_areProven(t *testing.T) {
 		if !broken[r.ID] {
 			t.Errorf("%s is broken by no faulty host: %s", r.ID, r.Text)
 		}
+	}
+}
+
+// A host that does nothing at all costs a few waits, not one for each of hundreds of scenarios.
+func TestRun_deadHost(t *testing.T) {
+	d, err := dialect.For("0.4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	starts := 0
+	setup := &hostreferee.Setup{
+		Dialect: d, Adapter: []string{"dead", hostreferee.PlaceExtension, hostreferee.PlaceTool}, Wait: time.Millisecond, Grace: grace, Self: os.Args[0],
+		Host: func(ctx context.Context, _ []string, _ string, _ []string, _, _ io.Writer) int {
+			starts++
+			<-ctx.Done()
+			return 1
+		},
+	}
+	scenarios, err := hostreferee.Run(t.Context(), hostreferee.Options{Setup: setup})
+	if err != nil {
+		t.Fatal(err)
+	}
+	untried := 0
+	for _, s := range scenarios {
+		if s.Class == verdict.NoAnswer && strings.HasPrefix(s.Reason, "not tried: the host hung in 3 scenarios") {
+			untried++
+		} else if s.Class == verdict.Pass {
+			t.Errorf("%s passes with a host that does nothing", s.Name)
+		}
+	}
+	if starts != 3 || untried < len(scenarios)/2 {
+		t.Errorf("the host was started %d times, and %d of %d scenarios say that they were not tried", starts, untried, len(scenarios))
 	}
 }

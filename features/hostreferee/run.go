@@ -73,8 +73,32 @@ type run struct {
 	opts    Options
 	planned map[string]features.Scenario
 
-	mu      sync.Mutex // guards results
+	mu      sync.Mutex // guards what follows
 	results map[string]verdict.Scenario
+	silent  int  // scenarios in which the host hung and started no extension
+	alive   bool // it ended by itself or started one
+}
+
+// mostSilent is how many scenarios a host may hang in before it has done anything. Each costs the whole wait, and a
+// run has hundreds.
+const mostSilent = 3
+
+// dead reports whether there is no use in starting the host once more.
+func (r *run) dead() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !r.alive && r.silent >= mostSilent
+}
+
+// saw takes note of how the host did in a scenario. The caller holds mu.
+func (r *run) saw(w *world) {
+	switch {
+	case w.host == nil:
+	case w.host.hung && !slices.ContainsFunc(w.peers.list(), func(p peer) bool { return p.facts.PID > 0 }):
+		r.silent++
+	default:
+		r.alive = true
+	}
 }
 
 type beganKey struct{}
@@ -86,6 +110,9 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 	registerOwed(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
 		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil {
+			return ctx, godog.ErrSkip
+		}
+		if r.dead() {
 			return ctx, godog.ErrSkip
 		}
 		w, err := newWorld(r.opts.Setup)
@@ -106,6 +133,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 		result.Duration = time.Since(began)
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		r.saw(w)
 		r.results[s.Key()] = result
 		if r.opts.Progress != nil {
 			r.opts.Progress(len(r.results), len(r.planned))
@@ -170,6 +198,7 @@ func (w *world) evidence(s *verdict.Scenario) {
 
 // collect puts results into the order of the plan.
 func (r *run) collect(ctx context.Context, plan []features.Scenario) []verdict.Scenario {
+	dead := r.dead()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var out []verdict.Scenario
@@ -177,6 +206,10 @@ func (r *run) collect(ctx context.Context, plan []features.Scenario) []verdict.S
 		result, over := r.results[s.Key()]
 		if !over {
 			result = verdict.Scenario{Name: s.Name, File: s.File, Line: s.Line, Rules: s.Rules, Class: verdict.Errored, Reason: "the run ended before it"}
+			if dead {
+				result.Class = verdict.NoAnswer
+				result.Reason = fmt.Sprintf("not tried: the host hung in %d scenarios and started an extension in none", mostSilent)
+			}
 		}
 		if ctx.Err() != nil && (!over || result.Class != verdict.Pass) {
 			result.Interrupt()
