@@ -80,6 +80,30 @@ func (b *Book) cancel(id string, a *approval) error {
 	return err
 }
 
+// CancelTurn takes back whatever a turn still asks for. Nobody waits for it any more.
+//
+// Rule: OUP-TURN-015.
+func (b *Book) CancelTurn(turn string) error {
+	b.mu.Lock()
+	left := map[string]*approval{}
+	for id, a := range b.approvals {
+		if a.request.Turn == turn && a.pending {
+			left[id] = a
+		}
+	}
+	for _, id := range slices.Clone(b.order) {
+		if q := b.questions[id]; q != nil && q.told.TurnID == turn && q.reason == "" {
+			b.settle(id, q, string(oupwire.ApprovalCancelReasonTurnInterrupted))
+		}
+	}
+	b.mu.Unlock()
+	var errs []error
+	for id, a := range left {
+		errs = append(errs, b.cancel(id, a))
+	}
+	return errors.Join(errs...)
+}
+
 // Cancelled is the event that takes a request back.
 func Cancelled(session, id, turn string, reason oupwire.ApprovalCancelReason) ledger.Event {
 	return event.Of(session, oupwire.MethodApprovalCancelled, oupwire.ApprovalCancelledEvent{

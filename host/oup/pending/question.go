@@ -68,8 +68,13 @@ func (b *Book) question(ctx context.Context, turn, title, body string, questions
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	select {
+	case answers := <-q.answered:
+		return answers, nil // the answer was faster
+	default:
+	}
 	if q.reason != "" {
-		return <-q.answered, nil // the answer was faster
+		return nil, context.Cause(ctx)
 	}
 	b.settle(id, q, string(oupwire.ApprovalCancelReasonTurnInterrupted))
 	return nil, context.Cause(ctx)
