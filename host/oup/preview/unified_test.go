@@ -1,7 +1,6 @@
 package preview
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -159,7 +158,7 @@ func TestFit_keepsTextAndFrameWithinTheirBounds(t *testing.T) {
 		}
 	}
 	small := Made(tool.Change{Path: "s", Kind: tool.Changed, Diff: "+a\n"})
-	if got := fmt.Sprintf("%s", fit([]oupwire.DiffFile{small}, 1, 1000)[0].AppendJSON(nil)); got != string(small.AppendJSON(nil)) {
+	if got := string(fit([]oupwire.DiffFile{small}, 1, 1000)[0].AppendJSON(nil)); got != string(small.AppendJSON(nil)) {
 		t.Errorf("what fits became %s", got)
 	}
 }
