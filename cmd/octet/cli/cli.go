@@ -28,6 +28,7 @@ const (
 	exitUsage     = 2   // the command line is wrong
 	exitExtension = 3   // the extension could not be started, or broke the protocol
 	exitTimeout   = 4   // the extension did not answer in time
+	exitLocked    = 5   // another server has the data directory
 	exitCancelled = 130 // interrupted, as shells report it
 	exitPipe      = 141 // nobody reads standard output any more, as shells report it
 )
@@ -73,6 +74,7 @@ func root() *command {
 			sessions(),
 			configShow(),
 			doctorExamine(),
+			serveClients(),
 			hostServe(),
 			completion(),
 		},

@@ -130,7 +130,7 @@ func (g *Gate) Admit(call *rpc.Call, params []byte) error {
 	if a.profile == "" && session.Profile == "" && who.Profile == "" {
 		profile = g.profile(call.Connection)
 	}
-	call.Scope = rpc.Scope{Session: session.String(), Profile: profile}
+	call.Scope = rpc.Scope{Session: session, Profile: profile}
 	return nil
 }
 

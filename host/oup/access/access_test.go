@@ -28,7 +28,7 @@ type asked struct {
 func connect(t *testing.T, gate *access.Gate, info transport.Info) *asked {
 	t.Helper()
 	scope := func(call *rpc.Call) (wirejson.Encoder, error) {
-		text, err := json.Marshal([]string{call.Scope.Session, call.Scope.Profile})
+		text, err := json.Marshal([]string{call.Scope.Session.String(), call.Scope.Profile})
 		return wirejson.Raw(text), err
 	}
 	handlers := map[string]rpc.Handler{}

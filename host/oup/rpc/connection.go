@@ -7,6 +7,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/negotiation"
 	"github.com/octet-dev/octet/host/oup/transport"
 )
@@ -110,7 +111,7 @@ type Call struct {
 
 // Scope is what a request is about.
 type Scope struct {
-	Session string // the key with its topic; empty where the request names none
+	Session key.Key // with its topic; the zero value where the request names none
 	Profile string
 }
 

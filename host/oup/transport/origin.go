@@ -26,7 +26,7 @@ func (ws *WebSocket) mayOrigin(r *http.Request) bool {
 	if err != nil || page.Scheme != "http" && page.Scheme != "https" || page.Host == "" {
 		return false
 	}
-	return strings.EqualFold(page.Host, r.Host) && (ws.Authenticate != nil || ws.Identify != nil || isLoopback(r.Host))
+	return strings.EqualFold(page.Host, r.Host) && (ws.Authenticate != nil || ws.Identify != nil || IsLoopback(r.Host))
 }
 
 // unescape undoes percent-encoding and leaves a plus sign what it is; a broken one gives "".

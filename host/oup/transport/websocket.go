@@ -77,7 +77,7 @@ func (ws *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	s := &socket{
 		conn: conn, ctx: ctx, cancel: cancel, wait: ws.CloseWait,
-		info: Info{Transport: oupwire.TransportWebsocket, Features: features(r), Identity: who, Loopback: isLoopback(r.RemoteAddr)},
+		info: Info{Transport: oupwire.TransportWebsocket, Features: features(r), Identity: who, Loopback: IsLoopback(r.RemoteAddr)},
 	}
 	if s.wait == 0 {
 		s.wait = defaultGrace
@@ -316,8 +316,8 @@ func list(values []string, separators string) []string {
 	return parts
 }
 
-// isLoopback reports whether an address, with or without a port, is one of this machine.
-func isLoopback(address string) bool {
+// IsLoopback reports whether an address, with or without a port, is one of this machine.
+func IsLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		host = strings.Trim(address, "[]")

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/oup/access"
+	"github.com/octet-dev/octet/host/oup/assembly"
+	"github.com/octet-dev/octet/host/oup/transport"
+	"github.com/octet-dev/octet/host/oup/web"
+	"github.com/octet-dev/octet/host/supervise"
+	"github.com/octet-dev/octet/process"
+)
+
+// closeCap is how long the end of a server may take, all in all; clients that do not read are given up before.
+const closeCap = 15 * time.Second
+
+// errStopped is why a server ends that was told to.
+var errStopped = fmt.Errorf("%w: the server is told to end", agent.ErrShutdown)
+
+// stops ends a context with the first signal to end; what follows is bounded. The second signal does not wait.
+func stops(ctx context.Context) (_ context.Context, stop context.CancelCauseFunc, finish func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	now := func(number syscall.Signal) {
+		process.KillAll()
+		os.Exit(signalCode(number))
+	}
+	var late *time.Timer
+	unwatch := watch(append([]os.Signal{os.Interrupt}, ends...), func(s os.Signal) {
+		number, _ := s.(syscall.Signal)
+		if late != nil {
+			now(number)
+		}
+		late = time.AfterFunc(closeCap, func() { now(number) })
+		cancel(errStopped)
+	})
+	return ctx, cancel, func() {
+		unwatch()
+		cancel(nil)
+		if late != nil {
+			late.Stop()
+		}
+		process.KillAll()
+	}
+}
+
+// streams serves the program that started this one, until its input ends.
+func (s *serve) streams(ctx context.Context, c *console, o assembly.Options) (int, error) {
+	if c.stdin == nil || c.outFile == nil {
+		return exitUsage, usagef("--stdio needs standard input and output; give them, or use --listen")
+	}
+	// A reader that goes away is an error of the write: what runs is ended in order.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	ctx, _, finish := stops(ctx)
+	defer finish()
+	a, code, err := s.open(ctx, c, o)
+	if a == nil {
+		return code, err
+	}
+	served := a.Server.Serve(ctx, transport.NewStdio(interruptible(c.stdin), c.outFile))
+	return failed(errors.Join(unlessGone(served), a.Close(transport.Restart, supervise.ProductCap)))
+}
+
+// unlessGone keeps the errors that are no end by the client.
+func unlessGone(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, transport.ErrGivenUp) {
+		return nil
+	}
+	return err
+}
+
+// interruptible makes a stream whose Close ends a Read that is under way, which that of a blocking file does not.
+func interruptible(file *os.File) io.ReadCloser {
+	reader, writer := io.Pipe()
+	go func() {
+		_, err := io.Copy(writer, file)
+		writer.CloseWithError(err) // an end without an error reads as io.EOF
+	}()
+	return reader
+}
+
+// sockets serves whoever connects, until a signal or a client ends the server.
+func (s *serve) sockets(ctx context.Context, c *console, o assembly.Options, address string) (int, error) {
+	var root *os.Root
+	if s.webRoot != "" {
+		var err error
+		if root, err = os.OpenRoot(s.webRoot); err != nil {
+			return exitUsage, usagef("--web-root %q cannot be served: %v", s.webRoot, err)
+		}
+		defer func() { _ = root.Close() }()
+	}
+	ctx, stop, finish := stops(ctx)
+	defer finish()
+	var asked sync.Once
+	reason := transport.Restart
+	o.Shutdown = func() {
+		asked.Do(func() {
+			reason = transport.Ended
+			stop(errStopped)
+		})
+	}
+	a, code, err := s.open(ctx, c, o)
+	if a == nil {
+		return code, err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return exitUsage, errors.Join(usagef("%v; listen elsewhere, or end what listens there", err), a.Close(reason, supervise.ProductCap))
+	}
+	site := web.New(web.Options{
+		Serve: func(ctx context.Context, conn transport.Conn) {
+			if err := a.Server.Serve(ctx, conn); err != nil {
+				o.Log(err)
+			}
+		},
+		Token: s.secret(), Origins: append(s.origins, origins()...), Grants: &access.Grants{Directory: o.DataDir}, Root: root, Release: Release,
+	})
+	c.line("octet serves at http://" + listener.Addr().String() + " and ws://" + listener.Addr().String() + transport.WebSocketPath)
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: 2 * time.Minute}
+	broken := make(chan error, 1)
+	go func() { broken <- server.Serve(listener) }()
+	select {
+	case <-ctx.Done():
+	case err = <-broken:
+	}
+	closed := a.Close(reason, supervise.ProductCap)
+	site.Close(reason)
+	return failed(errors.Join(err, closed, server.Close()))
+}
+
+// origins are those that the environment allows.
+func origins() []string {
+	var list []string
+	for one := range strings.SplitSeq(os.Getenv(originsVariable), ",") {
+		if one = strings.TrimSpace(one); one != "" {
+			list = append(list, one)
+		}
+	}
+	return list
+}

@@ -1,0 +1,163 @@
+// Package assembly puts an OUP server together from a data directory: ledger, conversations, engines, sessions, and
+// the handlers on top. A program that embeds the server begins here; octet serve does no more than read options.
+package assembly
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/octet-dev/octet/host/agent"
+	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/oup/access"
+	"github.com/octet-dev/octet/host/oup/house"
+	"github.com/octet-dev/octet/host/oup/lane"
+	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/methods"
+	"github.com/octet-dev/octet/host/oup/server"
+	"github.com/octet-dev/octet/host/oup/transport"
+	"github.com/octet-dev/octet/host/permission"
+	"github.com/octet-dev/octet/host/policy"
+	"github.com/octet-dev/octet/host/selection"
+	"github.com/octet-dev/octet/host/service/dialog"
+	"github.com/octet-dev/octet/host/service/provider"
+	"github.com/octet-dev/octet/host/session"
+)
+
+// Options are what a server is made of. DataDir, Workspace and Models are required.
+type Options struct {
+	// DataDir holds everything that lasts. One process has it at a time.
+	DataDir string
+	// Workspace is that of sessions whose client names none: an absolute path.
+	Workspace string
+	// Machine and Invocation decide which extensions there are. The workspace of the invocation is that of each
+	// session.
+	Machine    selection.Machine
+	Invocation selection.Invocation
+	// Models makes what serves models, once for each workspace; the second result may be nil.
+	Models func() (engine.Models, *provider.Registry, error)
+	// Model answers where a session has no model yet; empty: the default of Models. Reasoning is as much as it reasons.
+	Model, Reasoning string
+	Interface        agent.ToolInterface
+	Require          []string // tools without which no conversation begins
+	Warming          agent.Warming
+	Events           lane.Events // empty: lane.V2
+	// Local says that only clients on this machine connect; one of them may end the server by calling Shutdown.
+	Local    bool
+	Shutdown func()
+	Release  string
+	Log      func(error) // for people; nil drops it
+}
+
+// Assembly is a server at work. Its methods are for any goroutine.
+type Assembly struct {
+	Server *server.Server
+	House  *house.House
+	Ledger *ledger.Ledger
+	Store  *session.Store
+
+	closing sync.Once
+}
+
+// Open takes the data directory, settles what the process before has left, and is then ready to serve. A
+// *ledger.LockedError says that another process has the directory.
+func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
+	if o.DataDir == "" || o.Workspace == "" || o.Models == nil {
+		return nil, errors.New("assembly: a data directory, a workspace and models are required")
+	}
+	if o.Log == nil {
+		o.Log = func(error) {}
+	}
+	if o.Events == "" {
+		o.Events = lane.V2
+	}
+	a := &Assembly{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close(0))
+		}
+	}()
+	if a.Ledger, err = ledger.Open(ctx, o.DataDir); err != nil {
+		return nil, err
+	}
+	if a.Store, err = session.Open(ctx, filepath.Join(o.DataDir, "sessions.db")); err != nil {
+		return nil, err
+	}
+	a.House, err = house.Open(ctx, house.Options{
+		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log,
+		Engine: func(ctx context.Context, workspace string) (*engine.Engine, error) { return o.engine(ctx, a.Store, workspace) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	gate, lanes := &access.Gate{Local: o.Local}, &lane.Book{}
+	rows := methods.Rows{House: a.House, Ledger: a.Ledger, Lanes: lanes, Gate: gate, Events: o.Events, Home: o.Machine.Home, Log: o.Log}
+	a.Server, err = server.New(server.Options{
+		Handlers: rows.Handlers(), Features: features, Reasons: reasons(), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
+	})
+	return a, err
+}
+
+// engine opens the engine of a workspace.
+func (o Options) engine(ctx context.Context, store *session.Store, workspace string) (*engine.Engine, error) {
+	models, provided, err := o.Models()
+	if err != nil {
+		return nil, err
+	}
+	invocation := o.Invocation
+	invocation.Workspace = workspace
+	return engine.Open(ctx, engine.Config{
+		Machine: o.Machine, Invocation: invocation, Surface: policy.Session, Store: store, Models: models, Providers: provided,
+		Frontend: nobody{o.Log}, Model: o.Model, Reasoning: o.Reasoning, Interface: o.Interface, Require: o.Require, Warming: o.Warming,
+	})
+}
+
+// Close closes all connections with the reason, ends what runs, and gives the data directory back, within about the
+// limit. Every turn that ran has its end on disk then.
+func (a *Assembly) Close(reason transport.Reason, limit time.Duration) (err error) {
+	a.closing.Do(func() {
+		a.Server.Close(reason)
+		err = a.close(limit)
+	})
+	return err
+}
+
+// close closes what is open, the ledger last.
+func (a *Assembly) close(limit time.Duration) error {
+	if a.House != nil {
+		a.House.Close(limit)
+	}
+	var errs []error
+	if a.Store != nil {
+		errs = append(errs, a.Store.Close())
+	}
+	if a.Ledger != nil {
+		errs = append(errs, a.Ledger.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// nobody is the frontend of an engine outside of any session: questions are denied, and what goes wrong is logged.
+type nobody struct{ log func(error) }
+
+var errNobody = errors.New("nobody is there to be asked outside of a session")
+
+// Ask denies.
+func (nobody) Ask(context.Context, permission.Question) (permission.Answer, error) {
+	return permission.Answer{}, errNobody
+}
+
+// Confirm says no.
+func (nobody) Confirm(context.Context, dialog.Question) (bool, error) { return false, nil }
+
+// Input gives nothing.
+func (nobody) Input(context.Context, dialog.Input) (string, bool, error) { return "", false, nil }
+
+// Show logs what people should know.
+func (n nobody) Show(e agent.Event) {
+	if d, is := e.(engine.Diagnosed); is {
+		n.log(errors.New(d.String()))
+	}
+}

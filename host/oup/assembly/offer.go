@@ -1,0 +1,16 @@
+package assembly
+
+import "github.com/octet-dev/octet/generated/oupwire"
+
+// features are those that the server stands behind.
+var features = []string{
+	oupwire.FeatureApprovalTypedV1,
+	oupwire.FeatureSessionWorkspaceCwdV1,
+	oupwire.FeatureContextLifecycleV1,
+	oupwire.FeatureEventTurnSteerDroppedV1,
+	oupwire.FeatureLedgerDurableV1,
+	oupwire.FeaturePermissionProfileV1,
+}
+
+// reasons say why a request is not served.
+func reasons() map[string]string { return map[string]string{} }

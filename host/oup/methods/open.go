@@ -1,0 +1,177 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/event"
+	"github.com/octet-dev/octet/host/oup/house"
+	"github.com/octet-dev/octet/host/oup/lane"
+	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/place"
+	"github.com/octet-dev/octet/host/oup/rpc"
+)
+
+func (r *Rows) opening() map[string]rpc.Handler {
+	return map[string]rpc.Handler{oupwire.MethodSessionOpen: rpc.Handle(oupwire.DecodeSessionOpenParams, r.open)}
+}
+
+// open makes a session that is not there, and tells this connection of it from now on: the result first, then what
+// lies behind the cursor, what waits for an answer, and the event of this open.
+//
+// Rules: OUP-OPEN-001 to OUP-OPEN-012, OUP-REPLAY-001 to OUP-REPLAY-015.
+func (r *Rows) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams) (oupwire.SessionOpenResult, error) {
+	var none oupwire.SessionOpenResult
+	workspace, err := r.workspace(call, p)
+	if err != nil {
+		return none, err
+	}
+	key, lanes := call.Scope.Session.String(), r.Lanes.Of(call.Connection)
+	release, err := lanes.Hold(ctx, key)
+	if err != nil {
+		return none, err
+	}
+	call.After(release)
+	reader, replays, err := r.follow(ctx, call, p)
+	if err != nil {
+		return none, err
+	}
+	session, opened, err := r.enter(ctx, call, p, workspace)
+	if err != nil {
+		reader.Close()
+		return none, err
+	}
+	stored, err := session.Opened(ctx, opened)
+	if err != nil {
+		reader.Close()
+		return none, r.fail(call, err)
+	}
+	opened.Cursor = wirejson.Some(oupwire.Cursor{Stream: stored.Stream, Seq: stored.Seq})
+	offers, err := r.offers(ctx, session)
+	if err != nil {
+		reader.Close()
+		return none, err
+	}
+	r.Gate.Bind(call.Connection, call.Scope.Profile)
+	call.After(lanes.Prepare(lane.Options{
+		Connection: call.Connection, Ledger: r.Ledger, Session: key, Reader: reader, Opened: stored.Seq, Replays: replays,
+		Offers: offers, Events: r.Events, Log: r.Log,
+	}))
+	return oupwire.SessionOpenResult{Opened: lane.Opened(opened, call.Set())}, nil
+}
+
+// enter finds or makes the session, and describes it.
+func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams, workspace string) (*live.Session, oupwire.SessionOpened, error) {
+	session, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Workspace: workspace})
+	if err != nil {
+		return nil, oupwire.SessionOpened{}, r.fail(call, err)
+	}
+	opened := oupwire.SessionOpened{
+		SessionID: session.Key(), ActiveProfileID: wirejson.Some(call.Scope.Profile), WorkspaceRoot: wirejson.Some(session.Workspace()),
+		Capabilities: call.Capabilities(),
+	}
+	if call.Set().Open(oupwire.FeatureContextLifecycleV1) {
+		opened.ContextState = wirejson.Some(session.ContextState(ctx))
+	}
+	if _, _, reasoning, known := session.Model(); known && oupwire.ReasoningEffort(reasoning).Known() {
+		opened.ReasoningEffort = wirejson.Some(oupwire.ReasoningEffort(reasoning))
+	}
+	if declared, has := p.ClientCommands.Get(); has {
+		opened.AcceptedClientCommands = wirejson.Some(commands(declared))
+	}
+	return session, opened, nil
+}
+
+// workspace judges cwd and sandbox, and says where a new session works.
+func (r *Rows) workspace(call *rpc.Call, p oupwire.SessionOpenParams) (string, error) {
+	if _, has := p.Sandbox.Get(); has && !call.Set().Has(oupwire.FeatureSessionSandboxV1) {
+		return "", featureRequired(call, "sandbox", oupwire.FeatureSessionSandboxV1)
+	}
+	cwd := p.Cwd.Or("")
+	if strings.TrimSpace(cwd) == "" {
+		return "", nil
+	}
+	if !call.Set().Has(oupwire.FeatureSessionWorkspaceCwdV1) {
+		return "", featureRequired(call, "cwd", oupwire.FeatureSessionWorkspaceCwdV1)
+	}
+	root, err := place.Resolve(cwd, r.Home)
+	if err != nil {
+		return "", r.fail(call, err)
+	}
+	return root, nil
+}
+
+// follow begins to read behind the cursor of the client, or where its lane before stands.
+func (r *Rows) follow(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams) (reader *ledger.Reader, replays bool, err error) {
+	key := call.Scope.Session.String()
+	var after *ledger.Cursor
+	if c, has := p.After.Get(); has {
+		after = &ledger.Cursor{Stream: c.Stream, Seq: c.Seq}
+	} else if at, open := r.Lanes.Of(call.Connection).Position(key); open {
+		after = &ledger.Cursor{Stream: key, Seq: at}
+	}
+	reader, err = r.Ledger.Follow(ctx, key, after)
+	if errors.Is(err, ledger.ErrExpired) && p.After.IsAbsent() {
+		after = nil // what the lane before had not told is no longer kept
+		reader, err = r.Ledger.Follow(ctx, key, nil)
+	}
+	if err != nil {
+		return nil, false, r.fail(call, err)
+	}
+	return reader, after != nil, nil
+}
+
+// offers are the requests and questions that wait for an answer.
+func (r *Rows) offers(ctx context.Context, session *live.Session) ([]lane.Offer, error) {
+	var offers []lane.Offer
+	for _, a := range session.Pending().Approvals() {
+		seq, err := r.begun(ctx, session.Key(), ledger.Subject{Kind: event.Approval, ID: a.ApprovalID})
+		if err != nil {
+			return nil, err
+		}
+		offers = append(offers, lane.Offer{Method: oupwire.MethodApprovalRequested, Params: a, Seq: seq})
+	}
+	for _, q := range session.Pending().Questions() {
+		seq, err := r.begun(ctx, session.Key(), ledger.Subject{Kind: event.Question, ID: q.QuestionID})
+		if err != nil {
+			return nil, err
+		}
+		offers = append(offers, lane.Offer{Method: oupwire.MethodUserQuestionRequested, Params: q, Seq: seq})
+	}
+	return offers, nil
+}
+
+// begun is the number of the event that told something first.
+func (r *Rows) begun(ctx context.Context, stream string, subject ledger.Subject) (int64, error) {
+	state, _, err := r.Ledger.State(ctx, stream, subject)
+	return state.Begun, err
+}
+
+// commands are the declared ones that a client gets.
+//
+// Rules: OUP-OPEN-009, OUP-OPEN-010, OUP-OPEN-011.
+func commands(declared []string) []string {
+	accepted := []string{}
+	for _, name := range declared {
+		name = strings.TrimPrefix(name, "/")
+		if len(accepted) == oupwire.MaxClientCommands {
+			break
+		}
+		if !isCommand(name) || slices.Contains(oupwire.TableServerCommands, name) || slices.Contains(accepted, "/"+name) {
+			continue
+		}
+		accepted = append(accepted, "/"+name)
+	}
+	return accepted
+}
+
+func isCommand(name string) bool {
+	return 0 < len(name) && len(name) <= oupwire.MaxClientCommandBytes && !strings.ContainsFunc(name, func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '-' && c != '_'
+	})
+}
