@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from octet_oup._errors import Mismatch
 from octet_oup._generated import oup_wire
 from octet_oup._generated._json import Violation
 from octet_oup._generated._shapes import Absent
@@ -13,14 +14,6 @@ __all__ = ["Mismatch", "check_capabilities"]
 
 _IDENTIFIER: Final = dict(oup_wire.TABLE_PROTOCOL)["identifier"]
 _REGISTRY: Final = "registry"
-
-
-class Mismatch(Exception):
-    """A server does not fit. error names why in one word, for programs."""
-
-    def __init__(self, error: str, detail: str) -> None:
-        super().__init__(detail)
-        self.error = error
 
 
 def check_capabilities(
