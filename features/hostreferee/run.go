@@ -109,10 +109,7 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 	registerTalk(sc)
 	registerOwed(sc)
 	sc.Before(func(ctx context.Context, p *godog.Scenario) (context.Context, error) {
-		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil {
-			return ctx, godog.ErrSkip
-		}
-		if r.dead() {
+		if _, chosen := r.planned[features.Of(p).Key()]; !chosen || ctx.Err() != nil || r.dead() {
 			return ctx, godog.ErrSkip
 		}
 		w, err := newWorld(r.opts.Setup)
@@ -131,6 +128,9 @@ func (r *run) scenario(sc *godog.ScenarioContext) {
 		s := r.planned[features.Of(p).Key()]
 		result := w.judge(s, err, r.opts.Setup.Dialect.API())
 		result.Duration = time.Since(began)
+		if ctx.Err() != nil && result.Class != verdict.Pass {
+			return ctx, nil // the interrupt may have done it
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.saw(w)
@@ -211,7 +211,7 @@ func (r *run) collect(ctx context.Context, plan []features.Scenario) []verdict.S
 				result.Reason = fmt.Sprintf("not tried: the host hung in %d scenarios and started an extension in none", mostSilent)
 			}
 		}
-		if ctx.Err() != nil && (!over || result.Class != verdict.Pass) {
+		if ctx.Err() != nil && !over {
 			result.Interrupt()
 		}
 		out = append(out, result)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/selftest"
+	"github.com/octet-dev/octet/features/verdict"
 )
 
 // command is one subcommand.
@@ -149,10 +150,36 @@ func (inv *invocation) unable(err error) int {
 type interruptedError struct {
 	judged, all int
 	what        string
+	broken      []string // rules that were seen broken until then
 }
 
 func (e interruptedError) Error() string {
-	return fmt.Sprintf("interrupted: %d of %d %s judged", e.judged, e.all, e.what)
+	text := fmt.Sprintf("interrupted: %d of %d %s judged", e.judged, e.all, e.what)
+	if len(e.broken) > 0 {
+		text += "; broken until then: " + strings.Join(e.broken, ", ")
+	}
+	return text
+}
+
+// interruption is the error of a run that ended before all of it was judged, or nil.
+func interruption(scenarios []verdict.Scenario) error {
+	e := interruptedError{all: len(scenarios), what: "scenarios"}
+	for _, s := range scenarios {
+		if s.Interrupted() {
+			continue
+		}
+		e.judged++
+		for _, f := range s.Findings {
+			if f.Rule != "" && !slices.Contains(e.broken, f.Rule) {
+				e.broken = append(e.broken, f.Rule)
+			}
+		}
+	}
+	if e.judged == e.all {
+		return nil
+	}
+	slices.Sort(e.broken)
+	return e
 }
 
 // split separates the arguments in front of "--" from those behind it.

@@ -168,8 +168,8 @@ func (inv *invocation) judgeScaled(target *target, flags *runFlags, scale float6
 	if err != nil {
 		return nil, nil, err
 	}
-	if n := interrupted(scenarios); n > 0 {
-		return nil, nil, interruptedError{len(scenarios) - n, len(scenarios), "scenarios"}
+	if err := interruption(scenarios); err != nil {
+		return nil, nil, err
 	}
 	if err := inv.minimise(target, flags, seed, scenarios); err != nil {
 		return nil, nil, err
@@ -217,14 +217,4 @@ func (inv *invocation) started(target *target, chosen func(features.Scenario) bo
 	bar := inv.bar("scenarios")
 	defer bar.clear()
 	return referee.Run(inv.ctx, referee.Options{Setup: target.setup, Select: chosen, Jobs: jobs, Seed: seed, Progress: bar.update})
-}
-
-func interrupted(scenarios []verdict.Scenario) int {
-	n := 0
-	for _, s := range scenarios {
-		if s.Interrupted() {
-			n++
-		}
-	}
-	return n
 }

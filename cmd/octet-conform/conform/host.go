@@ -163,13 +163,14 @@ func (inv *invocation) hostOn(api string, adapter *hostreferee.Adapter, flags *r
 	}
 	began := time.Now()
 	scenarios, err := run(referee.Matches(flags.run))
-	switch n := interrupted(scenarios); {
-	case errors.Is(err, referee.ErrNothing):
+	if errors.Is(err, referee.ErrNothing) {
 		return inv.wrong("no scenario for hosts of API %s matches --run %s", api, quoted(flags.run))
-	case err != nil:
+	}
+	if err == nil {
+		err = interruption(scenarios)
+	}
+	if err != nil {
 		return inv.unable(err)
-	case n > 0:
-		return inv.unable(interruptedError{len(scenarios) - n, len(scenarios), "scenarios"})
 	}
 	subject := report.Subject{Role: report.RoleHost, Name: filepath.Base(adapter.Call[0]), API: api, Command: adapter.Call}
 	if err := inv.keepTranscripts(flags, subject, seed, scenarios); err != nil {

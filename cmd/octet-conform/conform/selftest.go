@@ -108,7 +108,7 @@ func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selft
 		return nil, err
 	}
 	if n := unknown(results); n > 0 {
-		return nil, interruptedError{len(results) - n, len(results), "peers"}
+		return nil, interruptedError{judged: len(results) - n, all: len(results), what: "peers"}
 	}
 	hosts, err := inv.judgeHosts(self, flags, factor)
 	if err != nil {
@@ -141,7 +141,7 @@ func (inv *invocation) judgeHosts(self string, flags *selftestFlags, factor floa
 		return nil, err
 	}
 	if n := unknown(results); n > 0 {
-		return nil, interruptedError{len(results) - n, len(results), "hosts"}
+		return nil, interruptedError{judged: len(results) - n, all: len(results), what: "hosts"}
 	}
 	return results, nil
 }

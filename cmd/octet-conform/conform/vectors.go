@@ -77,7 +77,7 @@ func (inv *invocation) vectors() int {
 	limit := steps.DefaultPatience.Scale(*scale * calibrate(inv.ctx)).Initialize
 	testee, results, err := vectors.Drive(inv.ctx, subject.Command{Path: program, Args: argv[1:], Env: os.Environ()}, chosen, limit)
 	if err != nil && inv.ctx.Err() != nil {
-		return inv.unable(interruptedError{len(results), len(chosen), "vectors"})
+		return inv.unable(interruptedError{judged: len(results), all: len(chosen), what: "vectors"})
 	}
 	if err != nil {
 		return inv.unable(err)
