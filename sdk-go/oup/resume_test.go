@@ -121,7 +121,7 @@ func TestResume_atOnceWhenTheServerStartsAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := play(t, Options{})
 		s.open(p, 1, OpenOptions{})
-		time.Sleep(time.Minute) // heartbeats apart, nothing happens
+		time.Sleep(20 * time.Second) // nothing happens meanwhile
 		before := time.Now()
 		p.end(errRestart)
 		p = s.accept()
@@ -189,9 +189,11 @@ func TestResume_givesUpWhereItIsNotLetIn(t *testing.T) {
 // requests fail, since nobody knows what became of them.
 func TestResume_startsTheSameTurnAgain(t *testing.T) {
 	for name, answer := range map[string]func(*peer, request){
-		"taken":   func(p *peer, r request) { p.answer(r, `{"accepted":true}`) },
-		"ended":   func(p *peer, r request) { p.refuse(r, oupwire.CodeInvalidRequest, `{"kind":"turn_id_in_use"}`) },
-		"running": func(p *peer, r request) { p.refuse(r, oupwire.CodeInvalidRequest, `{"kind":"turn_in_progress","turn_id":"`+r.Params.TurnID+`"}`) },
+		"taken": func(p *peer, r request) { p.answer(r, `{"accepted":true}`) },
+		"ended": func(p *peer, r request) { p.refuse(r, oupwire.CodeInvalidRequest, `{"kind":"turn_id_in_use"}`) },
+		"running": func(p *peer, r request) {
+			p.refuse(r, oupwire.CodeInvalidRequest, `{"kind":"turn_in_progress","turn_id":"`+r.Params.TurnID+`"}`)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

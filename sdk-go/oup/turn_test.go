@@ -105,7 +105,7 @@ func TestTurn_endedContextLeavesTheTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, p := play(t, Options{})
 		made := s.start(p, s.open(p, 1, OpenOptions{}))
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		for _, err := range made.Events(ctx) {
 			if !errors.Is(err, context.DeadlineExceeded) {
