@@ -77,7 +77,7 @@ class Client:
         self._progress = True
         self._why: OupError | None = None
         self._stopping = False
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._runner: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
 
@@ -197,9 +197,14 @@ class Client:
 
     def spawn(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         """Runs something that ends with the client."""
-        task = asyncio.get_running_loop().create_task(_quietly(work))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        return self._own(_quietly(work))
+
+    def _own(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
+        """Runs something that close waits for."""
+        task = asyncio.get_running_loop().create_task(work)
+        tasks = cast("set[asyncio.Task[T]]", self._tasks)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
         return task
 
     def enter(self, session: Session, before: str) -> None:
@@ -257,7 +262,7 @@ class Client:
         link = await self._opener.open()
         connection = Connection(link, self._clock)
         connection.changed = self.changed
-        reader = asyncio.get_running_loop().create_task(self._read(connection))
+        reader = self._own(self._read(connection))
         try:
             await self._hello(connection)
         except BaseException:
@@ -270,10 +275,16 @@ class Client:
         why = await connection.serve(lambda method, params: self._take(connection, method, params))
         if isinstance(why, Disconnected) and why.close_code == REFUSED:
             why = AuthError(why.reason, close_code=why.close_code)
+        self._lost(connection, why)
+        return why
+
+    def _lost(self, connection: Connection, why: OupError) -> None:
+        """Fails what waits for a connection, before anybody can ask for more over it."""
+        if self._connection is connection:
+            self._ready.clear()
         for session in self._sessions.values():
             session.lose()
         connection.end(why)
-        return why
 
     async def _hello(self, connection: Connection) -> None:
         options = self._options
@@ -317,21 +328,17 @@ class Client:
         """Waits until a connection ends, and keeps it awake meanwhile."""
         if self._opener.transport != _WEBSOCKET:
             return await asyncio.shield(reader)
-        work = asyncio.get_running_loop().create_task
-        watch, ping = work(self._watch(connection)), work(self._ping(connection))
+        watch, ping = self._own(self._watch(connection)), self._own(self._ping(connection))
         try:
             await asyncio.wait((reader, watch), return_when=asyncio.FIRST_COMPLETED)
             if reader.done():
                 return reader.result()
             why = watch.result()
             await _stop(reader)
-            for session in self._sessions.values():
-                session.lose()
-            connection.end(why)
+            self._lost(connection, why)
             return why
         finally:
-            await _stop(watch)
-            await _stop(ping)
+            await _stop(watch, ping)
 
     async def _watch(self, connection: Connection) -> OupError:
         """Returns when nothing has been heard for too long. While nobody reads, nothing is listened for."""
@@ -504,7 +511,7 @@ async def _quietly(work: Coroutine[object, object, None]) -> None:
         _log.warning("%s", fault)
 
 
-async def _stop(*tasks: asyncio.Future[T]) -> None:
+async def _stop(*tasks: asyncio.Future[T] | asyncio.Task[None]) -> None:
     """Cancels tasks and waits for them."""
     for task in tasks:
         task.cancel()

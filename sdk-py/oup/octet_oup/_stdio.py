@@ -132,7 +132,7 @@ class _Child(asyncio.SubprocessProtocol):
         for piece in rest:
             if self._over():
                 return
-            self._lines.append(bytes(self._partial))
+            self._lines.append(bytes(self._partial.removesuffix(b"\r")))
             self._partial = bytearray(piece)
         if self._over():
             return

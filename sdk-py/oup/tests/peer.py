@@ -100,6 +100,7 @@ class Wire:
         self._frames: asyncio.Queue[Json | None] = asyncio.Queue()
         self.socket: ServerConnection | None = None
         self.over = asyncio.Event()
+        self.hang_up: Callable[[], object] = lambda: None
         self.seq = 0
 
     def got(self, frame: str | bytes | None) -> None:
@@ -143,6 +144,8 @@ class Wire:
 
     async def hello(self, **changes: object) -> Json:
         request = await self.ask("client_hello")
+        wanted = cast("dict[str, list[str]]", request["params"])["supported_features"]
+        offered = [name for name in cast("list[str]", CAPABILITIES["supported_features"]) if name in wanted]
         await self.result(
             request,
             {
@@ -150,7 +153,7 @@ class Wire:
                 "transport": "stdio",
                 "client_transport": None,
                 "client": None,
-                "capabilities": CAPABILITIES | changes,
+                "capabilities": CAPABILITIES | {"supported_features": offered} | changes,
             },
         )
         return request
@@ -305,7 +308,7 @@ async def pipe_server() -> AsyncIterator[PipeServer]:
 
         one = Wire(send)
         one.raw = exactly  # type: ignore[method-assign]
-        one.hang_up = writer.close  # type: ignore[attr-defined]
+        one.hang_up = writer.close
         server.wires.put_nowait(one)
         with contextlib.suppress(ConnectionError):
             while line := await reader.readline():
