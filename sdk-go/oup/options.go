@@ -48,6 +48,8 @@ type Options struct {
 	Queue int
 	// Logger is told what goes wrong where nobody waits for it; nil tells nobody.
 	Logger *slog.Logger
+
+	stages stages // of the end of a server process; zero are the usual ones
 }
 
 // Backoff says how often and when a lost connection is made again: waits grow twofold, and each is drawn between

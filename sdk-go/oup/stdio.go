@@ -15,11 +15,10 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 )
 
-// The stages of the end of a server process: it is told by the end of its input, then asked, then ended.
-const (
-	endByInput = 5 * time.Second
-	endByAsk   = 2 * time.Second
-)
+// stages are the waits of the end of a server process: it is told by the end of its input, then asked, then ended.
+type stages struct{ input, ask time.Duration }
+
+var usualStages = stages{5 * time.Second, 2 * time.Second}
 
 // Stdio starts a server process and connects to it over its standard input and output. Its standard error is passed
 // through unless Options.Stderr says otherwise. When it ends, the client is at its end. Call Close.
@@ -40,6 +39,7 @@ type process struct {
 	stdin  io.WriteCloser
 	stdout io.ReadCloser
 	lines  *bufio.Reader
+	stages stages
 	exited chan struct{}
 	err    error // how it ended; set when exited is closed
 	once   sync.Once
@@ -51,8 +51,12 @@ func startProcess(argv []string, options Options) (*process, error) {
 	if cmd.Stderr == nil {
 		cmd.Stderr = os.Stderr
 	}
+	waits := options.stages
+	if waits == (stages{}) {
+		waits = usualStages
+	}
 	// Somebody who inherited the pipes must not hold up the end.
-	cmd.WaitDelay = endByAsk
+	cmd.WaitDelay = waits.ask
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("start %q: %w", argv[0], err)
@@ -69,7 +73,9 @@ func startProcess(argv []string, options Options) (*process, error) {
 		_ = stdout.Close()
 		return nil, fmt.Errorf("start %q: %w", argv[0], err)
 	}
-	p := &process{cmd: cmd, stdin: stdin, stdout: stdout, lines: bufio.NewReaderSize(stdout, 64<<10), exited: make(chan struct{})}
+	p := &process{
+		cmd: cmd, stdin: stdin, stdout: stdout, lines: bufio.NewReaderSize(stdout, 64<<10), stages: waits, exited: make(chan struct{}),
+	}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.exited)
@@ -98,11 +104,7 @@ func (p *process) Read() ([]byte, error) {
 
 // ended says why there is nothing to read any more: how the process ended, where that is known in time.
 func (p *process) ended(err error) error {
-	patience := time.NewTimer(endByAsk)
-	defer patience.Stop()
-	select {
-	case <-p.exited:
-	case <-patience.C:
+	if !p.gone(p.stages.ask) {
 		return fmt.Errorf("the server closed its output: %w", err)
 	}
 	if p.err != nil {
@@ -120,9 +122,11 @@ func (p *process) Write(frame []byte) error {
 func (p *process) Close() error {
 	p.once.Do(func() {
 		_ = p.stdin.Close() // what it is told by
-		if !p.gone(endByInput) {
+		// A process that cannot write cannot end in order.
+		go func() { _, _ = io.Copy(io.Discard, p.stdout) }()
+		if !p.gone(p.stages.input) {
 			_ = p.cmd.Process.Signal(os.Interrupt) // it may have ended meanwhile, or know no signals
-			if !p.gone(endByAsk) {
+			if !p.gone(p.stages.ask) {
 				_ = p.cmd.Process.Kill()
 				<-p.exited
 			}
