@@ -128,6 +128,8 @@ type Prompt struct {
 	Display string
 	// Context is added to what hooks and extensions contribute, in front of it.
 	Context []Context
+	// Metadata is kept with what the user said.
+	Metadata session.Metadata
 	// Run is the id of the run, one that no run of the conversation had; empty: one is made.
 	Run string
 }

@@ -38,7 +38,7 @@ func (r *run) open(p Prompt) error {
 	if said.Display == "" && len(said.Message.Parts) > 1+len(p.Media) {
 		said.Display = validText(p.Text)
 	}
-	receipt, err := r.commit(session.Batch{Entries: []session.Entry{{Value: said}}, Start: cmp.Or(p.Run, session.RunOfFirst)})
+	receipt, err := r.commit(session.Batch{Entries: []session.Entry{{Value: said, Metadata: p.Metadata}}, Start: cmp.Or(p.Run, session.RunOfFirst)})
 	if err != nil {
 		return err
 	}

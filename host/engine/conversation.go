@@ -325,9 +325,18 @@ func (c *Conversation) Rewind(ctx context.Context, to session.EntryID) error {
 	})
 }
 
-// Add appends something to the conversation without asking a model, and waits until nothing runs.
-func (c *Conversation) Add(ctx context.Context, entries ...session.Entry) (ids []session.EntryID, err error) {
+// Add appends to the conversation without asking a model, and waits until nothing runs. What is appended is made
+// from the branch as it is then; an error of it is returned, and nothing is appended.
+func (c *Conversation) Add(ctx context.Context, make func(branch []session.Stored) ([]session.Entry, error)) (ids []session.EntryID, err error) {
 	err = c.between(ctx, func() error {
+		branch, err := c.session.Branch(ctx)
+		if err != nil {
+			return err
+		}
+		entries, err := make(branch)
+		if err != nil || len(entries) == 0 {
+			return err
+		}
 		ids, err = c.session.Append(ctx, entries...)
 		return err
 	})

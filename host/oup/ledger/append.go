@@ -57,8 +57,9 @@ func (l *Ledger) Append(ctx context.Context, events ...Event) ([]Stored, error) 
 	return r.stored, nil
 }
 
-// Forget deletes the events of a stream. Its numbers go on where they are, and the ids of its subjects stay
-// used; a subject that has not ended is waited for no longer. A stream that never had an event stays as it is.
+// Forget deletes the events of a stream; readers that follow it are still given what is in memory. Its numbers go
+// on where they are, and the ids of its subjects stay used; a subject that has not ended is waited for no longer. A
+// stream that never had an event stays as it is.
 func (l *Ledger) Forget(ctx context.Context, stream string) error {
 	return l.submit(&request{ctx: ctx, forget: stream})
 }

@@ -88,18 +88,14 @@ func (l *Ledger) leave(stream string, f *feed) {
 	}
 }
 
-// publish shows readers what is on disk now.
+// publish shows readers what is on disk now. What is forgotten stays in the ring: whoever follows the stream is
+// told how it ended.
 func (l *Ledger) publish(group []*request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range group {
 		if r.err != nil {
 			continue
-		}
-		if r.events == nil {
-			if f := l.feeds[r.forget]; f != nil {
-				f.clear()
-			}
 		}
 		for _, e := range r.stored {
 			if f := l.feeds[e.Stream]; f != nil {
@@ -122,14 +118,6 @@ func (f *feed) add(e Stored) {
 	}
 	clear(f.ring[:gone]) // the array stays, what was in it must not
 	f.ring = f.ring[gone:]
-	f.wake()
-}
-
-// clear takes everything out of the ring.
-func (f *feed) clear() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.ring, f.size = nil, 0
 	f.wake()
 }
 

@@ -153,8 +153,8 @@ func TestFollow_withoutCursorIsLiveAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, l, event("s", 16))
-	_, err = reader.Next(t.Context())
-	want(t, "forgotten", fmt.Sprint(err), `1 events of stream "s" behind 14 are no longer kept; go on with 16, or hydrate`)
-	page, err := reader.Next(t.Context())
-	want(t, "goes on", fmt.Sprint(numbers(page), err), "[16] <nil>")
+	page, err := reader.Next(t.Context()) // whoever follows is told how it ended
+	want(t, "goes on", fmt.Sprint(numbers(page), err), "[15 16] <nil>")
+	_, err = l.Follow(t.Context(), "s", &ledger.Cursor{Stream: "s", Seq: 14})
+	want(t, "nobody else is", errors.Is(err, ledger.ErrExpired), true)
 }

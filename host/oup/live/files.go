@@ -54,7 +54,10 @@ func (s *Session) media(files []oupwire.FileRef) (parts []conversation.Part, men
 			if _, err := root.Stat(inside); err != nil {
 				return nil, "", &FileError{file.Path, plain(err)}
 			}
-			mentions += "\n[attached file: " + filepath.ToSlash(inside) + "]"
+			if mentions != "" {
+				mentions += "\n"
+			}
+			mentions += "[attached file: " + filepath.ToSlash(inside) + "]"
 			continue
 		}
 		data, err := read(root, inside)

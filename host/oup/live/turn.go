@@ -141,7 +141,11 @@ func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompt := agent.Prompt{Text: want.Text, Media: media, Run: want.ID}
+	note, err := Note{ClientMessageID: want.ClientMessageID, Files: want.Files}.metadata()
+	if err != nil { // their names are longer than an entry can hold
+		return nil, &FileError{Path: "", Err: err}
+	}
+	prompt := agent.Prompt{Text: want.Text, Media: media, Metadata: note, Run: want.ID}
 	if mentions != "" {
 		prompt.Display = want.Text
 		prompt.Text = strings.TrimSpace(want.Text + "\n" + mentions)
