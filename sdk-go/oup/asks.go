@@ -46,6 +46,7 @@ type ask struct {
 	over     context.CancelFunc
 
 	seen      bool // the newest opening has told of it
+	told      bool // it is in the queue of the caller
 	asked     bool // the callback was called
 	answer    func(ctx context.Context, on *conn) error
 	answering bool
@@ -81,15 +82,15 @@ func (a *asks) spawn(run func()) {
 	}
 }
 
-// note takes in what an event says of requests.
-func (a *asks) note(ev Event) {
+// note takes in what an event says of requests, and reports whether it is one that the caller was told of before.
+func (a *asks) note(ev Event) (told bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch body := ev.Body.(type) {
 	case Approval:
-		a.add(body.ApprovalID, body.TurnID, body)
+		return a.add(body.ApprovalID, body.TurnID, body)
 	case Question:
-		a.add(body.QuestionID, body.TurnID, body)
+		return a.add(body.QuestionID, body.TurnID, body)
 	case ApprovalDecided:
 		a.drop(body.ApprovalID)
 	case ApprovalCancelled:
@@ -103,11 +104,12 @@ func (a *asks) note(ev Event) {
 			}
 		}
 	}
+	return false
 }
 
-func (a *asks) add(id, turn string, body any) {
-	each := a.open[id]
-	if each == nil {
+func (a *asks) add(id, turn string, body any) (told bool) {
+	each, known := a.open[id]
+	if !known {
 		each = &ask{id: id, turn: turn, body: body}
 		each.life, each.over = context.WithCancel(a.life)
 		a.open[id] = each
@@ -115,6 +117,23 @@ func (a *asks) add(id, turn string, body any) {
 	each.seen = true
 	if a.live {
 		a.work(each)
+	}
+	return each.told
+}
+
+// told remembers that the caller gets to know of a request.
+func (a *asks) told(ev Event) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id := ""
+	switch body := ev.Body.(type) {
+	case Approval:
+		id = body.ApprovalID
+	case Question:
+		id = body.QuestionID
+	}
+	if each := a.open[id]; each != nil {
+		each.told = true
 	}
 }
 

@@ -55,11 +55,11 @@ func TestApproval_isAskedAndAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsked()
 		s, p := play(t, Options{OnApproval: a.decide})
-		s.open(p, 1, OpenOptions{})
+		events := s.read(s.open(p, 1, OpenOptions{Listen: true}).Events(t.Context()))
 		p.approval(first)
-		p.approval(first) // told twice, asked once
-		if a.count() != 1 {
-			t.Fatalf("asked %d times", a.count())
+		p.approval(first) // sent twice, asked and told once
+		if a.count() != 1 || events.text() != "opened 1; oupwire.ApprovalRequestedEvent" {
+			t.Fatalf("asked %d times, told %s", a.count(), events.text())
 		}
 		a.says <- Decision{Approve: true, Scope: oupwire.ApprovalScopeTurn, Note: "fine"}
 		r := p.request(oupwire.MethodApprovalRespond)

@@ -34,9 +34,12 @@ func (s *Session) receive(on *conn, ev Event, params []byte) {
 		s.recover(on, Gap{Reason: GapLossy, Dropped: lossy.DroppedCount, Replayed: true})
 		return
 	}
-	s.asks.note(ev)
+	told := s.asks.note(ev)
 	hash := fingerprint(ev.Method, params)
 	is := s.judge(ev, hash)
+	if told && ev.Cursor.Seq == 0 {
+		is = repeat // what is pending is told again at every opening
+	}
 	// Where opening anew did not bring the number, it is not to be had.
 	again := s.missing == ev.Thread
 	if is == broken {
@@ -51,6 +54,7 @@ func (s *Session) receive(on *conn, ev Event, params []byte) {
 		if !s.push(on, ev) {
 			return // it comes again
 		}
+		s.asks.told(ev)
 	case repeat:
 	}
 	s.mu.Lock()
@@ -92,7 +96,7 @@ func (s *Session) commit(ev Event, hash uint64, is verdict) {
 		s.reached, s.tail, s.echo = ev.Cursor.Seq, nil, nil
 	case ev.Cursor.Seq == 0 && is == repeat:
 		// What comes again comes in the same order.
-		s.echo = s.echo[slices.Index(s.echo, hash)+1:]
+		s.echo = s.echo[slices.Index(s.echo, hash)+1:] // all of it for what stands not there
 	case ev.Cursor.Seq == 0 && row != nil && row.Durable == durable:
 		s.tail = append(s.tail, hash)
 	}
