@@ -179,7 +179,7 @@ func (p *place) tryOpen(ctx context.Context, change func(*house.Options)) (*rig,
 	}
 	o := house.Options{
 		Ledger: r.ledger, Store: r.store, Workspace: p.workspace,
-		Failed: func(err error) { p.t.Log("failed: ", err) },
+		Failed: p.failed,
 		Engine: func(ctx context.Context, root string) (*engine.Engine, error) {
 			return engine.Open(ctx, engine.Config{
 				Machine:    selection.Machine{Home: p.directory, Lookup: func(string) (string, bool) { return "", false }, Discoverer: &discovery.Discoverer{}},
@@ -378,4 +378,10 @@ func line(s ledger.Stored, params any) string {
 		return s.Method + " " + string(p.Reason) + text
 	}
 	return s.Method
+}
+
+func (p *place) failed(err error) {
+	if p.t != nil {
+		p.t.Log("failed: ", err)
+	}
 }
