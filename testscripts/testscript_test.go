@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 			os.Exit(command.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 		},
 		"fixture":   func() { fixture.Main(nil, os.Args[1:]) },
-		"companion": companion, "desk": desk, "modelserver": modelServer, "faulty-host": faultyHost,
+		"companion": companion, "desk": desk, "modelserver": modelServer, "faulty-host": faultyHost, "oup": oup,
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/octet-dev/octet/host/config"
 	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/session"
@@ -147,7 +148,7 @@ const (
 	damagedShown = 5 // sessions
 )
 
-// data tries whether sessions can be kept, and are whole.
+// data tries whether the place for sessions can be written, and what is in it is whole.
 func (p Patient) data(ctx context.Context) []Finding {
 	if p.Store == "" {
 		return []Finding{{"data", Problem, "there is no place for sessions", "set HOME, or OCTET_DATA_DIR"}}
@@ -166,6 +167,23 @@ func (p Patient) data(ctx context.Context) []Finding {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	list := []Finding{{Check: "data", Status: OK, Summary: dir + " can be written"}}
+	return append(append(list, p.sessions(ctx)...), p.ledger(ctx, dir)...)
+}
+
+// ledger tries whether what clients of a server were told is whole. Without a server there is nothing to say.
+func (p Patient) ledger(ctx context.Context, dir string) []Finding {
+	c, err := ledger.Examine(ctx, dir)
+	switch {
+	case errors.Is(err, ledger.ErrMissing):
+		return nil
+	case err != nil:
+		return []Finding{{"ledger", Problem, err.Error(), asToldRemedy}}
+	}
+	return []Finding{{Check: "ledger", Status: OK, Summary: fmt.Sprintf("%s is whole: %d events of %d sessions", c.Path, c.Events, c.Streams)}}
+}
+
+// sessions tries whether sessions are whole.
+func (p Patient) sessions(ctx context.Context) (list []Finding) {
 	store, err := session.Options{}.OpenReader(ctx, p.Store)
 	if errors.Is(err, session.ErrMissing) {
 		return append(list, Finding{Check: "sessions", Status: Note, Summary: "there are no sessions yet"})

@@ -75,6 +75,7 @@ func root() *command {
 			configShow(),
 			doctorExamine(),
 			serveClients(),
+			auth(),
 			hostServe(),
 			completion(),
 		},

@@ -26,6 +26,7 @@ Usage:
   octet config                                      show the configuration that counts, and where it comes from
   octet doctor                                      examine whether this machine is fit for octet
   octet serve --stdio|--listen HOST:PORT            let other programs drive octet over OUP: sessions, turns, approvals
+  octet auth issue-work-secret|revoke-work-secret   give a client of octet serve a secret for one session, take it back
   octet host                                        let a program embed octet: JSON lines over standard input and output
   octet completion bash|zsh|fish                    print a script that completes in a shell
   octet --version                                   show the release and the octet version it implements
