@@ -6,17 +6,24 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/access"
+	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/methods"
+	"github.com/octet-dev/octet/host/oup/preview"
 	"github.com/octet-dev/octet/host/oup/server"
+	"github.com/octet-dev/octet/host/oup/snapshot"
+	"github.com/octet-dev/octet/host/oup/task"
 	"github.com/octet-dev/octet/host/oup/transport"
 	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/policy"
@@ -24,6 +31,7 @@ import (
 	"github.com/octet-dev/octet/host/service/dialog"
 	"github.com/octet-dev/octet/host/service/provider"
 	"github.com/octet-dev/octet/host/session"
+	"github.com/octet-dev/octet/host/tool"
 )
 
 // Options are what a server is made of. DataDir, Workspace and Models are required.
@@ -57,8 +65,11 @@ type Assembly struct {
 	House  *house.House
 	Ledger *ledger.Ledger
 	Store  *session.Store
+	Tasks  *task.Supervisor
 
-	closing sync.Once
+	previews  *preview.Store
+	snapshots *snapshot.Store
+	closing   sync.Once
 }
 
 // Open takes the data directory, settles what the process before has left, and is then ready to serve. A
@@ -85,19 +96,64 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if a.Store, err = session.Open(ctx, filepath.Join(o.DataDir, "sessions.db")); err != nil {
 		return nil, err
 	}
+	if err := a.openBeside(o); err != nil {
+		return nil, err
+	}
 	a.House, err = house.Open(ctx, house.Options{
-		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log,
-		Engine: func(ctx context.Context, workspace string) (*engine.Engine, error) { return o.engine(ctx, a.Store, workspace) },
+		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log),
+		Engine: func(ctx context.Context, workspace string) (*engine.Engine, error) {
+			return o.engine(ctx, a.Store, workspace)
+		},
 	})
 	if err != nil {
 		return nil, err
 	}
 	gate, lanes := &access.Gate{Local: o.Local}, &lane.Book{}
 	rows := methods.Rows{House: a.House, Ledger: a.Ledger, Lanes: lanes, Gate: gate, Events: o.Events, Home: o.Machine.Home, Log: o.Log}
+	rows.Tasks, rows.Previews, rows.Snapshots = a.Tasks, a.previews, a.snapshots
 	a.Server, err = server.New(server.Options{
 		Handlers: rows.Handlers(), Features: features, Reasons: reasons(), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
 	})
 	return a, err
+}
+
+// openBeside opens what is kept beside the conversations. What runs in the background tells of itself through the
+// ledger, whoever is connected.
+func (a *Assembly) openBeside(o Options) (err error) {
+	if a.previews, err = preview.Open(filepath.Join(o.DataDir, "previews")); err != nil {
+		return err
+	}
+	if a.snapshots, err = snapshot.Open(snapshot.Options{Directory: filepath.Join(o.DataDir, "snapshots"), Skip: []string{o.DataDir}}); err != nil {
+		return err
+	}
+	a.Tasks, err = task.Open(task.Options{
+		Directory: filepath.Join(o.DataDir, "tasks"), Log: o.Log,
+		Tell: func(session, method string, news wirejson.Encoder) error {
+			_, err := a.Ledger.Append(context.Background(), event.Of(session, method, news, ledger.Subject{}, ledger.Within))
+			return err
+		},
+	})
+	return err
+}
+
+// preview keeps how changes look and returns the id of the preview, empty where that cannot be done.
+func (a *Assembly) preview(log func(error)) func(session string, changes []tool.Change) string {
+	return func(session string, changes []tool.Change) string {
+		files := make([]oupwire.DiffFile, 0, len(changes))
+		title := ""
+		for _, change := range changes {
+			files = append(files, preview.Made(change))
+			title = change.Path
+		}
+		if len(changes) > 1 {
+			title = strconv.Itoa(len(changes)) + " files"
+		}
+		id, err := a.previews.Put(session, title, files...)
+		if err != nil {
+			log(err)
+		}
+		return id
+	}
 }
 
 // engine opens the engine of a workspace.
@@ -130,6 +186,15 @@ func (a *Assembly) close(limit time.Duration) error {
 		a.House.Close(limit)
 	}
 	var errs []error
+	if a.Tasks != nil {
+		errs = append(errs, a.Tasks.Close())
+	}
+	if a.previews != nil {
+		errs = append(errs, a.previews.Close())
+	}
+	if a.snapshots != nil {
+		errs = append(errs, a.snapshots.Close())
+	}
 	if a.Store != nil {
 		errs = append(errs, a.Store.Close())
 	}

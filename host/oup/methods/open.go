@@ -126,7 +126,7 @@ func (r *Rows) follow(ctx context.Context, call *rpc.Call, p oupwire.SessionOpen
 	return reader, after != nil, nil
 }
 
-// offers are the requests and questions that wait for an answer.
+// offers are the requests and questions that wait for an answer, and the tasks there are.
 func (r *Rows) offers(ctx context.Context, session *live.Session) ([]lane.Offer, error) {
 	var offers []lane.Offer
 	for _, a := range session.Pending().Approvals() {
@@ -142,6 +142,13 @@ func (r *Rows) offers(ctx context.Context, session *live.Session) ([]lane.Offer,
 			return nil, err
 		}
 		offers = append(offers, lane.Offer{Method: oupwire.MethodUserQuestionRequested, Params: q, Seq: seq})
+	}
+	tasks, err := r.Tasks.List(session.Key())
+	if err != nil {
+		return nil, err
+	}
+	for i := range tasks {
+		offers = append(offers, lane.Offer{Method: oupwire.MethodTaskUpdated, Params: tasks[i].Update()})
 	}
 	return offers, nil
 }

@@ -16,12 +16,18 @@ import (
 // kinds are the words for details that are no more than a word.
 var kinds = func() map[string]wirejson.ErrorCode {
 	codes := map[string]wirejson.ErrorCode{}
-	for _, row := range oupwire.TableErrorKinds {
+	add := func(kind, name string) {
 		for _, e := range oupwire.Errors {
-			if e.Name == row.Error {
-				codes[row.Kind] = e
+			if e.Name == name {
+				codes[kind] = e
 			}
 		}
+	}
+	for _, row := range oupwire.TableErrorKinds {
+		add(row.Kind, row.Error)
+	}
+	for _, row := range oupwire.TableServiceErrorKinds {
+		add(row.Kind, row.Error)
 	}
 	return codes
 }()
@@ -46,7 +52,7 @@ func featureRequired(call *rpc.Call, member, feature string) *rpc.Error {
 
 // fail spells what went wrong below as the protocol has it. What it does not know is a fault of the server.
 func (r *Rows) fail(call *rpc.Call, err error) error {
-	for _, spell := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, approval, workspace} {
+	for _, spell := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, question, approval, workspace} {
 		if e := spell(call, err); e != nil {
 			return e
 		}

@@ -3,11 +3,14 @@ package methods
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/snapshot"
 )
 
 func (r *Rows) turns() map[string]rpc.Handler {
@@ -30,6 +33,11 @@ func (r *Rows) start(ctx context.Context, call *rpc.Call, p oupwire.TurnStartPar
 	if err != nil {
 		return none, r.fail(call, err)
 	}
+	if session.Running() == "" { // what was asked for in front of it takes no time then
+		if err := r.order.wait(ctx, session.Key()); err != nil {
+			return none, err
+		}
+	}
 	release, err := r.Lanes.Of(call.Connection).Hold(ctx, session.Key())
 	if err != nil {
 		return none, err
@@ -41,14 +49,31 @@ func (r *Rows) start(ctx context.Context, call *rpc.Call, p oupwire.TurnStartPar
 	if err != nil {
 		return none, r.fail(call, err)
 	}
-	call.After(func() {
-		if call.Told() {
-			started.Go()
-		} else {
-			started.GiveUp()
-		}
-	})
+	call.After(func() { r.launch(call, session, started) })
 	return oupwire.TurnStartResult{Accepted: true}, nil
+}
+
+// preparation is how long a turn waits for the snapshot of its workspace.
+const preparation = 3 * time.Second
+
+// launch lets a turn run whose answer is on its way, behind a snapshot of the workspace.
+func (r *Rows) launch(call *rpc.Call, session *live.Session, started *live.Started) {
+	switch {
+	case !call.Told():
+		started.GiveUp()
+	case started.Again:
+	default:
+		go func() {
+			defer started.Go()
+			ctx, cancel := context.WithTimeout(context.Background(), preparation)
+			defer cancel()
+			_, err := r.Snapshots.Take(ctx, session.Workspace(), "before turn "+started.Turn)
+			var large *snapshot.TooLargeError
+			if err != nil && !errors.As(err, &large) && ctx.Err() == nil {
+				r.Log(err)
+			}
+		}()
+	}
 }
 
 // messageID is the id that a client gives what it says, a member that newer clients add.

@@ -12,54 +12,18 @@ import (
 	"github.com/octet-dev/octet/host/tool"
 )
 
-// Made is a change that a tool has made to a file.
+// Made is a change of a file that a tool has made, or is about to make: its difference is unified, or a bare list of
+// lines with marks.
 func Made(change tool.Change) oupwire.DiffFile {
-	status := oupwire.DiffFileStatusModified
-	switch change.Kind {
-	case tool.Created:
-		status = oupwire.DiffFileStatusAdded
-	case tool.Deleted:
-		status = oupwire.DiffFileStatusDeleted
+	f := file(change.Path, oupwire.DiffFileStatusModified, change.Diff)
+	hunks := f.Hunks.Or(nil)
+	switch {
+	case change.Kind == tool.Deleted:
+		f.Status = oupwire.DiffFileStatusDeleted
+	case change.Kind == tool.Created, len(hunks) > 0 && strings.HasPrefix(hunks[0].Header, "@@ -0,0 "):
+		f.Status = oupwire.DiffFileStatusAdded
 	}
-	return file(change.Path, status, change.Diff)
-}
-
-// Planned is a change that a tool wants leave for, as far as its summary shows one: the subject is the path,
-// the detail a unified difference or a bare list of lines with marks. ok is false where it shows none.
-func Planned(summary tool.Summary) (planned oupwire.DiffFile, ok bool) {
-	if summary.Subject == "" || summary.Detail == "" {
-		return oupwire.DiffFile{}, false
-	}
-	planned = file(summary.Subject, oupwire.DiffFileStatusModified, summary.Detail)
-	hunks := planned.Hunks.Or(nil)
-	if strings.HasPrefix(firstHeader(hunks), "@@ -0,0 ") {
-		planned.Status = oupwire.DiffFileStatusAdded
-	}
-	return planned, len(hunks) > 0
-}
-
-func firstHeader(hunks []oupwire.DiffHunk) string {
-	if len(hunks) == 0 {
-		return ""
-	}
-	return hunks[0].Header
-}
-
-// Count tells how many lines files gain and lose, as far as they are shown.
-func Count(files ...oupwire.DiffFile) (added, removed int) {
-	for _, f := range files {
-		for _, hunk := range f.Hunks.Or(nil) {
-			for _, line := range hunk.Lines.Or(nil) {
-				switch line.Kind {
-				case oupwire.DiffLineKindAdded:
-					added++
-				case oupwire.DiffLineKindRemoved:
-					removed++
-				}
-			}
-		}
-	}
-	return added, removed
+	return f
 }
 
 // file reads a difference: hunks with numbered lines where they have headers, else one hunk without numbers.

@@ -97,24 +97,37 @@ func TestMade_kindsAndMarks(t *testing.T) {
 	}
 }
 
-func TestPlanned_readsWhatToolsShow(t *testing.T) {
-	edit, ok := Planned(tool.Summary{Subject: "x.go", Detail: "-one\n-two\n+three\n"})
-	if added, removed := Count(edit); !ok || added != 1 || removed != 2 || edit.Status != oupwire.DiffFileStatusModified {
+// TestMade_readsWhatToolsShow reads what tools show of a change that they are about to make.
+func TestMade_readsWhatToolsShow(t *testing.T) {
+	edit := Made(tool.Change{Path: "x.go", Kind: tool.Changed, Diff: "-one\n-two\n+three\n"})
+	if added, removed := count(edit); added != 1 || removed != 2 || edit.Status != oupwire.DiffFileStatusModified {
 		t.Errorf("an edit: %s", edit.AppendJSON(nil))
 	}
-	write, ok := Planned(tool.Summary{Subject: "new.go", Detail: unified("", "a\nb\n")})
-	if added, removed := Count(write); !ok || added != 2 || removed != 0 || write.Status != oupwire.DiffFileStatusAdded {
+	write := Made(tool.Change{Path: "new.go", Kind: tool.Changed, Diff: unified("", "a\nb\n")})
+	if added, removed := count(write); added != 2 || removed != 0 || write.Status != oupwire.DiffFileStatusAdded {
 		t.Errorf("a new file: %s", write.AppendJSON(nil))
 	}
-	cut, ok := Planned(tool.Summary{Subject: "x", Detail: "-a\n+b\n...\n"})
-	if !ok || len(cut.Unknown) != 1 {
+	if cut := Made(tool.Change{Path: "x", Kind: tool.Changed, Diff: "-a\n+b\n...\n"}); len(cut.Unknown) != 1 {
 		t.Errorf("one that was cut: %s", cut.AppendJSON(nil))
 	}
-	for _, s := range []tool.Summary{{}, {Subject: "ls -l"}, {Subject: "x", Detail: "no lines of a difference"}} {
-		if _, ok := Planned(s); ok {
-			t.Errorf("%+v plans a change", s)
+	if none := Made(tool.Change{Path: "x", Kind: tool.Changed, Diff: "no lines of a difference"}); !none.Hunks.IsAbsent() {
+		t.Errorf("none: %s", none.AppendJSON(nil))
+	}
+}
+
+// count tells how many lines a file gains and loses.
+func count(f oupwire.DiffFile) (added, removed int) {
+	for _, hunk := range f.Hunks.Or(nil) {
+		for _, line := range hunk.Lines.Or(nil) {
+			switch line.Kind {
+			case oupwire.DiffLineKindAdded:
+				added++
+			case oupwire.DiffLineKindRemoved:
+				removed++
+			}
 		}
 	}
+	return added, removed
 }
 
 // TestClean covers OUP-PREVIEW-002.

@@ -95,7 +95,17 @@ type Store struct {
 
 	mu    sync.Mutex
 	locks map[string]*sync.Mutex // by workspace: one is looked at or changed once at a time
+	large map[string]tooLarge    // workspaces that were too large when they were looked at
 }
+
+// tooLarge is what was found of a workspace, and when.
+type tooLarge struct {
+	err *TooLargeError
+	at  time.Time
+}
+
+// lookAgain is when a workspace that was too large is looked at again.
+const lookAgain = 10 * time.Minute
 
 // manifest is a snapshot as it is kept.
 type manifest struct {
@@ -132,7 +142,7 @@ func Open(o Options) (*Store, error) {
 		return nil, errors.Join(err, kept.Close())
 	}
 	o.Skip = append(slices.Clone(o.Skip), o.Directory)
-	return &Store{options: o, shelf: kept, locks: map[string]*sync.Mutex{}}, nil
+	return &Store{options: o, shelf: kept, locks: map[string]*sync.Mutex{}, large: map[string]tooLarge{}}, nil
 }
 
 // Close closes the store.
@@ -204,7 +214,7 @@ func (s *Store) load(workspace, name string) (*manifest, error) {
 }
 
 // Take keeps how the files of a workspace are now. Where nothing has changed since the newest snapshot, that one
-// is returned.
+// is returned. One that was too large is looked at again behind a while.
 func (s *Store) Take(ctx context.Context, workspace, label string) (oupwire.SnapshotInfo, error) {
 	defer s.lock(workspace)()
 	root, err := os.OpenRoot(workspace)
@@ -212,7 +222,19 @@ func (s *Store) Take(ctx context.Context, workspace, label string) (oupwire.Snap
 		return oupwire.SnapshotInfo{}, fmt.Errorf("snapshot: %w", err)
 	}
 	defer func() { _ = root.Close() }()
+	s.mu.Lock()
+	found, was := s.large[workspace]
+	s.mu.Unlock()
+	if was && s.options.Now().Sub(found.at) < lookAgain {
+		return oupwire.SnapshotInfo{}, found.err
+	}
 	m, err := s.take(ctx, root, workspace, label)
+	var large *TooLargeError
+	if errors.As(err, &large) {
+		s.mu.Lock()
+		s.large[workspace] = tooLarge{large, s.options.Now()}
+		s.mu.Unlock()
+	}
 	if err != nil {
 		return oupwire.SnapshotInfo{}, err
 	}

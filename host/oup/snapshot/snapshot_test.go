@@ -334,7 +334,8 @@ func TestRestore_refusesDamage(t *testing.T) {
 
 func TestBounds(t *testing.T) {
 	work, data := t.TempDir(), t.TempDir()
-	s := open(t, snapshot.Options{Directory: data, MaxFiles: 3, MaxBytes: 1000, MaxSnapshots: 3})
+	now := time.Now()
+	s := open(t, snapshot.Options{Directory: data, MaxFiles: 3, MaxBytes: 1000, MaxSnapshots: 3, Now: func() time.Time { return now }})
 	defer func() { _ = s.Close() }()
 	var large *snapshot.TooLargeError
 	write(t, work, map[string]string{"a": "", "b": "", "c": "", "d": ""})
@@ -342,9 +343,14 @@ func TestBounds(t *testing.T) {
 		t.Errorf("four files: %v", err)
 	}
 	write(t, work, map[string]string{"b": "-", "c": "-", "d": strings.Repeat("x", 1001)})
+	if _, err := s.Take(t.Context(), work, ""); !errors.As(err, &large) || !strings.Contains(large.What, "files") {
+		t.Errorf("it is not remembered that there were too many files: %v", err)
+	}
+	now = now.Add(time.Hour)
 	if _, err := s.Take(t.Context(), work, ""); !errors.As(err, &large) {
 		t.Errorf("1001 bytes: %v", err)
 	}
+	now = now.Add(time.Hour)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Take(ended, work, ""); !errors.Is(err, context.Canceled) {

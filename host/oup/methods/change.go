@@ -1,0 +1,180 @@
+package methods
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/house"
+	"github.com/octet-dev/octet/host/oup/key"
+	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/transcript"
+)
+
+func (r *Rows) changing() map[string]rpc.Handler {
+	return map[string]rpc.Handler{
+		oupwire.MethodSessionTitleSet:      rpc.Handle(oupwire.DecodeSessionTitleSetParams, r.title),
+		oupwire.MethodSessionDelete:        rpc.Handle(oupwire.DecodeSessionDeleteParams, r.remove),
+		oupwire.MethodSessionRollback:      rpc.Handle(oupwire.DecodeSessionRollbackParams, r.rollback),
+		oupwire.MethodSessionFork:          rpc.Handle(oupwire.DecodeSessionForkParams, r.fork),
+		oupwire.MethodSessionCompact:       rpc.Handle(oupwire.DecodeSessionCompactParams, later(r.compact)),
+		oupwire.MethodSessionAppendMessage: rpc.Handle(oupwire.DecodeSessionAppendMessageParams, inTurn(&r.order, r.add)),
+	}
+}
+
+// invalid refuses params that keep their model.
+func invalid(call *rpc.Call, format string, values ...any) *rpc.Error {
+	return rpc.Fail(oupwire.ErrInvalidParams, call.Method+": "+sprintf(format, values...))
+}
+
+// title names a session.
+//
+// Rules: OUP-SESSION-014, OUP-SESSION-015.
+func (r *Rows) title(ctx context.Context, call *rpc.Call, p oupwire.SessionTitleSetParams) (oupwire.SessionTitleSetResult, error) {
+	var none oupwire.SessionTitleSetResult
+	title := strings.TrimSpace(p.Title)
+	switch n := utf8.RuneCountInString(title); {
+	case n == 0:
+		return none, invalid(call, "the title is blank")
+	case n > oupwire.MaxTitleCharacters:
+		return none, invalid(call, "the title has %d characters, at most %d", n, oupwire.MaxTitleCharacters)
+	}
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err == nil {
+		err = s.SetTitle(ctx, title)
+	}
+	if err != nil {
+		return none, r.fail(call, err)
+	}
+	return oupwire.SessionTitleSetResult{SessionID: s.Key(), Title: title}, nil
+}
+
+// remove deletes a session with everything that is kept of it.
+//
+// Rules: OUP-SESSION-016, OUP-SESSION-017, OUP-SESSION-018.
+func (r *Rows) remove(ctx context.Context, call *rpc.Call, _ oupwire.SessionDeleteParams) (oupwire.EmptyResult, error) {
+	if err := r.House.Delete(ctx, call.Scope.Session); err != nil {
+		return oupwire.EmptyResult{}, r.fail(call, err)
+	}
+	session := call.Scope.Session.String()
+	if err := errors.Join(r.Tasks.Forget(session), r.Previews.Forget(session)); err != nil {
+		r.Log(err) // the conversation is gone; what is left of it here is in nobody's way
+	}
+	return oupwire.EmptyResult{}, nil
+}
+
+// rollback takes the last turns out of the conversation.
+//
+// Rules: OUP-ROLLBACK-001 to OUP-ROLLBACK-007.
+func (r *Rows) rollback(ctx context.Context, call *rpc.Call, p oupwire.SessionRollbackParams) (oupwire.SessionRollbackResult, error) {
+	var result oupwire.SessionRollbackResult
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err != nil {
+		return result, r.fail(call, err)
+	}
+	done, err := s.Rollback(ctx, int(p.NumTurns))
+	var running *live.InProgressError
+	switch {
+	case errors.Is(err, live.ErrNoTurns):
+		return result, refuse(call, "invalid_num_turns", err.Error())
+	case errors.As(err, &running):
+		return result, detailed(call, oupwire.ErrInvalidParams, err, oupwire.TurnInProgressErrorData{})
+	case err != nil:
+		return result, r.fail(call, err)
+	}
+	replay, _, err := r.replay(ctx, s, wirejson.Opt[oupwire.Cursor]{})
+	if err != nil {
+		return result, r.fail(call, err)
+	}
+	branch, err := s.Branch(ctx)
+	if err != nil {
+		return result, r.fail(call, err)
+	}
+	rows := transcript.Rows(branch)
+	turns, err := r.standings(ctx, s, rows, replay)
+	if err != nil {
+		return result, err
+	}
+	var left oupwire.SessionHydrateResult
+	r.fill(&left, func(oupwire.HydrateSection) bool { return true }, rows, turns, replay, false)
+	result = oupwire.SessionRollbackResult{DroppedTurns: int64(done.Turns), Thread: oupwire.RolledBackThread{
+		SessionID: s.Key(), Cursor: oupwire.Cursor{Stream: done.Before.Stream, Seq: done.Before.Seq},
+		Messages: left.Messages.Or(nil), Threads: left.Threads.Or(nil), Turns: left.Turns.Or(nil),
+	}}
+	if left.Truncated.Or(false) {
+		result.Thread.Unknown = []wirejson.Member{transcript.Truncated}
+	}
+	return result, nil
+}
+
+// fork copies a conversation into a new session.
+//
+// Rules: OUP-FORK-001 to OUP-FORK-005.
+func (r *Rows) fork(ctx context.Context, call *rpc.Call, p oupwire.SessionForkParams) (oupwire.SessionForkResult, error) {
+	last := -1
+	if n, has := p.CopyMessages.Get(); has {
+		last = int(n)
+	}
+	made, err := r.House.Fork(ctx, call.Scope.Session, p.NewChatID, last)
+	var exists *house.ExistsError
+	switch {
+	case errors.Is(err, key.ErrChatID):
+		return oupwire.SessionForkResult{}, refuse(call, "invalid_new_chat_id", err.Error())
+	case errors.As(err, &exists):
+		return oupwire.SessionForkResult{}, refuse(call, "child_exists", err.Error())
+	case err != nil:
+		return oupwire.SessionForkResult{}, r.fail(call, err)
+	}
+	return oupwire.SessionForkResult{
+		NewSessionID: made.Key.String(), ParentSessionID: call.Scope.Session.String(), CopiedMessages: int64(made.Copied),
+	}, nil
+}
+
+// compact shortens the context now. That there is no summary is told as an event, and is an answer too.
+//
+// Rules: OUP-COMPACT-001, OUP-COMPACT-003, OUP-COMPACT-004.
+func (r *Rows) compact(ctx context.Context, call *rpc.Call, _ oupwire.SessionCompactParams) (oupwire.SessionCompactResult, error) {
+	var none oupwire.SessionCompactResult
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err != nil {
+		return none, r.fail(call, err)
+	}
+	done, err := s.Compact(ctx)
+	if e := r.fail(call, err); err != nil && e != err {
+		return none, e // it could not even begin
+	}
+	result := oupwire.SessionCompactResult{
+		SessionID: s.Key(), Compacted: err == nil && done.Done, TokenEstimateBefore: done.Before, TokenEstimateAfter: wirejson.Null[int64](),
+	}
+	if result.Compacted {
+		result.TokenEstimateAfter = wirejson.Some(done.After)
+	}
+	return result, nil
+}
+
+// add adds a message without starting a turn.
+//
+// Rules: OUP-APPEND-001 to OUP-APPEND-004.
+func (r *Rows) add(ctx context.Context, call *rpc.Call, p oupwire.SessionAppendMessageParams) (oupwire.SessionAppendMessageResult, error) {
+	var none oupwire.SessionAppendMessageResult
+	message := live.Added{
+		Role: p.Role, Text: p.Content, Source: p.Source, Media: p.Media.Or(nil), ClientMessageID: p.ClientMessageID.Or(""), Thread: p.ThreadID.Or(""),
+	}
+	s, _, err := r.House.Make(ctx, call.Scope.Session, house.New{})
+	if err != nil {
+		return none, r.fail(call, err)
+	}
+	to, err := s.AddMessage(ctx, message)
+	var refused *live.AddError
+	switch {
+	case errors.As(err, &refused):
+		return none, invalid(call, "%v", refused)
+	case err != nil:
+		return none, r.fail(call, err)
+	}
+	return oupwire.SessionAppendMessageResult{SessionID: s.Key(), Seq: to.Row, ThreadID: to.Thread}, nil
+}
