@@ -83,7 +83,11 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	if err != nil {
 		return made, err
 	}
-	if !drawn {
+	switch {
+	case drawn:
+	case r.agent.plain.Load():
+		value.Summary = plainSummary(text)
+	default:
 		if tell, err = r.summarize(&value, &batch, text); err != nil {
 			return made, err
 		}
@@ -111,6 +115,18 @@ func (r *run) makeCompaction(plan CompactionPlan, text string) (made Compaction,
 	}
 	return made, nil
 }
+
+// plainRoom is how many bytes a summary has that no model makes.
+const plainRoom = 8 << 10
+
+// plainSummary sums up without a model: the beginning and the end of what was said.
+func plainSummary(text string) string {
+	return "(shortened without a model: the beginning and the end of what was said)\n\n" + middleOut(text, plainRoom)
+}
+
+// SetPlain says whether compactions from here on ask no model for a summary: the beginning and the end of what was
+// said stand in for it then.
+func (a *Agent) SetPlain(plain bool) { a.plain.Store(plain) }
 
 // draw asks hooks for pictures in place of a summary. A failure is one of the compaction: no summary is
 // made in its place.

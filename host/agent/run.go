@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/octet-dev/octet/host/conversation"
@@ -34,6 +35,7 @@ type Agent struct {
 	taken   bool          // by a run, a compaction or a change
 	free    chan struct{} // closed while it is not taken
 	running string        // the run
+	plain   atomic.Bool   // summaries are made without a model
 	inbox   *inbox        // of the run
 
 	// Of who has the agent.

@@ -15,6 +15,7 @@ import (
 	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/service/composition"
 	"github.com/octet-dev/octet/host/session"
+	"github.com/octet-dev/octet/host/tool"
 )
 
 // Conversation is one session with a model, open for this process alone.
@@ -25,6 +26,8 @@ type Conversation struct {
 	fresh    bool // it was made by this conversation, and goes with it if nothing was said
 	frontend Frontend
 	profile  func() permission.Profile // nil: none bounds it
+	own      []tool.Tool               // of this conversation alone
+	say      func(text string)         // nil: see Opening
 
 	life context.Context // ends with the conversation; its cause settles the run
 	end  context.CancelCauseFunc
@@ -84,6 +87,11 @@ type Opening struct {
 	// Profile bounds what its tools may do without being asked about, beside the policy; nil: nothing does. It is
 	// asked about every call.
 	Profile func() permission.Profile
+	// Say takes what an extension says in the name of the user while no run goes on; it must not wait. Nil: a run
+	// begins with it.
+	Say func(text string)
+	// Tools are those that this conversation has beside the others. Names that are taken are left out.
+	Tools []tool.Tool
 }
 
 // Attach goes on with a conversation beside others. Errors are those of Resume.
@@ -171,7 +179,7 @@ func (e *Engine) hold(ctx context.Context, info session.Info, fresh bool, o Open
 		return nil, err
 	}
 	c := &Conversation{
-		engine: e, session: held, fresh: fresh, name: info.Name, frontend: o.Frontend, profile: o.Profile,
+		engine: e, session: held, fresh: fresh, name: info.Name, frontend: o.Frontend, profile: o.Profile, own: o.Tools, say: o.Say,
 		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
 		turn: make(chan struct{}, 1), waits: make(chan struct{}, 1),
 	}
@@ -313,6 +321,19 @@ func (c *Conversation) Prompt(ctx context.Context, p agent.Prompt) (agent.Outcom
 // Steer tells the model something with the next request of the run. agent.ErrIdle if there is no run, or it is
 // ending. It may be called while an event is shown.
 func (c *Conversation) Steer(text string) error { return c.agent.Steer(text) }
+
+// Aside asks the model about the conversation without becoming a part of it, also while a run goes on.
+func (c *Conversation) Aside(ctx context.Context, question string) (agent.Aside, error) {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return agent.Aside{}, err
+	}
+	defer done()
+	return c.agent.Aside(ctx, question)
+}
+
+// SetPlainCompaction says whether the conversation is summed up without asking a model.
+func (c *Conversation) SetPlainCompaction(plain bool) { c.agent.SetPlain(plain) }
 
 // Rewind goes back to an entry of the conversation, or to its beginning if that is empty, and waits until nothing
 // runs. What was said since stays on disk, and no model is told it any more. session.ErrNoEntry.

@@ -175,6 +175,10 @@ func (s store) Inject(ctx context.Context, owner, source string, m conversation.
 	if c.agent.FollowUp(m.PlainText()) == nil {
 		return nil
 	}
+	if c.say != nil {
+		c.say(m.PlainText())
+		return nil
+	}
 	go func() {
 		// It is told like any other run; one that the person has begun meanwhile goes first, and this one is
 		// said to have found no room.

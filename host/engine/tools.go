@@ -39,6 +39,11 @@ func (s toolSource) all() (tool.Snapshot, error) {
 			list = append(list, &extensionTool{c: s.c, extension: entry.Name, tool: t, revision: epoch})
 		}
 	}
+	for _, t := range s.c.own {
+		if !slices.ContainsFunc(list, func(other tool.Tool) bool { return other.Definition().Name == t.Definition().Name }) {
+			list = append(list, t)
+		}
+	}
 	return tool.Of(list...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/ledger"
@@ -30,8 +31,9 @@ type Options struct {
 	Engine func(ctx context.Context, workspace string) (*engine.Engine, error)
 	// Workspace is that of sessions for which nobody names another one.
 	Workspace string
-	// Preview, Ended and Failed are those of live.Options.
+	// Preview, Spread, Ended and Failed are those of live.Options.
 	Preview func(session string, changes []tool.Change) string
+	Spread  func(session, method string, params wirejson.Encoder)
 	Ended   func(session, turn string)
 	Failed  func(error)
 	// Idle is how long a session is not used before it rests; 0: oupwire.LedgerIdleMs.
@@ -195,7 +197,7 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 	s := live.New(live.Options{
 		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
 		Engine:  func(ctx context.Context) (*engine.Engine, error) { return h.Engine(ctx, info.Workspace) },
-		Preview: h.o.Preview, Ended: h.o.Ended, Failed: h.o.Failed,
+		Preview: h.o.Preview, Spread: h.o.Spread, Ended: h.o.Ended, Failed: h.o.Failed,
 	})
 	h.sessions[info.Key] = s
 	return s, nil

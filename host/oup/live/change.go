@@ -122,6 +122,34 @@ func (s *Session) Compact(ctx context.Context) (Compacted, error) {
 	return Compacted{Done: true, Before: before, After: s.contextState(ctx).TokenEstimate}, nil
 }
 
+// SetCompaction says how the conversation is summed up from here on, by hand and by itself, and returns how.
+//
+// Rule: OUP-COMPACT-002.
+func (s *Session) SetCompaction(mode oupwire.CompactionMode) oupwire.CompactionMode {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plain = mode == oupwire.CompactionModeHeuristic
+	if s.conversation != nil {
+		s.conversation.SetPlainCompaction(s.plain)
+	}
+	if s.plain {
+		return oupwire.CompactionModeHeuristic
+	}
+	return oupwire.CompactionModeLlm
+}
+
+// Aside asks the model a question beside the conversation, also while a turn runs. Nothing of it is stored or told.
+// Errors are *UnavailableError, ErrRetired, or those of the model.
+//
+// Rules: OUP-ASIDE-001, OUP-ASIDE-002.
+func (s *Session) Aside(ctx context.Context, question string) (agent.Aside, error) {
+	with, err := s.open(ctx)
+	if err != nil {
+		return agent.Aside{}, err
+	}
+	return with.Aside(ctx, question)
+}
+
 // SetTitle names the session. A title that a person gave is replaced by another one of a person alone.
 //
 // Rule: OUP-SESSION-015.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
@@ -57,6 +58,19 @@ func (s *Session) Steer(ctx context.Context, input []oupwire.InputItem, expected
 		}
 		return Steered{Turn: started.Turn, Started: started}, nil
 	}
+}
+
+// spoken takes what an extension says in the name of the user: it goes to the running turn, or begins one.
+func (s *Session) spoken(text string) {
+	go func() {
+		steered, err := s.Steer(context.Background(), []oupwire.InputItem{{Kind: oupwire.InputKindText, Text: wirejson.Some(text)}}, "")
+		if err == nil && steered.Started != nil {
+			steered.Started.Go()
+		}
+		if !errors.Is(err, ErrRetired) {
+			s.failed("what an extension says is not taken", err)
+		}
+	}()
 }
 
 // steer gives an input to the running turn. t is nil where none runs.

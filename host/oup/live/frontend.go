@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -25,7 +24,7 @@ func (f frontend) Show(e agent.Event) { f.s.show(e) }
 func (f frontend) Ask(ctx context.Context, q permission.Question) (permission.Answer, error) {
 	turn := f.s.Running()
 	if turn == "" {
-		return permission.Answer{}, errors.New("no turn runs that could ask")
+		return permission.Answer{}, errNoTurn
 	}
 	verdict, err := f.s.book.Ask(ctx, f.s.approval(turn, q))
 	if err != nil {
@@ -133,18 +132,13 @@ const (
 )
 
 // question asks one question.
-//
-// Rule: OUP-QUESTION-001.
 func (f frontend) question(ctx context.Context, who, prompt, detail string, options []oupwire.UserQuestionOption) (oupwire.UserQuestionAnswer, error) {
-	turn := f.s.Running()
-	if turn == "" {
-		return oupwire.UserQuestionAnswer{}, errors.New("no turn runs that could ask")
-	}
-	answers, err := f.s.book.Question(ctx, turn, fmt.Sprintf("%s asks", who), detail, []oupwire.UserQuestion{{
-		Header: who, Question: prompt, Options: options, AllowFreeText: true,
-	}})
+	answers, err := f.s.ask(ctx, who+" asks", detail, []oupwire.UserQuestion{{Header: who, Question: prompt, Options: options}})
 	if err != nil {
 		return oupwire.UserQuestionAnswer{}, err
 	}
 	return answers[0], nil
 }
+
+// errNoTurn says that something is asked outside of any turn.
+var errNoTurn = errors.New("no turn runs that could ask")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/event"
@@ -37,6 +38,8 @@ type Options struct {
 	Engine func(context.Context) (*engine.Engine, error)
 	// Preview keeps what a call has changed, or would change, and returns the id of the preview; nil: none is kept.
 	Preview func(session string, changes []tool.Change) string
+	// Spread tells whoever has the session open now what is not stored; nil: nobody is told.
+	Spread func(session, method string, params wirejson.Encoder)
 	// Ended is told that a turn has ended, whatever it was; nil: nobody is.
 	Ended func(key, turn string)
 	// Failed is told what went wrong beside what anybody waits for; nil: nobody is.
@@ -61,6 +64,10 @@ type Session struct {
 	retired      bool
 	profile      permission.Profile
 	owed         []ledger.Event // that could not be stored yet
+	plan         *oupwire.PlanUpdatedEvent
+	attending    int  // clients that have the session open
+	answering    int  // those of them that take questions
+	plain        bool // it is summed up without a model
 	compactions  *story.Compactions
 }
 
@@ -185,13 +192,14 @@ func (s *Session) open(ctx context.Context) (*engine.Conversation, error) {
 	if err != nil {
 		return nil, &UnavailableError{err}
 	}
-	c, err = e.Attach(ctx, s.o.ID, engine.Opening{Frontend: frontend{s}, Profile: s.Profile})
+	c, err = e.Attach(ctx, s.o.ID, engine.Opening{Frontend: frontend{s}, Profile: s.Profile, Tools: s.tools(), Say: s.spoken})
 	if err != nil {
 		return nil, &UnavailableError{err}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conversation = c
+	c.SetPlainCompaction(s.plain)
 	return c, nil
 }
 
