@@ -31,9 +31,10 @@ type Options struct {
 	Engine func(ctx context.Context, workspace string) (*engine.Engine, error)
 	// Workspace is that of sessions for which nobody names another one.
 	Workspace string
-	// Preview, Spread, Ended and Failed are those of live.Options.
+	// Preview, Spread, Tools, Ended and Failed are those of live.Options.
 	Preview func(session string, changes []tool.Change) string
 	Spread  func(session, method string, params wirejson.Encoder)
+	Tools   func(s *live.Session) []tool.Tool
 	Ended   func(session, turn string)
 	Failed  func(error)
 	// Idle is how long a session is not used before it rests; 0: oupwire.LedgerIdleMs.
@@ -197,7 +198,7 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 	s := live.New(live.Options{
 		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
 		Engine:  func(ctx context.Context) (*engine.Engine, error) { return h.Engine(ctx, info.Workspace) },
-		Preview: h.o.Preview, Spread: h.o.Spread, Ended: h.o.Ended, Failed: h.o.Failed,
+		Preview: h.o.Preview, Spread: h.o.Spread, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
 	})
 	h.sessions[info.Key] = s
 	return s, nil
