@@ -341,7 +341,8 @@ func (w *world) waits(limit, name, topic string) error {
 	}
 	for _, m := range w.talk.cast {
 		for _, q := range w.questions(m.name, "") {
-			if q.id != "" || q.topic == dialect.Cancel {
+			// Others may be asked the same at the same time: that shows nothing.
+			if q.id != "" && q.topic != topic || q.topic == dialect.Cancel {
 				see(q.came)
 			}
 		}
