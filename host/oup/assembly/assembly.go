@@ -19,6 +19,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/methods"
 	"github.com/octet-dev/octet/host/oup/preview"
 	"github.com/octet-dev/octet/host/oup/server"
@@ -100,7 +101,7 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 		return nil, err
 	}
 	a.House, err = house.Open(ctx, house.Options{
-		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log),
+		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools,
 		Engine: func(ctx context.Context, workspace string) (*engine.Engine, error) {
 			return o.engine(ctx, a.Store, workspace)
 		},
@@ -134,6 +135,11 @@ func (a *Assembly) openBeside(o Options) (err error) {
 		},
 	})
 	return err
+}
+
+// tools are those with which a model runs commands beside the conversation.
+func (a *Assembly) tools(s *live.Session) []tool.Tool {
+	return a.Tasks.Tools(task.Place{Session: s.Key(), Turn: s.Running, Workspace: s.Workspace()})
 }
 
 // preview keeps how changes look and returns the id of the preview, empty where that cannot be done.

@@ -40,6 +40,8 @@ type Options struct {
 	Preview func(session string, changes []tool.Change) string
 	// Spread tells whoever has the session open now what is not stored; nil: nobody is told.
 	Spread func(session, method string, params wirejson.Encoder)
+	// Tools are those that the conversation has beside others; nil: none.
+	Tools func(s *Session) []tool.Tool
 	// Ended is told that a turn has ended, whatever it was; nil: nobody is.
 	Ended func(key, turn string)
 	// Failed is told what went wrong beside what anybody waits for; nil: nobody is.

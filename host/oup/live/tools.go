@@ -14,7 +14,13 @@ import (
 )
 
 // tools are those that a conversation has because clients can answer and show plans.
-func (s *Session) tools() []tool.Tool { return []tool.Tool{asking{s}, planning{s}} }
+func (s *Session) tools() []tool.Tool {
+	list := []tool.Tool{asking{s}, planning{s}}
+	if s.o.Tools != nil {
+		list = append(list, s.o.Tools(s)...)
+	}
+	return list
+}
 
 // asking lets the model ask the person at a client.
 type asking struct{ s *Session }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/live"
@@ -17,12 +18,14 @@ import (
 
 func (r *Rows) changing() map[string]rpc.Handler {
 	return map[string]rpc.Handler{
-		oupwire.MethodSessionTitleSet:      rpc.Handle(oupwire.DecodeSessionTitleSetParams, r.title),
-		oupwire.MethodSessionDelete:        rpc.Handle(oupwire.DecodeSessionDeleteParams, r.remove),
-		oupwire.MethodSessionRollback:      rpc.Handle(oupwire.DecodeSessionRollbackParams, r.rollback),
-		oupwire.MethodSessionFork:          rpc.Handle(oupwire.DecodeSessionForkParams, r.fork),
-		oupwire.MethodSessionCompact:       rpc.Handle(oupwire.DecodeSessionCompactParams, later(r.compact)),
-		oupwire.MethodSessionAppendMessage: rpc.Handle(oupwire.DecodeSessionAppendMessageParams, inTurn(&r.order, r.add)),
+		oupwire.MethodSessionTitleSet:       rpc.Handle(oupwire.DecodeSessionTitleSetParams, r.title),
+		oupwire.MethodSessionDelete:         rpc.Handle(oupwire.DecodeSessionDeleteParams, r.remove),
+		oupwire.MethodSessionRollback:       rpc.Handle(oupwire.DecodeSessionRollbackParams, r.rollback),
+		oupwire.MethodSessionFork:           rpc.Handle(oupwire.DecodeSessionForkParams, r.fork),
+		oupwire.MethodSessionCompact:        rpc.Handle(oupwire.DecodeSessionCompactParams, later(r.compact)),
+		oupwire.MethodSessionCompactModeSet: rpc.Handle(oupwire.DecodeSessionCompactModeParams, r.compaction),
+		oupwire.MethodSessionBtw:            rpc.Handle(oupwire.DecodeSessionBtwParams, later(r.aside)),
+		oupwire.MethodSessionAppendMessage:  rpc.Handle(oupwire.DecodeSessionAppendMessageParams, inTurn(&r.order, r.add)),
 	}
 }
 
@@ -152,6 +155,44 @@ func (r *Rows) compact(ctx context.Context, call *rpc.Call, _ oupwire.SessionCom
 	}
 	if result.Compacted {
 		result.TokenEstimateAfter = wirejson.Some(done.After)
+	}
+	return result, nil
+}
+
+// compaction chooses how the context is shortened from now on.
+//
+// Rules: OUP-COMPACT-002, OUP-COMPACT-003.
+func (r *Rows) compaction(ctx context.Context, call *rpc.Call, p oupwire.SessionCompactModeParams) (oupwire.SessionCompactModeResult, error) {
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err != nil {
+		return oupwire.SessionCompactModeResult{}, r.fail(call, err)
+	}
+	return oupwire.SessionCompactModeResult{SessionID: s.Key(), Mode: s.SetCompaction(p.Mode)}, nil
+}
+
+// aside asks beside the conversation.
+//
+// Rules: OUP-ASIDE-001, OUP-ASIDE-002.
+func (r *Rows) aside(ctx context.Context, call *rpc.Call, p oupwire.SessionBtwParams) (oupwire.SessionBtwResult, error) {
+	var none oupwire.SessionBtwResult
+	if strings.TrimSpace(p.Question) == "" {
+		return none, invalid(call, "the question is blank")
+	}
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err != nil {
+		return none, r.fail(call, err)
+	}
+	said, err := s.Aside(ctx, p.Question)
+	var failed *model.Error
+	switch {
+	case errors.As(err, &failed):
+		return none, detailed(call, oupwire.ErrRuntimeNotReady, err, oupwire.RuntimeUnavailableErrorData{Method: wirejson.Some(call.Method)})
+	case err != nil:
+		return none, r.fail(call, err)
+	}
+	result := oupwire.SessionBtwResult{SessionID: s.Key(), Answer: transcript.Fit(transcript.Cut(said.Text, oupwire.MaxFrameTextBytes), transcript.Room)}
+	if said.Model != "" {
+		result.Model = wirejson.Some(said.Model)
 	}
 	return result, nil
 }

@@ -52,12 +52,15 @@ func (r *Rows) contracts(ctx context.Context, call *rpc.Call, _ oupwire.SessionW
 // Rules: OUP-PREVIEW-001, OUP-PREVIEW-002.
 func (r *Rows) preview(ctx context.Context, call *rpc.Call, p oupwire.DiffPreviewGetParams) (oupwire.DiffPreviewGetResult, error) {
 	var none oupwire.DiffPreviewGetResult
-	session := call.Scope.Session.String()
-	found, err := r.Previews.Get(session, p.PreviewID)
+	s, err := r.House.Find(ctx, call.Scope.Session)
+	if err != nil {
+		return none, r.fail(call, err)
+	}
+	found, err := r.Previews.Get(s.Key(), p.PreviewID)
 	switch {
 	case errors.Is(err, preview.ErrUnknown):
 		return none, detailed(call, oupwire.ErrUnknownPreviewID, err, oupwire.UnknownPreviewErrorData{
-			Method: wirejson.Some(call.Method), SessionID: session, PreviewID: p.PreviewID, LegacyKind: wirejson.Some("diff_preview_not_found"),
+			Method: wirejson.Some(call.Method), SessionID: s.Key(), PreviewID: p.PreviewID, LegacyKind: wirejson.Some("diff_preview_not_found"),
 		})
 	case err != nil:
 		return none, err

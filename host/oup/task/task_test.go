@@ -17,6 +17,8 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/task"
+	"github.com/octet-dev/octet/host/schema"
+	"github.com/octet-dev/octet/host/tool"
 )
 
 const session = "_main:local:a#build"
@@ -495,5 +497,52 @@ func TestRecords_oldestMakeRoom(t *testing.T) {
 	}
 	if folders, _ := filepath.Glob(filepath.Join(text[0], first.ID+"*")); len(folders) > 0 {
 		t.Errorf("left behind: %q", folders)
+	}
+}
+
+// TestTools runs the tools that a model is given.
+func TestTools(t *testing.T) {
+	b := open(t, t.TempDir())
+	tools := map[string]tool.Tool{}
+	for _, x := range b.Tools(task.Place{Session: session, Turn: func() string { return "018f0000-0000-7000-8000-000000000001" }, Workspace: b.work}) {
+		tools[x.Definition().Name] = x
+		if err := schema.ParametersOK(x.Definition().Parameters); err != nil {
+			t.Error(err)
+		}
+	}
+	call := func(name, arguments string) tool.Result {
+		t.Helper()
+		r, err := tools[name].Run(t.Context(), tool.Call{ID: "c", Name: name, Arguments: []byte(arguments)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	text := func(r tool.Result) string { return r.Content[0].Text }
+	started := text(call("task_start", `{"command":"echo one; exec sleep 1000","title":"a title"}`))
+	id := strings.Fields(started)[1]
+	if s := tools["task_start"].(tool.Describer).Describe([]byte(`{"command":"ls"}`)); s.Subject != "ls" {
+		t.Errorf("it is described as %+v", s)
+	}
+	b.until("it writes", func() bool { return b.heard(id) != "" })
+	if got := text(call("task_output", `{"task_id":"`+id+`"}`)); got != "[running; bytes 0 to 4 of 4]\none\n" {
+		t.Errorf("output %q", got)
+	}
+	if got := text(call("task_output", `{"task_id":"`+id+`","offset":2}`)); got != "[running; bytes 2 to 4 of 4]\ne\n" {
+		t.Errorf("output %q", got)
+	}
+	if r, err := b.Get(session, id); err != nil || r.Title != "a title" || r.Source != oupwire.TaskSourceModel || r.CallID != "c" {
+		t.Errorf("it is %+v, %v", r, err)
+	}
+	if got := text(call("task_cancel", `{"task_id":"`+id+`"}`)); got != "it is cancelled" {
+		t.Errorf("cancelled: %q", got)
+	}
+	if got := text(call("task_cancel", `{"task_id":"`+id+`"}`)); got != "it has ended already" {
+		t.Errorf("again: %q", got)
+	}
+	for _, name := range []string{"task_output", "task_cancel"} {
+		if r := call(name, `{"task_id":"018f0000-0000-7000-8000-00000000ffff"}`); !r.IsError {
+			t.Errorf("%s of an unknown task: %+v", name, r)
+		}
 	}
 }
