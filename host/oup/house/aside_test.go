@@ -60,8 +60,13 @@ func TestQuestion(t *testing.T) {
 	}
 	words := oupwire.UserQuestionAnswer{FreeText: wirejson.Some("neither")}
 	for _, wrong := range [][]oupwire.UserQuestionAnswer{
-		{}, {chosen("Flat")}, {chosen("Flat"), chosen("A"), chosen("B")}, {chosen("Flat", "Nested"), chosen("A")}, {chosen("Round"), chosen("A")},
-		{chosen("Flat"), chosen("A", "A")}, {chosen(), chosen("A")},
+		{},
+		{chosen("Flat")},
+		{chosen("Flat"), chosen("A"), chosen("B")},
+		{chosen("Flat", "Nested"), chosen("A")},
+		{chosen("Round"), chosen("A")},
+		{chosen("Flat"), chosen("A", "A")},
+		{chosen(), chosen("A")},
 	} {
 		var invalid *pending.InvalidError
 		if _, err := s.Pending().Answer(asked.QuestionID, wrong); !errors.As(err, &invalid) {

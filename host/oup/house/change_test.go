@@ -204,8 +204,12 @@ func TestAddMessage(t *testing.T) {
 		t.Error(err)
 	}
 	for _, c := range []live.Added{
-		{Role: "user", Text: " "}, {Role: "nobody", Text: "x"}, {Role: "user", Text: "x", Thread: user.Thread}, {Role: "assistant", Text: "x", Thread: turn(7)},
-		{Role: "user", Text: "x", Source: strings.Repeat("a", 201)}, {Role: "user", Text: strings.Repeat("ä", 1_000_001)},
+		{Role: "user", Text: " "},
+		{Role: "nobody", Text: "x"},
+		{Role: "user", Text: "x", Thread: user.Thread},
+		{Role: "assistant", Text: "x", Thread: turn(7)},
+		{Role: "user", Text: "x", Source: strings.Repeat("a", 201)},
+		{Role: "user", Text: strings.Repeat("ä", 1_000_001)},
 	} {
 		if _, err := s.AddMessage(t.Context(), c); !errors.As(err, &wrong) {
 			t.Errorf("%.40s: %v", c.Text, err)

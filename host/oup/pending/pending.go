@@ -114,7 +114,9 @@ type UnknownError struct {
 }
 
 // Error names it.
-func (e *UnknownError) Error() string { return fmt.Sprintf("there is no %s %q in this session", e.What, e.ID) }
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("there is no %s %q in this session", e.What, e.ID)
+}
 
 // StaleError says that questions were answered or are no longer waited for.
 //

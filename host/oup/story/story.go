@@ -36,8 +36,8 @@ type Teller struct {
 	turn    string
 	world   World
 
-	segment int    // the one that is being said, from 1
-	said    bool   // a piece of it was handed out
+	segment int  // the one that is being said, from 1
+	said    bool // a piece of it was handed out
 	pieces  []piece
 	bytes   int
 	calls   map[string]bool // that were started and have not ended
