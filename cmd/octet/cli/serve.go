@@ -215,16 +215,15 @@ func (s *serve) run(ctx context.Context, c *console, args []string) (int, error)
 	}
 	options := assembly.Options{
 		DataDir: filepath.Dir(path), Workspace: s.cwd, Machine: machine(), Invocation: invocation,
-		Models: func() (engine.Models, *provider.Registry, error) {
-			served, provided, err := models(settled.Config.Word(config.Model))
-			return served, provided, err
+		Models: func(lookup func(string) (string, bool)) (engine.Models, *provider.Registry, error) {
+			return modelsWith(settled.Config.Word(config.Model), lookup)
 		},
 		Model: s.model, Reasoning: cmp.Or(s.reasoning, settled.Config.Word(config.Reasoning)),
 		Interface: agent.ToolInterface(cmp.Or(s.tools, settled.Config.Word(config.ToolInterface))), Require: s.require,
-		Warming: warming(settled.Config), Events: lane.Events(s.events), Local: address != "" && s.local(address), Release: Release,
+		Warming: warming(settled.Config), Events: lane.Events(s.events), Local: address != "" && s.local(address), Release: Release, Token: s.secret() != "",
 		Log: func(err error) { c.errorf("%v", err) },
 	}
-	if _, _, err := options.Models(); err != nil {
+	if _, _, err := options.Models(os.LookupEnv); err != nil {
 		return exitUsage, err
 	}
 	if address == "" {

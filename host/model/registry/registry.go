@@ -8,6 +8,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -265,6 +266,27 @@ func (r *Registry) Models(ctx context.Context) []model.Info {
 // take its name.
 func (r *Registry) Declares(provider string) bool {
 	return provider == scripted.Name || slices.ContainsFunc(r.providers, func(d Declaration) bool { return d.Name == provider })
+}
+
+// Declared is how a provider is declared, without its key; ok is false where it is not. Only the built-in ones and
+// those of the user's file are.
+func (r *Registry) Declared(provider string) (d Declaration, ok bool) {
+	i := slices.IndexFunc(r.providers, func(d Declaration) bool { return d.Name == provider })
+	if i < 0 {
+		return Declaration{}, false
+	}
+	d = r.providers[i]
+	d.Key, d.Models, d.Headers = "", slices.Clone(d.Models), maps.Clone(d.Headers)
+	return d, true
+}
+
+// Providers are the names of the declared ones, sorted.
+func (r *Registry) Providers() []string {
+	names := make([]string, len(r.providers))
+	for i, d := range r.providers {
+		names[i] = d.Name
+	}
+	return names
 }
 
 // Usable reports whether a provider could be asked: it is known, and its key is set if it needs one.

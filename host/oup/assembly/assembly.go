@@ -22,6 +22,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/methods"
 	"github.com/octet-dev/octet/host/oup/preview"
+	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/server"
 	"github.com/octet-dev/octet/host/oup/snapshot"
 	"github.com/octet-dev/octet/host/oup/task"
@@ -45,8 +46,9 @@ type Options struct {
 	// session.
 	Machine    selection.Machine
 	Invocation selection.Invocation
-	// Models makes what serves models, once for each workspace; the second result may be nil.
-	Models func() (engine.Models, *provider.Registry, error)
+	// Models makes what serves models, once for each workspace and profile, from an environment in which the keys of
+	// the profile are; the second result may be nil.
+	Models func(lookup func(string) (string, bool)) (engine.Models, *provider.Registry, error)
 	// Model answers where a session has no model yet; empty: the default of Models. Reasoning is as much as it reasons.
 	Model, Reasoning string
 	Interface        agent.ToolInterface
@@ -56,6 +58,7 @@ type Options struct {
 	// Local says that only clients on this machine connect; one of them may end the server by calling Shutdown.
 	Local    bool
 	Shutdown func()
+	Token    bool // clients must show one
 	Release  string
 	Log      func(error) // for people; nil drops it
 }
@@ -67,6 +70,8 @@ type Assembly struct {
 	Ledger *ledger.Ledger
 	Store  *session.Store
 	Tasks  *task.Supervisor
+
+	Profiles *profile.Store
 
 	previews  *preview.Store
 	snapshots *snapshot.Store
@@ -97,23 +102,25 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if a.Store, err = session.Open(ctx, filepath.Join(o.DataDir, "sessions.db")); err != nil {
 		return nil, err
 	}
+	if a.Profiles, err = o.profiles(); err != nil {
+		return nil, err
+	}
 	if err := a.openBeside(o); err != nil {
 		return nil, err
 	}
+	lanes := &lane.Book{}
 	a.House, err = house.Open(ctx, house.Options{
-		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools,
-		Engine: func(ctx context.Context, workspace string) (*engine.Engine, error) {
-			return o.engine(ctx, a.Store, workspace)
-		},
+		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools, Spread: lanes.Spread,
+		Engine: func(ctx context.Context, at house.Place) (*engine.Engine, error) { return a.engine(ctx, o, at) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	gate, lanes := &access.Gate{Local: o.Local}, &lane.Book{}
+	gate := &access.Gate{Local: o.Local, Stored: a.Profiles.Has}
 	rows := methods.Rows{House: a.House, Ledger: a.Ledger, Lanes: lanes, Gate: gate, Events: o.Events, Home: o.Machine.Home, Log: o.Log}
 	rows.Tasks, rows.Previews, rows.Snapshots = a.Tasks, a.previews, a.snapshots
 	a.Server, err = server.New(server.Options{
-		Handlers: rows.Handlers(), Features: features, Reasons: reasons(), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
+		Handlers: with(rows.Handlers(), a.services(o)), Features: features, Reasons: reasons(), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
 	})
 	return a, err
 }
@@ -162,16 +169,16 @@ func (a *Assembly) preview(log func(error)) func(session string, changes []tool.
 	}
 }
 
-// engine opens the engine of a workspace.
-func (o Options) engine(ctx context.Context, store *session.Store, workspace string) (*engine.Engine, error) {
-	models, provided, err := o.Models()
+// engine opens the engine of a place.
+func (a *Assembly) engine(ctx context.Context, o Options, at house.Place) (*engine.Engine, error) {
+	models, provided, err := o.models(a.Profiles, at.Profile)
 	if err != nil {
 		return nil, err
 	}
 	invocation := o.Invocation
-	invocation.Workspace = workspace
+	invocation.Workspace = at.Workspace
 	return engine.Open(ctx, engine.Config{
-		Machine: o.Machine, Invocation: invocation, Surface: policy.Session, Store: store, Models: models, Providers: provided,
+		Machine: o.Machine, Invocation: invocation, Surface: policy.Session, Store: a.Store, Models: models, Providers: provided,
 		Frontend: nobody{o.Log}, Model: o.Model, Reasoning: o.Reasoning, Interface: o.Interface, Require: o.Require, Warming: o.Warming,
 	})
 }

@@ -180,10 +180,10 @@ func (p *place) tryOpen(ctx context.Context, change func(*house.Options)) (*rig,
 	o := house.Options{
 		Ledger: r.ledger, Store: r.store, Workspace: p.workspace,
 		Failed: p.failed,
-		Engine: func(ctx context.Context, root string) (*engine.Engine, error) {
+		Engine: func(ctx context.Context, at house.Place) (*engine.Engine, error) {
 			return engine.Open(ctx, engine.Config{
 				Machine:    selection.Machine{Home: p.directory, Lookup: func(string) (string, bool) { return "", false }, Discoverer: &discovery.Discoverer{}},
-				Invocation: selection.Invocation{Workspace: root}, Surface: policy.Session,
+				Invocation: selection.Invocation{Workspace: at.Workspace}, Surface: policy.Session,
 				Store: r.store, Models: p.brain, Frontend: nobody{},
 			})
 		},

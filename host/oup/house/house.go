@@ -26,9 +26,9 @@ import (
 type Options struct {
 	Ledger *ledger.Ledger
 	Store  *session.Store
-	// Engine opens the engine of a workspace, given by its canonical root. The house closes it. Its store must be
-	// Store.
-	Engine func(ctx context.Context, workspace string) (*engine.Engine, error)
+	// Engine opens the engine of a workspace, given by its canonical root, for one profile. The house closes it. Its
+	// store must be Store.
+	Engine func(context.Context, Place) (*engine.Engine, error)
 	// Workspace is that of sessions for which nobody names another one.
 	Workspace string
 	// Preview, Spread, Tools, Ended and Failed are those of live.Options.
@@ -51,14 +51,29 @@ type House struct {
 	mu       sync.Mutex
 	sessions map[string]*live.Session // by key, those that were used
 	making   map[string]chan struct{} // keys for which a session is being made or deleted
-	engines  map[string]*opened       // by root
+	engines  map[Place]*opened
 	closed   bool
 
 	sweeping sync.WaitGroup
 	ending   chan struct{}
 }
 
-// opened is the engine of a workspace, or the opening of one.
+// Place is where an engine works, and for whom.
+type Place struct {
+	Workspace string // its root
+	Profile   string
+}
+
+// PlaceOf is where the engine of a session works.
+func PlaceOf(session, workspace string) Place {
+	place := Place{Workspace: workspace, Profile: key.Default()}
+	if k, err := key.Parse(session); err == nil && k.Profile != "" {
+		place.Profile = k.Profile
+	}
+	return place
+}
+
+// opened is the engine of a place, or the opening of one.
 type opened struct {
 	ready  chan struct{} // closed once one of the others is set
 	engine *engine.Engine
@@ -108,7 +123,7 @@ func Open(ctx context.Context, o Options) (*House, error) {
 	}
 	o.Workspace = root
 	h := &House{
-		o: o, sessions: map[string]*live.Session{}, making: map[string]chan struct{}{}, engines: map[string]*opened{}, ending: make(chan struct{}),
+		o: o, sessions: map[string]*live.Session{}, making: map[string]chan struct{}{}, engines: map[Place]*opened{}, ending: make(chan struct{}),
 	}
 	if err := h.clearUp(ctx); err != nil {
 		return nil, err
@@ -197,30 +212,31 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 	}
 	s := live.New(live.Options{
 		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
-		Engine:  func(ctx context.Context) (*engine.Engine, error) { return h.Engine(ctx, info.Workspace) },
+		Engine: func(ctx context.Context) (*engine.Engine, error) {
+			return h.Engine(ctx, PlaceOf(info.Key, info.Workspace))
+		},
 		Preview: h.o.Preview, Spread: h.o.Spread, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
 	})
 	h.sessions[info.Key] = s
 	return s, nil
 }
 
-// Engine is the engine of a workspace, given by its root, and is opened where it is needed first. A failure is not
-// kept.
-func (h *House) Engine(ctx context.Context, root string) (*engine.Engine, error) {
+// Engine is the engine of a place, and is opened where it is needed first. A failure is not kept.
+func (h *House) Engine(ctx context.Context, at Place) (*engine.Engine, error) {
 	h.mu.Lock()
 	if h.closed {
 		h.mu.Unlock()
 		return nil, ErrClosed
 	}
-	o := h.engines[root]
+	o := h.engines[at]
 	if o == nil {
 		o = &opened{ready: make(chan struct{})}
-		h.engines[root] = o
+		h.engines[at] = o
 		h.mu.Unlock()
-		o.engine, o.err = h.o.Engine(context.WithoutCancel(ctx), root)
+		o.engine, o.err = h.o.Engine(context.WithoutCancel(ctx), at)
 		if o.err != nil {
 			h.mu.Lock()
-			delete(h.engines, root)
+			delete(h.engines, at)
 			h.mu.Unlock()
 		}
 		close(o.ready)
@@ -235,16 +251,16 @@ func (h *House) Engine(ctx context.Context, root string) (*engine.Engine, error)
 	}
 }
 
-// Engines are those that are open, by the root of their workspace.
-func (h *House) Engines() map[string]*engine.Engine {
+// Engines are those that are open.
+func (h *House) Engines() map[Place]*engine.Engine {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := map[string]*engine.Engine{}
-	for root, o := range h.engines {
+	list := map[Place]*engine.Engine{}
+	for at, o := range h.engines {
 		select {
 		case <-o.ready:
 			if o.err == nil {
-				list[root] = o.engine
+				list[at] = o.engine
 			}
 		default:
 		}

@@ -42,6 +42,7 @@ type Options struct {
 	// Offers are told right in front of that event.
 	Offers []Offer
 	Events Events
+	Left   func()      // called once the lane has ended; nil for nothing
 	Log    func(error) // what keeps an event from being told, for people
 }
 
@@ -69,6 +70,9 @@ func start(o Options) *Lane {
 	l.gate <- struct{}{}
 	go func() {
 		defer close(l.done)
+		if o.Left != nil {
+			defer o.Left()
+		}
 		defer o.Reader.Close()
 		l.run(ctx)
 	}()

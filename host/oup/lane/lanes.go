@@ -4,7 +4,10 @@ import (
 	"context"
 	"sync"
 
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/negotiation"
 	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/transport"
 )
 
 // Lanes are the lanes of one connection, one for each session that it has open. Its methods are for any goroutine.
@@ -125,6 +128,25 @@ func (b *Book) Of(c *rpc.Connection) *Lanes {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.lanes[c]
+}
+
+// Spread tells what is not stored to whoever has a session open now, where the features there allow it. It never
+// waits: a client that does not read misses it.
+func (b *Book) Spread(session, method string, params wirejson.Encoder) {
+	b.mu.Lock()
+	var open []*rpc.Connection
+	for c, lanes := range b.lanes {
+		if lanes.Has(session) {
+			open = append(open, c)
+		}
+	}
+	b.mu.Unlock()
+	for _, c := range open {
+		c.Notify(rpc.Notice{
+			Method: method, Class: transport.Ephemeral,
+			Params: func(set negotiation.Set) wirejson.Encoder { return visible(method, params, set) },
+		})
+	}
 }
 
 // Close ends the lanes of a connection.

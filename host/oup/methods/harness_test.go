@@ -22,6 +22,7 @@ import (
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/model"
+	"github.com/octet-dev/octet/host/model/registry"
 	"github.com/octet-dev/octet/host/oup/assembly"
 	"github.com/octet-dev/octet/host/oup/transport"
 	"github.com/octet-dev/octet/host/oup/web"
@@ -42,12 +43,10 @@ type brain struct {
 	reached chan struct{} // has room for many; gets a value when somebody waits
 }
 
-func (b *brain) Name() string                                 { return "brain" }
-func (b *brain) Protocol() string                             { return "brain" }
-func (b *brain) Models(context.Context) ([]model.Info, error) { return nil, nil }
-func (b *brain) Default() string                              { return "brain:one" }
-func (b *brain) Open(context.Context, string) (model.Provider, model.Info, error) {
-	return b, model.Info{Provider: "brain", Model: "one", ContextWindow: 100_000}, nil
+func (b *brain) Name() string     { return "brain" }
+func (b *brain) Protocol() string { return "brain" }
+func (b *brain) Models(context.Context) ([]model.Info, error) {
+	return []model.Info{{Provider: "brain", Model: "one", ContextWindow: 100_000, Input: []string{"text"}}}, nil
 }
 
 func (b *brain) Stream(ctx context.Context, r model.Request, emit func(model.Delta)) (*model.Response, error) {
@@ -114,8 +113,13 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 	w.Assembly, err = assembly.Open(t.Context(), assembly.Options{
 		DataDir: w.data, Workspace: w.work, Local: true, Shutdown: func() {},
 		Machine: selection.Machine{Home: root, Lookup: func(string) (string, bool) { return "", false }, Discoverer: &discovery.Discoverer{}},
-		Models:  func() (engine.Models, *provider.Registry, error) { return w.brain, nil, nil },
-		Log:     func(err error) { t.Log("logged: ", err) },
+		Models: func(func(string) (string, bool)) (engine.Models, *provider.Registry, error) {
+			models, err := registry.New(registry.Options{
+				Default: "brain:one", Extensions: func() []model.Provider { return []model.Provider{w.brain} },
+			})
+			return models, nil, err
+		},
+		Log: func(err error) { t.Log("logged: ", err) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (r *Rows) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenPa
 	r.Gate.Bind(call.Connection, call.Scope.Profile)
 	call.After(lanes.Prepare(lane.Options{
 		Connection: call.Connection, Ledger: r.Ledger, Session: key, Reader: reader, Opened: stored.Seq, Replays: replays,
-		Offers: offers, Events: r.Events, Log: r.Log,
+		Offers: offers, Events: r.Events, Log: r.Log, Left: session.Attend(call.Set().Has(oupwire.FeatureUserQuestionV1)),
 	}))
 	return oupwire.SessionOpenResult{Opened: lane.Opened(opened, call.Set())}, nil
 }
@@ -126,7 +126,8 @@ func (r *Rows) follow(ctx context.Context, call *rpc.Call, p oupwire.SessionOpen
 	return reader, after != nil, nil
 }
 
-// offers are the requests and questions that wait for an answer, and the tasks there are.
+// offers are the requests and questions that wait for an answer, the newest plan, and the tasks there
+// are.
 func (r *Rows) offers(ctx context.Context, session *live.Session) ([]lane.Offer, error) {
 	var offers []lane.Offer
 	for _, a := range session.Pending().Approvals() {
@@ -142,6 +143,9 @@ func (r *Rows) offers(ctx context.Context, session *live.Session) ([]lane.Offer,
 			return nil, err
 		}
 		offers = append(offers, lane.Offer{Method: oupwire.MethodUserQuestionRequested, Params: q, Seq: seq})
+	}
+	if plan, found := session.Plan(); found {
+		offers = append(offers, lane.Offer{Method: oupwire.MethodPlanUpdated, Params: plan})
 	}
 	tasks, err := r.Tasks.List(session.Key())
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/event"
+	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/rpc"
@@ -106,7 +107,7 @@ func (r *Rows) status(ctx context.Context, call *rpc.Call, _ oupwire.SessionStat
 	if call.Set().Open(oupwire.FeatureContextLifecycleV1) {
 		result.ContextState = wirejson.Some(s.ContextState(ctx))
 	}
-	if e := r.House.Engines()[s.Workspace()]; e != nil {
+	if e := r.House.Engines()[house.PlaceOf(s.Key(), s.Workspace())]; e != nil {
 		tools := int64(len(e.Taken()))
 		result.ToolSummary.Visible, result.ToolSummary.Enabled = tools, tools
 	}
