@@ -210,7 +210,7 @@ func TestApproval_isTakenBackByAnInterrupt(t *testing.T) {
 // TestApproval_isDecidedOnce: many decide at once and one interrupts; one of them wins, and all others are told what
 // it was.
 func TestApproval_isDecidedOnce(t *testing.T) {
-	for round := range 20 {
+	for round := range 10 {
 		r := newPlace(t).open(nil)
 		r.brain.commanding("one")
 		s := r.session(chat)

@@ -207,7 +207,7 @@ func TestSteer_racesTheEnd(t *testing.T) {
 	s := r.session(chat)
 	f := r.follow(chat)
 	next := 0
-	for round := range 60 {
+	for round := range 30 {
 		next++
 		id := turn(next)
 		begin(t, s, id, "begin")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -97,7 +98,7 @@ func work(directory string) {
 			}
 		}
 		for s.Running() != "" {
-			time.Sleep(0)
+			runtime.Gosched()
 		}
 	}
 }
@@ -118,7 +119,7 @@ type ack struct {
 // say of the ends of turns is the same.
 func TestRestart_losesNothing(t *testing.T) {
 	p := newPlace(t)
-	rounds := 12
+	rounds := 6
 	if testing.Short() {
 		rounds = 3
 	}
@@ -334,5 +335,32 @@ func settle(t *testing.T, p *place, id string, end session.Settlement) {
 	}
 	if err := errors.Join(held.Close(), store.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestTurn_thatCannotBeTold: where the ledger fails the turn is stopped, and the next start tells its end.
+func TestTurn_thatCannotBeTold(t *testing.T) {
+	p := newPlace(t)
+	r := p.open(nil)
+	s := r.session(chat)
+	gate := r.brain.gate()
+	begin(t, s, turn(1), "one")
+	<-r.brain.reached
+	if err := r.ledger.Close(); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	waitIdle(t, s)
+	if _, err := s.Start(t.Context(), live.Turn{ID: turn(2), Text: "two"}); !errors.Is(err, ledger.ErrClosed) {
+		t.Errorf("another turn: %v", err)
+	}
+	if _, err := s.Interrupt(t.Context(), turn(1)); err != nil {
+		t.Errorf("an interrupt behind the end: %v", err)
+	}
+	r.close()
+	r = p.open(nil)
+	told := r.follow(chat).everything()
+	if !strings.HasPrefix(told, "turn/started\nuser one\n") || strings.Count(told, "terminal ") != 1 {
+		t.Errorf("told was\n%s", told)
 	}
 }
