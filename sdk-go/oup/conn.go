@@ -1,6 +1,7 @@
 package oup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,6 +20,9 @@ type wire interface {
 	Read() ([]byte, error)
 	Write(frame []byte) error
 	Close() error
+	// Torn is asked by the goroutine that reads behind a frame that is none: it returns why the wire ended in the middle
+	// of it, or nil.
+	Torn() error
 }
 
 // conn is one connection: what waits for answers on it, and the goroutines that read and write.
@@ -60,7 +64,9 @@ func (c *conn) read() {
 		frame, err := c.wire.Read()
 		var m message
 		if err == nil {
-			m, err = readMessage(frame)
+			if m, err = readMessage(frame); err != nil {
+				err = cmp.Or(c.wire.Torn(), err)
+			}
 		}
 		if err != nil {
 			c.fail(err)

@@ -66,6 +66,8 @@ func (p *peer) Write(frame []byte) error {
 	}
 }
 
+func (p *peer) Torn() error { return nil }
+
 func (p *peer) Close() error {
 	p.once.Do(func() { close(p.closed) })
 	return nil

@@ -113,6 +113,9 @@ func (p *process) ended(err error) error {
 	return errors.New("the server process ended: exit status 0")
 }
 
+// Torn returns nil: half a line is not given.
+func (p *process) Torn() error { return nil }
+
 func (p *process) Write(frame []byte) error {
 	_, err := p.stdin.Write(append(frame, '\n'))
 	return err

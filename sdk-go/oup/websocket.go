@@ -104,6 +104,16 @@ func ended(err error) error {
 	return err
 }
 
+// Torn looks for an end: a connection that is lost in the middle of a message gives what had come as a whole one.
+func (c *channel) Torn() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	if _, _, err := c.socket.Read(ctx); err != nil && ctx.Err() == nil {
+		return ended(err)
+	}
+	return nil
+}
+
 func (c *channel) Write(frame []byte) error {
 	return c.socket.Write(context.Background(), websocket.MessageText, frame)
 }

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,7 @@ import (
 // serve plays a WebSocket server: hello is answered, then the function has the connection.
 func serve(t *testing.T, then func(ctx context.Context, socket *websocket.Conn, r *http.Request)) string {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{subprotocol}})
 		if err != nil {
 			return
@@ -39,6 +41,10 @@ func serve(t *testing.T, then func(ctx context.Context, socket *websocket.Conn, 
 		}
 		then(r.Context(), socket, r)
 	}))
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, rawConnection{}, c)
+	}
+	server.Start()
 	t.Cleanup(server.Close)
 	return server.URL
 }
@@ -115,6 +121,42 @@ func TestWebSocket_closeCodes(t *testing.T) {
 		_ = client.Close()
 	}
 }
+
+// TestWebSocket_lostInTheMiddleOfAFrame is a lost connection, and no frame that is none.
+func TestWebSocket_lostInTheMiddleOfAFrame(t *testing.T) {
+	connections := make(chan struct{}, 8)
+	url := serve(t, func(ctx context.Context, socket *websocket.Conn, r *http.Request) {
+		connections <- struct{}{}
+		if len(connections) > 1 {
+			_, _, _ = socket.Read(ctx)
+			return
+		}
+		raw, is := r.Context().Value(rawConnection{}).(net.Conn)
+		if !is {
+			t.Error("the test does not have its connection")
+			return
+		}
+		_, _ = raw.Write(append([]byte{0x81, 40}, `{"jsonrpc":"2.0","meth`...))
+		_ = raw.Close()
+	})
+	client, err := WebSocket(t.Context(), url, Options{Reconnect: Backoff{First: time.Millisecond}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for len(connections) < 2 && client.Err() == nil {
+		if _, err := client.acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		runtime.Gosched()
+	}
+	if client.Err() != nil {
+		t.Error(client.Err())
+	}
+}
+
+// rawConnection is where the context of a request has its connection.
+type rawConnection struct{}
 
 // TestWebSocket_frameOverTheBound is not read.
 func TestWebSocket_frameOverTheBound(t *testing.T) {

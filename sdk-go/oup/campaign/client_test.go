@@ -1,0 +1,157 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/octet-dev/octet/sdk-go/oup"
+)
+
+// watcher is a client of one session: it folds what it is told, and stores that with its cursor, as an application does.
+type watcher struct {
+	t      *testing.T
+	name   string
+	key    string
+	url    string
+	until  string // the turn whose end is the end
+	chaos  *rand.Rand
+	steady bool // nothing is done to it by itself
+
+	mu      sync.Mutex
+	session *oup.Session
+	stored  []*state // what it could go on from, the newest last
+	renewed int      // how often it went on from there
+	calm    bool
+	done    chan struct{}
+	final   *state
+	err     error
+}
+
+// mostStored is how many stored states a watcher may go back to.
+const mostStored = 8
+
+func watch(t *testing.T, ctx context.Context, w *watcher) *watcher {
+	w.t, w.done, w.stored = t, make(chan struct{}), []*state{newState()}
+	go func() {
+		defer close(w.done)
+		w.err = w.run(ctx)
+	}()
+	return w
+}
+
+var errAgain = errors.New("the client is closed, and another goes on")
+
+func (w *watcher) run(ctx context.Context) error {
+	for {
+		err := w.live(ctx)
+		if !errors.Is(err, errAgain) {
+			return err
+		}
+		w.renewed++
+	}
+}
+
+// live is one client from its first connection to its end.
+func (w *watcher) live(ctx context.Context) error {
+	client, err := oup.WebSocket(ctx, w.url, oup.Options{
+		Reconnect: oup.Backoff{First: 20 * time.Millisecond, Longest: 100 * time.Millisecond, Attempts: 10_000},
+		OnApproval: func(context.Context, oup.Approval) (oup.Decision, error) {
+			return oup.Decision{Approve: true, Note: "by " + w.name}, nil
+		},
+	})
+	if err != nil {
+		if ctx.Err() == nil && !w.steady {
+			return errAgain // the proxy was against it
+		}
+		return err
+	}
+	defer client.Close()
+	now := w.pick()
+	after := now.cursor
+	if after.Stream == "" {
+		after = oup.Cursor{Stream: w.key}
+	}
+	session, err := client.Open(ctx, w.key, oup.OpenOptions{After: &after, Listen: true})
+	if err != nil {
+		if ctx.Err() == nil && !w.steady {
+			return errAgain
+		}
+		return err
+	}
+	w.set(session)
+	defer w.set(nil)
+	left := w.lifetime()
+	for ev, err := range session.Events(ctx) {
+		if err != nil {
+			return err
+		}
+		if now.apply(ev) {
+			w.store(now)
+		}
+		if _, ended := now.ended[w.until]; ended {
+			w.final = now
+			return nil
+		}
+		if left--; left == 0 {
+			return errAgain
+		}
+	}
+	return ctx.Err()
+}
+
+func (w *watcher) set(session *oup.Session) {
+	w.mu.Lock()
+	w.session = session
+	w.mu.Unlock()
+}
+
+// at returns the session in which turns can be started now, or nil.
+func (w *watcher) at() *oup.Session {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.session
+}
+
+// pick returns a stored state to go on from: the newest, or an older one.
+func (w *watcher) pick() *state {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := len(w.stored) - 1
+	if !w.steady && w.chaos.IntN(3) == 0 {
+		at = w.chaos.IntN(len(w.stored))
+	}
+	w.stored = w.stored[:at+1]
+	return w.stored[at].copied()
+}
+
+func (w *watcher) store(now *state) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.steady {
+		return
+	}
+	w.stored = append(w.stored, now.copied())
+	if len(w.stored) > mostStored {
+		w.stored = w.stored[1:]
+	}
+}
+
+// lifetime draws how many events this client sees before it is closed; 0 is all.
+func (w *watcher) lifetime() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.steady || w.calm || w.chaos.IntN(2) == 0 {
+		return 0
+	}
+	return 5 + w.chaos.IntN(60)
+}
+
+func (w *watcher) soothe() {
+	w.mu.Lock()
+	w.calm = true
+	w.mu.Unlock()
+}

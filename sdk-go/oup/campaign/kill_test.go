@@ -1,0 +1,173 @@
+package campaign
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/sdk-go/oup"
+)
+
+// killed is what clients were promised in one session before its server was killed.
+type killed struct {
+	key, until string
+	mu         sync.Mutex
+	accepted   []string // turns
+	title      string   // the last one that was taken
+	asked      string   // the last one that was sent
+}
+
+// TestKills: what a server has acknowledged before it was killed is there when it is back.
+func TestKills(t *testing.T) {
+	base := chosenSeed(t)
+	on := newServer(t)
+	promised, ended := 0, map[string]int{}
+	for n := range *kills {
+		if t.Failed() {
+			break
+		}
+		count, err := oneKill(t, on, base+uint64(n), ended)
+		promised += count
+		if err != nil {
+			t.Errorf("kill %d: %v\nrepeat with -kills 1 -seed %d", n, err, base+uint64(n))
+		}
+	}
+	t.Logf("%d kills, %d turns were acknowledged before them and ended so: %v", *kills, promised, ended)
+}
+
+// oneKill has clients at work in three sessions, kills the server, starts it again, and looks at what is there.
+func oneKill(t *testing.T, on *server, seed uint64, ended map[string]int) (promised int, err error) {
+	ctx, cancel := context.WithTimeout(t.Context(), mostRun)
+	defer cancel()
+	chaos := rand.New(rand.NewPCG(seed, 0))
+	var all []*killed
+	var watchers []*watcher
+	for n := range sessions {
+		k := &killed{key: fmt.Sprintf("local:kill-%d-%d", seed, n), until: fmt.Sprintf("7d0c2f1e-5a0b-4a57-9a60-%012x", seed*8+uint64(n))}
+		all = append(all, k)
+		for who := range 2 {
+			watchers = append(watchers, watch(t, ctx, &watcher{name: fmt.Sprint("client ", who), key: k.key, url: on.url(), until: k.until, steady: true}))
+		}
+	}
+	working, stop := context.WithCancel(ctx)
+	defer stop()
+	var group sync.WaitGroup
+	for n, k := range all {
+		chaos := rand.New(rand.NewPCG(seed, uint64(n)+1))
+		group.Go(func() { k.work(working, on, chaos) })
+	}
+	time.Sleep(time.Duration(chaos.IntN(600)) * time.Millisecond) // when it happens is left to chance
+	on.kill()
+	stop()
+	group.Wait()
+	on.start()
+	for _, k := range all {
+		if err := last(ctx, on, k.key, k.until); err != nil {
+			return promised, fmt.Errorf("%s: the last turn: %w", k.key, err)
+		}
+		fresh := watch(t, ctx, &watcher{name: "fresh", key: k.key, url: on.url(), until: k.until, steady: true})
+		<-fresh.done
+		if fresh.err != nil {
+			return promised, fmt.Errorf("%s: a fresh client: %w", k.key, fresh.err)
+		}
+		if err := k.kept(ctx, on, fresh.final, ended); err != nil {
+			return promised, fmt.Errorf("%s: %w", k.key, err)
+		}
+		promised += len(k.accepted)
+		for _, w := range watchers {
+			if w.key != k.key {
+				continue
+			}
+			<-w.done
+			switch {
+			case w.err != nil:
+				return promised, fmt.Errorf("%s of %s: %w", w.name, w.key, w.err)
+			case w.final.gaps > 0 || w.final.hash() != fresh.final.hash():
+				return promised, fmt.Errorf("%s of %s saw what is not there any more, or not all: %s", w.name, w.key, w.final.differs(fresh.final))
+			}
+		}
+	}
+	return promised, nil
+}
+
+// work starts turns and sets titles until the server is gone, and remembers what it was promised.
+func (k *killed) work(ctx context.Context, on *server, chaos *rand.Rand) {
+	client, err := oup.WebSocket(ctx, on.url(), oup.Options{Reconnect: oup.Backoff{Attempts: -1}})
+	if err != nil {
+		return
+	}
+	defer client.Close()
+	session, err := client.Open(ctx, k.key, oup.OpenOptions{})
+	if err != nil {
+		return
+	}
+	for n := 0; ctx.Err() == nil && client.Err() == nil; n++ {
+		title := fmt.Sprint("title ", n)
+		k.mu.Lock()
+		k.asked = title
+		k.mu.Unlock()
+		if _, err := client.Methods.SessionTitleSet(ctx, oupwire.SessionTitleSetParams{SessionID: k.key, Title: title}); err == nil {
+			k.mu.Lock()
+			k.title = title
+			k.mu.Unlock()
+		}
+		turn, err := session.Turn(ctx, []string{"Use the tool", "Talk"}[chaos.IntN(2)])
+		if err != nil {
+			continue
+		}
+		k.mu.Lock()
+		k.accepted = append(k.accepted, turn.ID())
+		k.mu.Unlock()
+		_, _ = turn.Result(ctx) // the kill is in the middle of it
+	}
+}
+
+// kept holds what was promised against what is there.
+func (k *killed) kept(ctx context.Context, on *server, now *state, ended map[string]int) error {
+	if fault := now.faults(); fault != "" {
+		return errors.New(fault)
+	}
+	for _, id := range k.accepted {
+		if now.ended[id] != 1 {
+			return fmt.Errorf("the turn %s was accepted and has ended %d times", id, now.ended[id])
+		}
+	}
+	client, err := oup.WebSocket(ctx, on.url(), oup.Options{})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	for _, id := range k.accepted {
+		at, err := client.Methods.TurnStateGet(ctx, oupwire.TurnStateGetParams{SessionID: k.key, TurnID: id})
+		if err != nil {
+			return err
+		}
+		ended[string(at.State)]++
+		if at.State == oupwire.TurnStateActive || at.State == oupwire.TurnStateInterrupting || at.State == oupwire.TurnStateUnknown {
+			return fmt.Errorf("the turn %s was accepted and is %s", id, at.State)
+		}
+	}
+	if k.title == "" {
+		return nil
+	}
+	list, err := client.Methods.SessionList(ctx, oupwire.SessionListParams{})
+	if err != nil {
+		return err
+	}
+	for _, row := range list.Sessions {
+		if row.ID != k.key {
+			continue
+		}
+		// The next one may have been taken just before the kill, and its answer lost.
+		if title := row.Title.Or(""); title != k.title && title != k.asked {
+			return fmt.Errorf("the title is %q and was set to %q", title, k.title)
+		}
+		return nil
+	}
+	return errors.New("the session is not listed, and its title was set")
+}
