@@ -169,3 +169,17 @@ func TestInject_isHandedOver(t *testing.T) {
 		t.Errorf("said was %q, shown %s", spoken, s.witness.types())
 	}
 }
+
+// TestAttach_isToldOfWhatBelongsToNobody: news of the engine reach every frontend once.
+func TestAttach_isToldOfWhatBelongsToNobody(t *testing.T) {
+	s := open(t, nil)
+	apart := &witness{}
+	attach(t, s, Opening{Frontend: apart})
+	attach(t, s, Opening{})
+	s.failed("something", errors.New("broken"))
+	for _, w := range []*witness{apart, s.witness} {
+		if got := strings.Count(w.types(), "diagnostic"); got != 1 {
+			t.Errorf("told %d times: %s", got, w.types())
+		}
+	}
+}

@@ -25,6 +25,7 @@ type Conversation struct {
 	agent    *agent.Agent
 	fresh    bool // it was made by this conversation, and goes with it if nothing was said
 	frontend Frontend
+	apart    bool                      // the frontend is not that of the engine
 	profile  func() permission.Profile // nil: none bounds it
 	own      []tool.Tool               // of this conversation alone
 	say      func(text string)         // nil: see Opening
@@ -183,7 +184,8 @@ func (e *Engine) hold(ctx context.Context, info session.Info, fresh bool, o Open
 		provider: provider.Name(), model: described, reasoning: e.config.Reasoning, arguments: map[string][]byte{},
 		turn: make(chan struct{}, 1), waits: make(chan struct{}, 1),
 	}
-	if c.frontend == nil {
+	c.apart = c.frontend != nil
+	if !c.apart {
 		c.frontend = e.config.Frontend
 	}
 	c.life, c.end = context.WithCancelCause(context.Background())

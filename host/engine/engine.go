@@ -247,7 +247,24 @@ func (e *Engine) reported(reports []supervise.Report) {
 func (e *Engine) diagnose(list ...diagnostic.Diagnostic) {
 	e.log.Add(list...)
 	for _, d := range list {
-		e.config.Frontend.Show(Diagnosed{d})
+		e.show(Diagnosed{d})
+	}
+}
+
+// show shows news that belong to no conversation: to the frontend of the engine, and to those of conversations that
+// have their own.
+func (e *Engine) show(news agent.Event) {
+	e.config.Frontend.Show(news)
+	e.mu.Lock()
+	var others []Frontend
+	for c := range e.open {
+		if c.apart {
+			others = append(others, c.frontend)
+		}
+	}
+	e.mu.Unlock()
+	for _, f := range others {
+		f.Show(news)
 	}
 }
 
@@ -258,7 +275,7 @@ func (e *Engine) failed(what string, err error) {
 
 // changed passes a step of an extension on.
 func (e *Engine) changed(c supervise.Change) {
-	e.config.Frontend.Show(ExtensionChanged{Name: c.Name, State: c.State, Generation: c.Generation, Reason: c.Reason})
+	e.show(ExtensionChanged{Name: c.Name, State: c.State, Generation: c.Generation, Reason: c.Reason})
 }
 
 // missing says which required tools nobody offers.

@@ -12,8 +12,9 @@ import (
 type Frontend interface {
 	permission.Asker
 	dialog.Person
-	// Show takes news: the events of a run, and those of this package. Those of one run come in order; those
-	// of extensions may come between them, from other goroutines. It must not call the engine.
+	// Show takes news: the events of a run, and those of this package. Those of one run come in order; those of
+	// extensions may come between them, from other goroutines. Where conversations have frontends of their own (see
+	// Opening), what belongs to none of them is shown to all of those too. It must not call the engine.
 	Show(agent.Event)
 }
 

@@ -104,7 +104,7 @@ func (e *Engine) product(s *selection.Selection) supervise.Product {
 				Bindings: e.services.bindings, Instance: launch.InstanceID, Generation: launch.Generation,
 				Environ: e.config.Machine.Lookup, Foreground: e.foreground,
 				Notify: func(n extension.Notification) {
-					e.config.Frontend.Show(agent.Notified{Notification: agent.Notification{Source: name, Level: n.Level, Title: n.Title, Message: n.Message}})
+					e.show(agent.Notified{Notification: agent.Notification{Source: name, Level: n.Level, Title: n.Title, Message: n.Message}})
 				},
 			}
 			if e.config.Flags != nil {

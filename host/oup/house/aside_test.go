@@ -301,6 +301,9 @@ func TestRest(t *testing.T) {
 	r.follow(chat).ended(turn(2))
 	waitIdle(t, s)
 	r.Rest(s.Used().Add(1))
+	if len(r.Engines()) != 0 || s.AtWork() {
+		t.Error("an engine that nobody uses runs")
+	}
 	held, err := r.store.Begin(t.Context(), s.ID())
 	if err != nil {
 		t.Fatal(err)

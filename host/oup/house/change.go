@@ -7,9 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/session"
+	"github.com/octet-dev/octet/host/supervise"
 )
 
 // claim makes the caller the only one who makes or deletes a session of a key, until release.
@@ -165,5 +167,35 @@ func (h *House) Rest(since time.Time) {
 			limit = h.o.Now()
 		}
 		s.Rest(limit)
+	}
+	h.closeUnused(since)
+}
+
+// closeUnused closes the engines that no conversation needs and nobody has asked for since: their extensions are
+// processes. One that is needed again is opened again.
+func (h *House) closeUnused(since time.Time) {
+	needed := map[Place]bool{}
+	for _, s := range h.Sessions() {
+		if s.AtWork() {
+			needed[PlaceOf(s.Key(), s.Workspace())] = true
+		}
+	}
+	unused := map[Place]*engine.Engine{}
+	for at, e := range h.Engines() {
+		if !needed[at] {
+			unused[at] = e
+		}
+	}
+	for at, e := range unused {
+		h.mu.Lock()
+		o := h.engines[at]
+		gone := o != nil && o.engine == e && !o.used.After(since) && !h.closed
+		if gone {
+			delete(h.engines, at)
+		}
+		h.mu.Unlock()
+		if gone {
+			e.Close(supervise.ProductCap)
+		}
 	}
 }

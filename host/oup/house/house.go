@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -78,6 +79,7 @@ type opened struct {
 	ready  chan struct{} // closed once one of the others is set
 	engine *engine.Engine
 	err    error
+	used   time.Time // when somebody asked for it last; under the mutex of the house
 }
 
 // ErrClosed says that the house is closed.
@@ -229,8 +231,10 @@ func (h *House) Engine(ctx context.Context, at Place) (*engine.Engine, error) {
 		return nil, ErrClosed
 	}
 	o := h.engines[at]
-	if o == nil {
-		o = &opened{ready: make(chan struct{})}
+	if o != nil {
+		o.used = h.o.Now()
+	} else {
+		o = &opened{ready: make(chan struct{}), used: h.o.Now()}
 		h.engines[at] = o
 		h.mu.Unlock()
 		o.engine, o.err = h.o.Engine(context.WithoutCancel(ctx), at)
@@ -292,7 +296,7 @@ func (h *House) Close(limit time.Duration) {
 	}
 	h.closed = true
 	close(h.ending)
-	engines := h.engines
+	engines := maps.Clone(h.engines)
 	h.mu.Unlock()
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()

@@ -41,7 +41,7 @@ func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
 	}
 	s.commands.Lock()
 	defer s.commands.Unlock()
-	if t := s.current(); t != nil {
+	if t := s.unsettled(ctx); t != nil {
 		return RolledBack{}, &InProgressError{Turn: t.id}
 	}
 	if err := s.pay(ctx); err != nil {

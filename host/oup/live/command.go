@@ -195,6 +195,7 @@ type TurnStatus struct {
 
 // Turn says how a turn stands. One that was never accepted is unknown, which is no error.
 func (s *Session) Turn(ctx context.Context, id string) (TurnStatus, error) {
+	s.unsettled(ctx)
 	s.mu.Lock()
 	t, last := s.turn, s.last
 	stopped := t != nil && t.stopped
@@ -212,7 +213,7 @@ func (s *Session) Turn(ctx context.Context, id string) (TurnStatus, error) {
 
 // Running is the id of the turn that runs, empty if none does.
 func (s *Session) Running() string {
-	if t := s.current(); t != nil {
+	if t := s.current(); t != nil && !s.isClosed(t) {
 		return t.id
 	}
 	return ""

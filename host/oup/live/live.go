@@ -190,11 +190,10 @@ func (s *Session) open(ctx context.Context) (*engine.Conversation, error) {
 	if c != nil {
 		return c, nil
 	}
-	e, err := s.o.Engine(ctx)
-	if err != nil {
-		return nil, &UnavailableError{err}
+	c, err := s.attach(ctx)
+	if errors.Is(err, engine.ErrClosed) { // it was closed because nobody used it: the next one is open
+		c, err = s.attach(ctx)
 	}
-	c, err = e.Attach(ctx, s.o.ID, engine.Opening{Frontend: frontend{s}, Profile: s.Profile, Tools: s.tools(), Say: s.spoken})
 	if err != nil {
 		return nil, &UnavailableError{err}
 	}
@@ -203,6 +202,22 @@ func (s *Session) open(ctx context.Context) (*engine.Conversation, error) {
 	s.conversation = c
 	c.SetPlainCompaction(s.plain)
 	return c, nil
+}
+
+// attach opens the conversation on the engine of the workspace.
+func (s *Session) attach(ctx context.Context) (*engine.Conversation, error) {
+	e, err := s.o.Engine(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return e.Attach(ctx, s.o.ID, engine.Opening{Frontend: frontend{s}, Profile: s.Profile, Tools: s.tools(), Say: s.spoken})
+}
+
+// AtWork reports whether the session holds a conversation.
+func (s *Session) AtWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.conversation != nil
 }
 
 // touch says that the session is used.

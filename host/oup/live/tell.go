@@ -1,12 +1,19 @@
 package live
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/diagnostic"
+	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/story"
+	"github.com/octet-dev/octet/host/supervise"
 )
 
 // gather is how long pieces of an answer are gathered before they are stored together.
@@ -15,6 +22,9 @@ const gather = 25 * time.Millisecond
 // show is told what the conversation does.
 func (s *Session) show(e agent.Event) {
 	t := s.current()
+	if s.beside(t, e) {
+		return
+	}
 	if t == nil {
 		if news := s.compactions.Take(e); len(news) > 0 {
 			_, err := s.o.Ledger.Append(context.Background(), news...)
@@ -49,6 +59,39 @@ func (s *Session) show(e agent.Event) {
 			}
 		})
 	}
+}
+
+// beside tells what belongs to no conversation, and reports whether the event is of that kind.
+func (s *Session) beside(t *turn, e agent.Event) bool {
+	running := ""
+	if t != nil {
+		running = t.id
+	}
+	var news ledger.Event
+	switch e := e.(type) {
+	case engine.Diagnosed:
+		if e.Level != diagnostic.Warning && e.Level != diagnostic.Error {
+			return true
+		}
+		news = story.Warning(s.o.Key, running, cmp.Or(e.Rule, "diagnostic"), strings.TrimSuffix(e.Message+"; "+e.Remedy, "; "))
+	case engine.ExtensionChanged:
+		if e.State != supervise.Parked && e.State != supervise.Degraded && e.State != supervise.Backoff {
+			return true
+		}
+		news = story.Warning(s.o.Key, running, "extension_"+string(e.State), fmt.Sprintf("extension %q is %s: %s", e.Name, e.State, e.Reason))
+	case engine.StatusShown, engine.Presented, engine.SessionOpened, engine.Rendered:
+		return true
+	case agent.Notified:
+		if t != nil && e.Run != "" {
+			return false // of the turn, in its order
+		}
+		news = story.Notice(s.o.Key, running, e.Notification)
+	default:
+		return false
+	}
+	_, err := s.o.Ledger.Append(context.Background(), news)
+	s.failed("news of an extension are not told", err)
+	return true
 }
 
 // store stores events of the turn. A turn whose events cannot be stored is stopped: nothing happens that nobody

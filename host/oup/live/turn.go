@@ -121,8 +121,8 @@ func (s *Session) Start(ctx context.Context, want Turn) (*Started, error) {
 }
 
 func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
-	if t := s.current(); t != nil {
-		if t.id == want.ID {
+	if t := s.unsettled(ctx); t != nil {
+		if t.id == want.ID && !s.isClosed(t) {
 			return &Started{Turn: t.id, Again: true, session: s, turn: t}, nil
 		}
 		return nil, &InProgressError{Turn: t.id}
@@ -173,6 +173,27 @@ func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
 	s.turn = t
 	s.mu.Unlock()
 	return &Started{Turn: t.id, Events: stored, session: s, turn: t}, nil
+}
+
+// unsettled is the turn that runs. One whose end is being told is waited for: whoever was told may go on at once.
+func (s *Session) unsettled(ctx context.Context) *turn {
+	t := s.current()
+	if t == nil || !s.isClosed(t) {
+		return t
+	}
+	select {
+	case <-t.done:
+		return s.current()
+	case <-ctx.Done():
+		return t
+	}
+}
+
+// isClosed reports whether a turn has come to its end, though it may not be told yet.
+func (s *Session) isClosed(t *turn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return t.closed
 }
 
 func (s *Session) current() *turn {
