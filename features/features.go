@@ -24,6 +24,18 @@ const HostFolder = "host_wire"
 //go:embed host_wire/*.feature
 var hostFiles embed.FS
 
+// The folders of the promises of OUP servers and clients.
+const (
+	ServerFolder = "oup_server"
+	ClientFolder = "oup_client"
+)
+
+//go:embed oup_server/*.feature
+var oupFiles embed.FS
+
+// OUPFiles returns the feature files for OUP servers and clients, below ServerFolder and ClientFolder.
+func OUPFiles() fs.FS { return oupFiles }
+
 // ManifestFolder is where the promises of manifests are.
 const ManifestFolder = "manifest_doc"
 
@@ -47,6 +59,7 @@ type Scenario struct {
 	Rules []string
 	APIs  []string
 	Steps []string
+	Other []string // tags that are neither
 }
 
 // Key names a scenario uniquely.
@@ -60,7 +73,7 @@ func (s Scenario) Area() string {
 
 var (
 	ruleTag = regexp.MustCompile(`^@([A-Z]+\d*-[A-Z]+-\d{3})$`)
-	apiTag  = regexp.MustCompile(`^@(\d+\.\d+)$`)
+	apiTag  = regexp.MustCompile(`^@(\d+\.\d+|v\d\w*)$`)
 )
 
 // Tags sorts a scenario's tags into rules and API versions. What is neither is returned last.
@@ -88,7 +101,7 @@ func Of(p *godog.Scenario) Scenario {
 	for _, t := range p.Tags {
 		tags = append(tags, t.Name)
 	}
-	s.Rules, s.APIs, _ = Tags(tags)
+	s.Rules, s.APIs, s.Other = Tags(tags)
 	for _, step := range p.Steps {
 		s.Steps = append(s.Steps, step.Text)
 	}
@@ -100,6 +113,12 @@ var Scenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(fi
 
 // HostScenarios lists every scenario for hosts in the order of files and lines.
 var HostScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(hostFiles, HostFolder) })
+
+// ServerScenarios lists every scenario for OUP servers in the order of files and lines.
+var ServerScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(oupFiles, ServerFolder) })
+
+// ClientScenarios lists every scenario for OUP clients in the order of files and lines.
+var ClientScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(oupFiles, ClientFolder) })
 
 // ManifestScenarios lists every scenario for manifests in the order of files and lines.
 var ManifestScenarios = sync.OnceValues(func() ([]Scenario, error) { return scenarios(manifestFiles, ManifestFolder) })

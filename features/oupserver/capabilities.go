@@ -133,6 +133,9 @@ func (s *Server) judge(c *conn, method string) *failure {
 		return fail(oupwire.ErrMethodNotFound, "no method "+name, nil)
 	}
 	if reason, kind := s.closed(c, row); reason != "" {
+		if handlers[method] != nil && row.Gate != "-" && s.does("calls what it lists as closed") {
+			return nil
+		}
 		if kind != "" {
 			return failKind(oupwire.ErrPermissionDenied, kind, reason, object{"recoverable": true, "recovery": "connect over WebSocket"})
 		}
@@ -154,6 +157,12 @@ func (s *Server) closed(c *conn, row *wirejson.Method) (reason, kind string) {
 	switch {
 	case !slices.Contains(row.Transports, string(c.transport)):
 		if needsIdentity(row.Name) {
+			switch {
+			case row.Name == oupwire.MethodAuthMe && s.does("tells everybody who they are"):
+				return "", ""
+			case s.does("does not say who is needed"):
+				return "needs an identity", ""
+			}
 			return "needs an identity", "auth_unavailable"
 		}
 		if row.Name == oupwire.MethodServerShutdown && s.does("is ended over standard streams") {
@@ -161,6 +170,8 @@ func (s *Server) closed(c *conn, row *wirejson.Method) (reason, kind string) {
 		}
 		return "is not offered over " + string(c.transport), ""
 	case always:
+		return "", ""
+	case !handled && s.does("makes up what it does not serve"):
 		return "", ""
 	case !handled:
 		return protocolText("default_unsupported_reason"), ""
@@ -174,9 +185,6 @@ func (s *Server) closed(c *conn, row *wirejson.Method) (reason, kind string) {
 		open = true
 	}
 	if !open && c.features.named && !row.GateStrict && s.does("never closes an open gate") {
-		open = true
-	}
-	if !open && s.does("calls what it lists as closed") {
 		open = true
 	}
 	if !open {
@@ -226,11 +234,22 @@ func (s *Server) capabilities(c *conn) object {
 	if len(c.features.shown) > 0 {
 		out["supported_features"] = c.features.shown
 	}
+	if s.does("tells the token with its features") {
+		out["token"] = s.token
+	}
 	return out
 }
 
 // hello says who the client is and which features it wants.
 func (s *Server) hello(c *conn, p object) (object, *failure, []func()) {
+	_, isObject := p["client"].(object)
+	switch {
+	case c.greeted && s.does("takes one hello"):
+		return nil, fail(oupwire.ErrInvalidRequest, "hello again", nil), nil
+	case p["client"] != nil && !isObject && s.does("refuses clients it does not know"):
+		return nil, fail(oupwire.ErrInvalidRequest, "an unknown client", nil), nil
+	}
+	c.greeted = true
 	for _, name := range []string{"supported_features", "features", "requested_features"} {
 		if s.does("reads one spelling of features") && name != "supported_features" {
 			continue
@@ -239,9 +258,13 @@ func (s *Server) hello(c *conn, p object) (object, *failure, []func()) {
 		for _, t := range list(p, name) {
 			word, _ := t.(string)
 			tokens = append(tokens, word)
+			if oupwire.LookupFeature(word) == nil && s.does("refuses unknown features") {
+				return nil, fail(oupwire.ErrInvalidParams, "an unknown feature", nil), nil
+			}
 		}
 		if set, named := s.named(tokens); named {
-			if !s.does("keeps the features of the first hello") {
+			if !s.does("keeps the features of the first hello") || len(c.hello) == 0 {
+				c.hello = tokens
 				c.features = set
 			}
 			break

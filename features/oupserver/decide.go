@@ -51,11 +51,7 @@ func (t *turn) approve(tool, call string, typedDetails object) string {
 // remembered is the decision that holds for a tool: by turn, by tool, by session.
 func (t *turn) remembered(tool string) object {
 	s := t.ses.s
-	order := []string{"turn", "tool", "session"}
-	if s.does("looks for the session first") {
-		slices.Reverse(order)
-	}
-	for _, scope := range order {
+	for _, scope := range []string{"turn", "tool", "session"} {
 		for _, r := range t.ses.remembered {
 			fits := text(r, "scope") == scope && (scope != "turn" || text(r, "turn_id") == t.id || s.does("remembers decisions of a turn for ever")) && (scope != "tool" || text(r, "scope_match") == tool)
 			if fits && !(text(r, "decision") == "deny" && s.does("forgets denials")) {
@@ -166,10 +162,7 @@ func (s *Server) approvalScopes(c *conn, p object) (object, *failure, []func()) 
 	slices.SortFunc(scopes, func(a, b object) int {
 		return strings.Compare(text(a, "scope")+"\x00"+text(a, "scope_match"), text(b, "scope")+"\x00"+text(b, "scope_match"))
 	})
-	if s.does("lists decisions as they came") {
-		scopes = slices.Clone(ses.remembered)
-	}
-	return object{"scopes": slices.Concat([]object{}, scopes)}, nil, nil
+	return object{"scopes": append([]object{}, scopes...)}, nil, nil
 }
 
 // ask asks the person; false where nobody can be asked.

@@ -15,13 +15,17 @@ type Fault struct {
 	frame func(s *Server, c *conn, what string, frame object)
 	bytes func(s *Server, what string, text []byte) []byte
 	event func(s *Server, c *conn, method string, params object) bool // false: not sent
-	drops func(method string, params object) bool                    // not stored
+	drops func(method string, params object) bool                     // not stored
 }
 
-func (f Fault) unstored(method string, params object) bool { return f.drops != nil && f.drops(method, params) }
+func (f Fault) unstored(method string, params object) bool {
+	return f.drops != nil && f.drops(method, params)
+}
 
 // Faults lists every fault, ordered by area.
-func Faults() []Fault { return slices.Concat(frameFaults(), connectionFaults(), sessionFaults(), turnFaults(), stateFaults()) }
+func Faults() []Fault {
+	return slices.Concat(frameFaults(), connectionFaults(), sessionFaults(), turnFaults(), stateFaults())
+}
 
 // Find returns a fault by name; the empty name is none.
 func Find(name string) (Fault, bool) {
@@ -37,7 +41,9 @@ func Find(name string) (Fault, bool) {
 }
 
 // act is a fault that the server knows by a sentence, which is what it does and, with hyphens, what it is called.
-func act(rule, does string) Fault { return Fault{Name: named(does), Rule: rule, Doc: does, does: []string{does}} }
+func act(rule, does string) Fault {
+	return Fault{Name: named(does), Rule: rule, Doc: does, does: []string{does}}
+}
 
 func named(sentence string) string {
 	name := []byte(sentence)
@@ -54,9 +60,3 @@ func (f Fault) over(transport string) Fault {
 	f.Transport = transport
 	return f
 }
-
-func frameFaults() []Fault { return nil }
-func connectionFaults() []Fault { return nil }
-func sessionFaults() []Fault { return nil }
-func turnFaults() []Fault { return nil }
-func stateFaults() []Fault { return nil }

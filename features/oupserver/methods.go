@@ -1,6 +1,7 @@
 package oupserver
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,6 +75,9 @@ func (s *Server) turnStart(c *conn, p object) (object, *failure, []func()) {
 	if s.does("takes new ids alone") && id[14] != '7' {
 		return nil, fail(oupwire.ErrInvalidParams, "the turn id is of no version 7", nil), nil
 	}
+	if _, there := p["media"]; !there && s.does("needs every list") {
+		return nil, fail(oupwire.ErrInvalidParams, "media is missing", nil), nil
+	}
 	if kind := text(child(p, "origin"), "kind"); kind == "system_agent" && !s.does("lets everybody be the system") {
 		return nil, failKind(oupwire.ErrPermissionDenied, "turn_origin_not_allowed", "the origin may not be named", nil), nil
 	}
@@ -96,11 +100,14 @@ func (s *Server) turnStart(c *conn, p object) (object, *failure, []func()) {
 	}
 	t := s.begin(c, ses, id, input)
 	s.turns.Add(1)
+	s.alive[t] = true
 	go func() {
 		defer s.turns.Done()
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		t.run(input)
+		delete(s.alive, t)
+		s.changed.Broadcast()
 	}()
 	if s.does("answers behind the start") {
 		ses.tell(oupwire.MethodTurnStarted, object{"turn_id": t.id, "timestamp": t.started})
@@ -138,15 +145,14 @@ func (s *Server) turnInterrupt(c *conn, p object) (object, *failure, []func()) {
 		return object{"interrupted": true}, nil, nil
 	case last.id != id:
 		return object{"interrupted": false, "reason": "turn_id_mismatch"}, nil, nil
+	case last.state != active && s.does("is stopped once"):
+		return object{"interrupted": false}, nil, nil
 	case last.end() != "":
 		result := object{"interrupted": last.state == interrupted, "terminal_state": last.state}
 		if s.does("forgets how a turn ended") {
 			delete(result, "terminal_state")
 		}
 		return result, nil, nil
-	}
-	if last.state == interrupting && s.does("is stopped once") {
-		return object{"interrupted": false}, nil, nil
 	}
 	if s.does("never stops") {
 		return object{"interrupted": true, "ack_timeout": true}, nil, nil
@@ -200,6 +206,9 @@ func (s *Server) turnState(c *conn, p object) (object, *failure, []func()) {
 		}
 		if t.end() == "" {
 			delete(result, "running")
+			if s.does("does not count a turn that waits") && slices.ContainsFunc(ses.approvals, func(a *approval) bool { return a.state == pending }) {
+				result["state"] = interrupting
+			}
 			if s.does("says that a turn runs") {
 				result["running"] = true
 			}
@@ -224,6 +233,9 @@ func (s *Server) sorted() []*session {
 func (s *Server) sessionList(c *conn, p object) (object, *failure, []func()) {
 	if text(p, "cwd") != "" && !c.features.open(oupwire.FeatureSessionWorkspaceCwdV1) && !s.does("needs no feature to list a workspace") {
 		return nil, failKind(oupwire.ErrInvalidParams, "feature_required", "cwd needs its feature", object{"feature": oupwire.FeatureSessionWorkspaceCwdV1}), nil
+	}
+	if len(p) == 0 && s.does("needs a member to list") {
+		return nil, fail(oupwire.ErrInvalidParams, "profile_id is missing", nil), nil
 	}
 	sessions := []any{}
 	for _, ses := range s.sorted() {
@@ -266,6 +278,9 @@ func (ses *session) activity() object {
 func (s *Server) sessionSnapshot(c *conn, p object) (object, *failure, []func()) {
 	ses, f := s.find(oupwire.MethodSessionSnapshot, p)
 	if f != nil {
+		if s.does("takes a snapshot of everything") {
+			return object{"status": object{"active": false}, "files": []any{}, "tasks": []any{}}, nil, nil
+		}
 		return nil, f, nil
 	}
 	return object{"status": ses.activity(), "files": ses.files(), "tasks": []any{}}, nil, nil
@@ -292,7 +307,7 @@ func (s *Server) statusRead(c *conn, p object) (object, *failure, []func()) {
 	if s.does("tells capabilities of nobody") {
 		capabilities = s.capabilities(&conn{s: s, transport: c.transport, features: s.defaults(oupwire.TransportWebsocket)})
 	}
-	profile := defaultProfile
+	profile := cmp.Or(text(p, "profile_id"), ses.profile, c.profile, defaultProfile)
 	if s.does("binds no profile") {
 		profile = "another"
 	}
@@ -355,6 +370,9 @@ func (s *Server) titleSet(c *conn, p object) (object, *failure, []func()) {
 		return nil, fail(oupwire.ErrInvalidParams, "the title is blank or too long", nil), nil
 	}
 	ses.title = title
+	if c.transport == oupwire.TransportStdio && s.does("names sessions otherwise over standard streams") {
+		title = strings.ToUpper(title)
+	}
 	return object{"session_id": ses.key, "title": title}, nil, nil
 }
 
@@ -369,11 +387,14 @@ func (s *Server) deleteSession(c *conn, p object) (object, *failure, []func()) {
 	if t := ses.running; t != nil && !s.does("deletes beside a running turn") {
 		t.state = interrupting
 		s.changed.Broadcast()
-		for ses.running != nil {
+		for s.alive[t] && !t.orphan {
 			s.changed.Wait()
 		}
 	}
-	s.numbers[ses.key], s.used[ses.key] = ses.last, ses.used
+	s.numbers[ses.key] = ses.last
+	if !s.does("forgets ids with a session") {
+		s.used[ses.key] = ses.used
+	}
 	if s.does("keeps what was deleted") {
 		return object{}, nil, nil
 	}
@@ -446,13 +467,17 @@ func (s *Server) judgeWorkspace(cwd string) *failure {
 		return nil
 	}
 	real, err := filepath.EvalSymlinks(cwd)
+	if s.does("judges a path as it is spelled") {
+		real = cwd
+	}
 	if err != nil {
 		return failKind(oupwire.ErrInvalidParams, "cwd_not_accessible", "the workspace cannot be reached", object{"cwd": cwd, "error": "no such folder"})
 	}
 	if info, err := os.Stat(real); err != nil || !info.IsDir() {
 		return failKind(oupwire.ErrInvalidParams, "cwd_not_directory", "the workspace is no folder", object{"cwd": cwd})
 	}
-	for _, root := range oupwire.TableBannedWorkspaceRoots {
+	for _, name := range oupwire.TableBannedWorkspaceRoots {
+		root := "/" + name
 		if real == root || strings.HasPrefix(real, root+"/") {
 			return failKind(oupwire.ErrInvalidParams, "cwd_system_path_banned", "the workspace belongs to the system", object{"cwd": cwd, "banned_root": root})
 		}

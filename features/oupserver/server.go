@@ -28,13 +28,15 @@ type Server struct {
 	mu       sync.Mutex // guards everything below and what hangs on it
 	changed  *sync.Cond // told of every change that a turn may wait for
 	sessions map[string]*session
-	numbers  map[string]int64 // of deleted ledgers: what came last
+	numbers  map[string]int64  // of deleted ledgers: what came last
 	used     map[string]object // turn ids of deleted sessions
 	conns    map[*conn]bool
 	rest     time.Duration // between two heartbeats
 	stopping bool
+	replays  bool          // a replay is under way
 	ended    chan struct{} // closed once server/shutdown has taken effect
 	turns    sync.WaitGroup
+	alive    map[*turn]bool
 	clock    time.Time
 }
 
@@ -45,7 +47,7 @@ const Token = "conform-token"
 // selftest shortens; none is that of the protocol.
 func New(fault Fault, heartbeat time.Duration) *Server {
 	s := &Server{
-		fault: fault, token: Token, sessions: map[string]*session{}, numbers: map[string]int64{}, used: map[string]object{}, conns: map[*conn]bool{},
+		fault: fault, token: Token, sessions: map[string]*session{}, numbers: map[string]int64{}, used: map[string]object{}, conns: map[*conn]bool{}, alive: map[*turn]bool{},
 		rest: heartbeat, ended: make(chan struct{}), clock: time.Now().UTC(),
 	}
 	if s.rest == 0 {
@@ -75,6 +77,9 @@ type conn struct {
 	opened    map[*session]bool
 	profile   string // of the last open that succeeded
 	commands  map[string]int
+	greeted   bool
+	hello     []string // features of the first hello
+	opens     map[*session]int
 
 	queue  [][]byte // waits to be written
 	idle   bool     // the writer has nothing to do
@@ -86,7 +91,7 @@ type conn struct {
 func (s *Server) connect(transport oupwire.Transport, tokens []string) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := &conn{s: s, transport: transport, opened: map[*session]bool{}}
+	c := &conn{s: s, transport: transport, opened: map[*session]bool{}, opens: map[*session]int{}}
 	c.features = s.defaults(transport)
 	if named, any := s.named(tokens); any {
 		c.features = named
@@ -105,6 +110,16 @@ func (s *Server) leave(c *conn) {
 			if t := s.sessions[key].running; t != nil {
 				t.interrupt()
 			}
+		}
+	}
+	for ses := range c.opened {
+		for _, a := range ses.approvals {
+			if a.state == pending && s.does("cancels approvals with their socket") {
+				a.state, a.reason = cancelled, "waiter_dropped"
+			}
+		}
+		if s.does("forgets sessions with their socket") {
+			delete(s.sessions, ses.key)
 		}
 	}
 	s.changed.Broadcast()
@@ -238,6 +253,10 @@ func (s *Server) readLines(c *conn, in io.Reader) {
 		}
 		if len(line) > oupwire.MaxTextFrameBytes+2 {
 			line, over = nil, true
+			if s.does("reads the end of a long line as another") {
+				s.receive(c, nil, true)
+				over = false
+			}
 		}
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
@@ -466,11 +485,52 @@ func (c *conn) carryOut(m *message) {
 		c.refuse(m.id, f, m.method)
 		return
 	}
+	if result != nil && c.s.does("refuses what is too large to answer") && len(encode(result)) > oupwire.MaxTextFrameBytes-frameRoom {
+		c.refuse(m.id, fail(oupwire.ErrInternalError, "the answer is too large", nil), m.method)
+		return
+	}
 	if result != nil {
-		c.answer(m, result)
+		c.answer(m, fit(result))
 	}
 	for _, do := range then {
 		do()
+	}
+}
+
+// frameRoom is what a frame needs beside its result.
+const frameRoom = 4096
+
+// fit cuts a result to the newest rows that fit into a frame.
+func fit(result object) object {
+	for _, row := range list(result, "messages") {
+		if o, is := row.(object); is && len(text(o, "content")) > oupwire.MaxFrameTextBytes {
+			o["content"] = text(o, "content")[:oupwire.MaxFrameTextBytes]
+		}
+	}
+	size := len(encode(result))
+	for len(list(result, "messages")) > 0 && size > oupwire.MaxTextFrameBytes-frameRoom {
+		if result["truncated"] == nil {
+			dropEnvelopes(result)
+			size = len(encode(result))
+			result["truncated"] = true
+			continue
+		}
+		size -= len(encode(list(result, "messages")[0]))
+		result["messages"] = list(result, "messages")[1:]
+	}
+	return result
+}
+
+// dropEnvelopes leaves out what is told of messages a second time.
+func dropEnvelopes(result object) {
+	for _, name := range []string{"replayed_projection_envelopes", "projection_envelopes"} {
+		if result[name] != nil {
+			result[name] = []any{}
+		}
+	}
+	if snapshot := child(result, "projection_snapshot"); snapshot != nil {
+		snapshot["envelopes"] = []any{}
+		result["projection_thread_sequences"] = object{}
 	}
 }
 
@@ -486,7 +546,9 @@ func (c *conn) refuse(id any, f *failure, method ...string) {
 	what := "fault"
 	if len(method) > 0 {
 		what = method[0]
-		e["message"] = method[0] + ": " + f.text
+		if e["message"] = method[0] + ": " + f.text; c.s.does("names no method") {
+			e["message"] = "no"
+		}
 	}
 	c.send(what, object{"jsonrpc": version, "id": id, "error": e})
 }
@@ -496,10 +558,19 @@ type handler func(s *Server, c *conn, p object) (object, *failure, []func())
 
 // call finds the row of a request, looks whether it may be called, and carries it out.
 func (s *Server) call(c *conn, m *message) (object, *failure, []func()) {
+	row := oupwire.LookupRequest(m.method)
+	if s.does("looks at params before a gate") && row != nil && oupwire.ValidateModel(row.Shapes[0].Params, m.params) != nil {
+		return nil, fail(oupwire.ErrInvalidParams, "broken params", nil), nil
+	}
+	if s.does("needs a hello") && !c.greeted && m.method == oupwire.MethodSessionOpen {
+		return nil, fail(oupwire.ErrInvalidRequest, "say hello first", nil), nil
+	}
 	if refusal := s.judge(c, m.method); refusal != nil {
 		return nil, refusal, nil
 	}
-	row := oupwire.LookupRequest(m.method)
+	if handlers[m.method] == nil {
+		return object{}, nil, nil // a fault makes it up
+	}
 	params := m.params
 	if string(params) == "null" || params == nil {
 		if s.does("refuses params that are null") {
@@ -533,6 +604,7 @@ func (s *Server) call(c *conn, m *message) (object, *failure, []func()) {
 func (s *Server) loose(method string, err error) bool {
 	var v *wirejson.Violation
 	return errors.As(err, &v) && (s.does("takes broken params") && method == oupwire.MethodSessionTitleSet ||
+		s.does("answers a blank question") && method == oupwire.MethodSessionBtw ||
 		s.does("decides without a session") && method == oupwire.MethodApprovalRespond ||
 		s.does("takes a cursor of a wrong type") && v.Pointer == "/after/seq" ||
 		s.does("takes any origin") && v.Pointer == "/origin/extra" ||

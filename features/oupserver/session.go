@@ -67,13 +67,22 @@ func (s *Server) reach(method string, p object) (string, *failure) {
 		folds := row.Topic == "fold" && !s.does("passes topics over") || s.does("folds topics everywhere")
 		if folds && (topic != "" || s.does("takes a blank topic") && p["topic"] != nil) {
 			base, _, _ := strings.Cut(key, "#")
+			if at := strings.LastIndexByte(key, '#'); at >= 0 && s.does("cuts a key at its last number sign") {
+				base = key[:at]
+			}
 			key = base + "#" + topic
 		}
 	}
 	if profile, there := p["profile_id"].(string); there && profile == "" && !s.does("takes an empty profile") {
 		return "", fail(oupwire.ErrInvalidParams, "profile_id is empty", nil)
 	}
-	_, _, own := splitKey(key)
+	base, _, own := splitKey(key)
+	if first, _, more := strings.Cut(base, ":"); more && s.does("takes every first part for a profile") && strings.Count(base, ":") > 1 {
+		own = first
+	}
+	if !strings.Contains(base, ":") && s.does("needs a channel in a key") {
+		return "", fail(oupwire.ErrInvalidParams, "the key has no channel", nil)
+	}
 	named := text(p, "profile_id")
 	if named != "" && own != "" && named != own && !s.does("takes two profiles") {
 		return "", fail(oupwire.ErrInvalidParams, "profile_id and session_id name two profiles", object{"expected_profile_id": own, "actual_profile_id": named})
@@ -100,7 +109,7 @@ func (s *Server) find(method string, p object) (*session, *failure) {
 	if ses := s.sessions[key]; ses != nil {
 		return ses, nil
 	}
-	if s.does("makes sessions of a "+method) {
+	if s.does("makes sessions of a " + method) {
 		return s.make(key), nil
 	}
 	if s.does("does not name an unknown session") {
@@ -130,9 +139,6 @@ func (ses *session) tell(method string, params object) {
 		return
 	}
 	seq := ses.last + 1
-	if ses.s.does("skips numbers") && method == oupwire.MethodProjectionEnvelope && seq%5 == 0 {
-		seq = max(ses.last, 1)
-	}
 	ses.last = seq
 	all := object{"session_id": ses.key}
 	if ses.topic != "" && !ses.s.does("leaves topics out") {
@@ -157,6 +163,9 @@ func (ses *session) tell(method string, params object) {
 	for c := range ses.s.conns {
 		if c.opened[ses] || ses.s.does("tells everybody") || ses.s.does("tells every topic") && c.hears(ses.base) {
 			c.show(e)
+			if c.opens[ses] > 1 && ses.s.does("keeps the lane before") {
+				c.show(e)
+			}
 		}
 	}
 }
@@ -185,7 +194,8 @@ func (ses *session) gone() bool { return ses.s.sessions[ses.key] != ses }
 func (c *conn) show(e event) {
 	s := c.s
 	row := oupwire.LookupNotification(e.method)
-	if needs := gates(row); len(needs) > 0 {
+	if strings.HasPrefix(e.method, "context/") && s.does("replays what a gate closes") && s.replays {
+	} else if needs := gates(row); len(needs) > 0 {
 		open := c.features.open(needs...)
 		if row.GateStrict {
 			open = c.features.has(needs...)
@@ -193,6 +203,10 @@ func (c *conn) show(e event) {
 		if !open && !s.does("sends what a gate closes") {
 			return
 		}
+	}
+	if e.method == oupwire.MethodProjectionEnvelope && !c.features.has(oupwire.FeatureProjectionEnvelopeV2) &&
+		(s.does("tells pieces to those alone who name them") || s.does("tells pieces to those alone who ask for the second form")) {
+		return
 	}
 	params := copied(e.params)
 	if e.method == oupwire.MethodApprovalRequested && !c.features.open(oupwire.FeatureApprovalTypedV1) && !s.does("shows typed members to everybody") {
@@ -290,7 +304,7 @@ func (s *Server) open(c *conn, p object) (object, *failure, []func()) {
 	}
 	after, replay, f := ses.after(oupwire.MethodSessionOpen, p)
 	if f != nil {
-		if fresh && !s.does("keeps a session whose open failed") {
+		if fresh && !s.does("keeps a session whose open failed") && !s.does("attaches though an open failed") {
 			delete(s.sessions, key)
 		}
 		if s.does("attaches though an open failed") {
@@ -370,6 +384,9 @@ func (s *Server) commands(c *conn, words []any) map[string]int {
 func (s *Server) replay(c *conn, ses *session, after int64, asked bool, notice object) {
 	delete(c.opened, ses)
 	told := map[string]bool{}
+	s.replays = true
+	defer func() { s.replays = false }()
+	c.opens[ses]++
 	replayAll := s.does("replays without being asked")
 	if asked || replayAll {
 		events := slices.Clone(ses.events)

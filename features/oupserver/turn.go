@@ -34,6 +34,7 @@ type turn struct {
 	rows           []int64
 	by             *conn
 	calls          int
+	orphan         bool // the server died under it
 }
 
 // approval is one request for a decision.
@@ -71,6 +72,9 @@ func (t *turn) interrupt() {
 
 // envelope tells one piece of a turn.
 func (t *turn) envelope(kind string, data object, more ...object) {
+	if t.dead() {
+		return
+	}
 	t.number++
 	s := t.ses.s
 	switch {
@@ -103,6 +107,9 @@ func (t *turn) row(role, content string, more object) object {
 	if n := len(ses.rows); n > 0 {
 		last, _ := ses.rows[n-1]["seq"].(int64)
 		seq = last + 1
+	}
+	if t.dead() {
+		return object{}
 	}
 	row := object{"seq": seq, "role": role, "content": content, "persisted_at": ses.s.now(), "turn_id": t.id, "thread_id": t.id, "message_id": fmt.Sprintf("%s:%d", ses.key, seq)}
 	for name, v := range more {
@@ -217,7 +224,7 @@ func cutText(text string, most int, whole bool) string {
 
 // await waits until something holds or the turn is to stop.
 func (t *turn) await(holds func() bool) {
-	for !holds() && t.state == active {
+	for !holds() && t.state == active && !t.orphan {
 		t.ses.s.changed.Wait()
 	}
 }
@@ -265,6 +272,9 @@ func (s *Server) begin(c *conn, ses *session, id string, input []any) *turn {
 func (t *turn) run(input []any) {
 	s := t.ses.s
 	said := joined(input)
+	if s.does("tells its queue") {
+		t.ses.tellNow(oupwire.MethodQueueState, object{"session_id": t.ses.key, "pending_count": 0})
+	}
 	if s.does("keeps white space of inputs") {
 		said = text(input[0].(object), "text")
 	}
@@ -294,6 +304,9 @@ func (t *turn) run(input []any) {
 // finish ends a turn.
 func (t *turn) finish(failure object) {
 	s, ses := t.ses.s, t.ses
+	if t.dead() {
+		return
+	}
 	outcome := completed
 	data := object{"token_usage": object{"input_tokens": 10, "output_tokens": 3}}
 	switch {

@@ -135,21 +135,17 @@ func attemptHost(ctx context.Context, f suspectHost, opts HostOptions) (Result, 
 	if err != nil && !(f.Rule == "" && errors.Is(err, referee.ErrNothing)) {
 		return Result{}, err
 	}
-	r := weighHost(f, scenarios)
-	if r.Verdict != Caught && slices.ContainsFunc(scenarios, func(s verdict.Scenario) bool { return s.Interrupted() }) {
-		r.Verdict, r.Reason, r.Others = Unknown, "", nil
-	}
-	return r, nil
+	return weighScenarios(f.result(Missed), scenarios), nil
 }
 
-// weighHost compares what was found with what was expected.
-func weighHost(f suspectHost, scenarios []verdict.Scenario) Result {
-	r := f.result(Missed)
-	if f.Rule == "" {
+// weighScenarios compares what was found with what was expected.
+func weighScenarios(r Result, scenarios []verdict.Scenario) Result {
+	sound := r.Rule == ""
+	if sound {
 		r.Verdict = Clean
 	}
 	for _, s := range scenarios {
-		if f.Rule == "" && s.Class != verdict.Pass && s.Class != verdict.NotApplicable {
+		if sound && s.Class != verdict.Pass && s.Class != verdict.NotApplicable {
 			r.Verdict = Alarmed
 			if r.Reason == "" {
 				r.Reason = s.Name + ": " + s.Reason
@@ -157,7 +153,7 @@ func weighHost(f suspectHost, scenarios []verdict.Scenario) Result {
 		}
 		for _, found := range s.Findings {
 			switch {
-			case f.Rule != "" && found.Rule == f.Rule && !found.Missing:
+			case !sound && found.Rule == r.Rule && !found.Missing:
 				r.Verdict, r.Reason = Caught, found.Message
 			case !slices.Contains(r.Others, found.Rule):
 				r.Others = append(r.Others, found.Rule)
@@ -166,6 +162,9 @@ func weighHost(f suspectHost, scenarios []verdict.Scenario) Result {
 	}
 	if r.Verdict == Missed && len(r.Others) > 0 {
 		r.Verdict = Other
+	}
+	if r.Verdict != Caught && slices.ContainsFunc(scenarios, func(s verdict.Scenario) bool { return s.Interrupted() }) {
+		r.Verdict, r.Reason, r.Others = Unknown, "", nil
 	}
 	return r
 }

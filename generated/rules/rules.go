@@ -4202,6 +4202,10 @@ const (
 	OUPFrame034 = "OUP-FRAME-034"
 	// OUPFrame035: Requests that arrive in one write are answered as if they had come one by one.
 	OUPFrame035 = "OUP-FRAME-035"
+	// OUPFrame036: What a server writes keeps its model: every result, every event.
+	OUPFrame036 = "OUP-FRAME-036"
+	// OUPFrame037: The params that a client writes keep the model of their method.
+	OUPFrame037 = "OUP-FRAME-037"
 	// OUPStdio001: On standard output stands nothing but frames, each ended by one LF; everything else goes
 	// to standard error.
 	OUPStdio001 = "OUP-STDIO-001"
@@ -23026,7 +23030,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every frame a server writes is one compact JSON object in UTF-8 without a literal CR or LF, and carries jsonrpc 2.0.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame002,
@@ -23048,7 +23051,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server writes no frame over max_text_frame_bytes.",
 		Source:   "core 2.1, S67",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23071,7 +23073,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame of exactly max_text_frame_bytes is read; one byte more is answered with frame_too_large, a null id and limit_bytes.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23105,7 +23106,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer carries the id of its request as it came, an empty string included.",
 		Source:   "core 2.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23117,7 +23117,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every request is answered exactly once, with a result or an error.",
 		Source:   "core 5.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23129,7 +23128,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An id that is no string is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23141,7 +23139,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A batch, which is an array, is answered with one parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23153,7 +23150,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request without the member params is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23176,7 +23172,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method that needs no params takes an empty object and null alike.",
 		Source:   "core 2.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23188,7 +23183,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame with none, or more than one, of method, result and error is answered with parse_error and a null id.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23200,7 +23194,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A missing or other jsonrpc is answered with invalid_request and a null id.",
 		Source:   "core 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23212,7 +23205,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A result or an error that a client sends is answered with parse_error and a null id.",
 		Source:   "core 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23224,7 +23216,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Faults of a frame are judged in this order: size, blank, embedded line break, JSON, object, jsonrpc, the choice of method, result and error, id, the other members.",
 		Source:   "core 2.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23236,7 +23227,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer to a faulty frame has a null id even where an id could be read.",
 		Source:   "core 2.1, S59",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23248,7 +23238,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a faulty frame the connection takes the next one, a frame over the bound on WebSocket excepted.",
 		Source:   "core 2.8, S59",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23260,7 +23249,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification that a server does not know is passed over in silence.",
 		Source:   "core 2.1, 2.8",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23272,7 +23260,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification is never answered, whatever its params.",
 		Source:   "core 2.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23284,7 +23271,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification without params is read as one with null.",
 		Source:   "core 2.1, core op 30",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23318,7 +23304,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members that no model lists are passed over in every object of a request but those that are closed.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame027,
@@ -23340,7 +23325,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An optional member without a value is left out and never sent as null, where its model does not ask for null.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame029,
@@ -23351,7 +23335,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An optional member of a request may be absent or null; both mean the same.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame030,
@@ -23373,7 +23356,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A list that is left out when empty may be missing in a request; it is read as empty.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame032,
@@ -23395,7 +23377,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A result that does not fit into a frame is cut to the newest rows that do and marked truncated; it is never sent whole and never refused for its size.",
 		Source:   "S67",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame034,
@@ -23406,7 +23387,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A text over max_frame_text_bytes is cut in frames, and stays whole in the store and in exports.",
 		Source:   "S67",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFrame035,
@@ -23417,8 +23397,28 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Requests that arrive in one write are answered as if they had come one by one.",
 		Source:   "chosen here",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
+	},
+	{
+		ID:       OUPFrame036,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "server",
+		Versions: []string{"v1alpha1"},
+		Text:     "What a server writes keeps its model: every result, every event.",
+		Source:   "core 2.1",
+	},
+	{
+		ID:       OUPFrame037,
+		Wire:     "oup",
+		Area:     "FRAME",
+		Level:    Must,
+		Role:     "client",
+		Versions: []string{"v1alpha1"},
+		Text:     "The params that a client writes keep the model of their method.",
+		Source:   "core 2.1",
+		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStdio001,
@@ -23429,7 +23429,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "On standard output stands nothing but frames, each ended by one LF; everything else goes to standard error.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStdio002,
@@ -23440,7 +23439,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A CR before the LF is taken off before a line is read.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23452,7 +23450,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A last line without LF is carried out when the input ends.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23464,7 +23461,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Input over the bound is dropped up to the next LF and never held whole.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23476,7 +23472,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank line is answered with parse_error and a null id.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23488,7 +23483,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A line that is no UTF-8 is answered with parse_error and a null id, and reading goes on.",
 		Source:   "S59",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23500,7 +23494,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No heartbeat and no ping is sent over standard streams.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStdio008,
@@ -23511,7 +23504,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of the input ends the server: nothing more is carried out, running turns are interrupted, approvals are cancelled, and the process ends.",
 		Source:   "core 2.2, S70",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStdio009,
@@ -23533,7 +23525,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without client_hello the features of the set stdio are in force.",
 		Source:   "core 4.4",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -23545,7 +23536,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every method that is offered over standard streams behaves as over WebSocket.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStdio012,
@@ -23556,7 +23546,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Methods that need an identity are listed as unsupported with a reason over standard streams, and are refused with permission_denied and auth_unavailable.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -23568,7 +23557,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The profile of a request follows from its profile_id, else from its session_id, else from the last session/open that succeeded, else from the default profile.",
 		Source:   "core 2.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -23580,7 +23568,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session/open that fails leaves the profile of the connection as it was.",
 		Source:   "core 2.2, 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSocket001,
@@ -23591,7 +23578,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame is one text message; binary messages are passed over.",
 		Source:   "core 2.3, S76",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23603,7 +23589,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An upgrade without the right token is refused with status 401.",
 		Source:   "S76",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23615,7 +23600,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An upgrade with a foreign Origin is refused with status 403, before anything is served.",
 		Source:   "core 2.3, S76",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23627,7 +23611,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An absent or blank Origin is allowed.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23639,7 +23622,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The credential is looked for in the Authorization header, then in a subprotocol octos.bearer., then in the query; the first that is present decides alone.",
 		Source:   "core 2.3, S76",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23651,7 +23633,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A token of the query is percent-decoded before it is compared.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23663,7 +23644,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The subprotocol octos-ui is selected where it is offered, and a subprotocol with a credential is never echoed.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23675,7 +23655,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No subprotocol is needed.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23698,7 +23677,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Features of the header and of the query are joined; commas and spaces separate them.",
 		Source:   "core 2.3, 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23710,7 +23688,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A frame over the bound is answered with frame_too_large and the connection is closed with 1009.",
 		Source:   "core 2.3, S76",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23722,7 +23699,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A heartbeat without params members goes out every heartbeat_interval_ms, the first one so long after the start.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSocket013,
@@ -23745,7 +23721,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The notification ping is taken without an answer.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23838,7 +23813,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A token never stands in a log, an event or an error.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPIngress001,
@@ -24213,7 +24187,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Turns go on when a WebSocket closes.",
 		Source:   "S70",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPClose002,
@@ -24224,7 +24197,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Approvals and questions stay pending when a WebSocket closes, and are offered again at the next open.",
 		Source:   "S70",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPClose003,
@@ -24235,7 +24207,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Sessions, transcript and ledger outlive the connection.",
 		Source:   "core 2.7",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPClose004,
@@ -24279,7 +24250,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "version names octos-ui/v1alpha1, schema_version and JSON-RPC 2.0.",
 		Source:   "core 3, 4.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPVersion002,
@@ -24323,7 +24293,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Where a client named no feature, those of the set no_tokens are advertised as far as they can be called; what needs to be named stays closed.",
 		Source:   "core 4.3, 4.4, S58",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24335,7 +24304,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Blank features count as none named.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24347,7 +24315,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Where a client named any feature, even unknown ones alone, those in force are the named ones of the registry in its order, and what the server adds.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24359,7 +24326,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown feature is passed over without an error.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24371,7 +24337,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A feature that was not named is never advertised, those that the server adds excepted.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24383,7 +24348,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method whose features are not all in force is not in supported_methods.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24395,7 +24359,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The four features below coding.autonomy.v1 count only together with it.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24407,7 +24370,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Features are a matter of one connection.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24419,7 +24381,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "permission.profile.v1 and runtime.policy_stamp.v1 are always advertised.",
 		Source:   "core 4.4",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24431,7 +24392,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A retired feature that is named has no effect.",
 		Source:   "core 4.4",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24443,7 +24403,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Live envelopes need no feature.",
 		Source:   "core 4.4, 4.5, S51",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFeature012,
@@ -24454,7 +24413,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without approval.typed.v1 the typed members of approval/requested are left out and the request is sent all the same.",
 		Source:   "core 4.5, 13.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFeature013,
@@ -24465,7 +24423,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without context.lifecycle.v1 context members are left out and its events are not sent, unless no feature was named.",
 		Source:   "core 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFeature014,
@@ -24498,7 +24455,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A closed gate is reported before broken params.",
 		Source:   "core 4.5",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24510,7 +24466,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A gate that is open without features is closed once any feature was named and its own was not.",
 		Source:   "core 4.5",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24522,7 +24477,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_methods lists exactly what can be called on this connection with its features.",
 		Source:   "S58",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24534,7 +24488,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every other method of the protocol stands in unsupported with a reason.",
 		Source:   "S58",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24546,7 +24499,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello and config/capabilities/list are listed as supported.",
 		Source:   "S69",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24558,7 +24510,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_notifications is always the whole list.",
 		Source:   "core 4.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24570,7 +24521,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "config/capabilities/list needs no session and no feature and ignores its params.",
 		Source:   "core 4.6",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24582,7 +24532,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/shutdown is listed only where it can be called.",
 		Source:   "core 4.6, 11.27, S78",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24594,7 +24543,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The capabilities of session/open and of session/status/read are those of the connection.",
 		Source:   "core 4.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPCapability008,
@@ -24649,7 +24597,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello is taken at any time, more than once, and is needed before no other request.",
 		Source:   "core 4.7",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24661,7 +24608,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "supported_features, features and requested_features of client_hello mean the same.",
 		Source:   "core 4.7",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24673,7 +24619,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A list with something in it replaces the features of the connection; an absent or empty one changes nothing.",
 		Source:   "core 4.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24685,7 +24630,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "New features hold for everything sent behind the answer to client_hello.",
 		Source:   "core 4.3, S69",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24697,7 +24641,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello answers the true transport and echoes what the client said of its transport and itself, null where it said nothing.",
 		Source:   "core 4.7",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/negotiation",
 	},
 	{
@@ -24709,7 +24652,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello fails for nothing but params of a wrong type.",
 		Source:   "core 4.7",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24721,7 +24663,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An error has a code and a text, and data only where there is something to add.",
 		Source:   "core 5.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24733,7 +24674,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method name outside the protocol is answered with method_not_found and a text that names it.",
 		Source:   "S50",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24745,7 +24685,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method of the protocol that is not offered or whose gate is closed is answered with method_not_supported, its name and a reason in data.",
 		Source:   "core 4.5, S50",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24779,7 +24718,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Params that break their model are answered with invalid_params and change nothing.",
 		Source:   "core 5.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24791,7 +24729,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A failure inside a running turn ends the turn by its event and is no error of the request that started it.",
 		Source:   "core 5.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError008,
@@ -24802,7 +24739,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The data of an error carries its kind as error_kinds lists it.",
 		Source:   "core 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError009,
@@ -24835,7 +24771,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown session is answered with unknown_session and its key.",
 		Source:   "core 5.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError012,
@@ -24846,7 +24781,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown task is answered with unknown_task_id.",
 		Source:   "S61",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError013,
@@ -24857,7 +24791,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The text of an error, and its data, hold no secret.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError014,
@@ -24868,7 +24801,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A refused request leaves every state as it was.",
 		Source:   "core 5.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPError015,
@@ -24890,7 +24822,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The topic is what stands behind the first number sign of a key; the rest is its base.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey002,
@@ -24901,7 +24832,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The first part of a base counts as a profile only where there are three parts or more, the first is no channel and the second is one.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey003,
@@ -24912,7 +24842,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A key without structure is legal and has no profile.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey004,
@@ -24923,7 +24852,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A topic member that is not blank takes the place of the topic in the key, before scope is checked; a blank one counts as absent.",
 		Source:   "core 6.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -24935,7 +24863,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Only the methods that method_reach lists with topic fold take a topic.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey006,
@@ -24946,7 +24873,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session opened with a topic hears events of this topic alone, one without a topic those without one.",
 		Source:   "core 6.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey007,
@@ -24957,7 +24883,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An empty profile_id is refused with invalid_params.",
 		Source:   "core 6.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -24980,7 +24905,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Elsewhere the profile of the member and that of the key agree where both are there.",
 		Source:   "core 6.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey010,
@@ -24991,7 +24915,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A profile that is not stored is refused with profile_unresolved; nothing is made up in its place.",
 		Source:   "core 6.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -25003,7 +24926,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every request that names a session checks its scope, turn/interrupt too.",
 		Source:   "S55",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey012,
@@ -25014,7 +24936,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No text in a session key, a workspace or a path leads out of the root it belongs to.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPKey013,
@@ -25036,7 +24957,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Numbers of a ledger start at 1, rise strictly and are never used again, not even after a delete and a new open.",
 		Source:   "core 7.1, S71",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25071,7 +24991,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Deltas are stored with the rest of the turn and replayed as they were stored.",
 		Source:   "S52",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPLedger005,
@@ -25082,7 +25001,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a crash the ledger holds everything that was acknowledged.",
 		Source:   "S53",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25094,7 +25012,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A restart goes on with the next number.",
 		Source:   "core 7.2",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25118,7 +25035,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that was running when the server died has exactly one durable end after the restart: errored with the code orphaned_by_restart.",
 		Source:   "core 7.2, S62",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPLedger009,
@@ -25129,7 +25045,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Approvals that were pending when the server died are cancelled at the restart.",
 		Source:   "S62",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPLedger010,
@@ -25140,7 +25055,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that died with the server is never taken up again by itself.",
 		Source:   "S62",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPLedger011,
@@ -25186,7 +25100,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every frame that shows a cursor shows the position of the event it tells.",
 		Source:   "core 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPLedger015,
@@ -25230,7 +25143,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A cursor is taken from one before the oldest event that is kept up to the newest; the newest gives an empty replay.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPReplay002,
@@ -25241,7 +25153,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A cursor outside of that is refused with cursor_out_of_range and cursor_expired, on open and on hydrate alike.",
 		Source:   "core 7.3, S71",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPReplay003,
@@ -25252,7 +25163,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A cursor of another stream is refused with cursor_invalid and cursor_stream_mismatch.",
 		Source:   "core 7.3, S71",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPReplay004,
@@ -25263,7 +25173,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A cursor of a wrong type is refused with invalid_params.",
 		Source:   "S71",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPReplay005,
@@ -25274,7 +25183,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without after nothing is replayed.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25286,7 +25194,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "With after every event that is kept behind it comes once, ascending, before any live event.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25298,7 +25205,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The frames of an open come in the order of replay_order.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25310,7 +25216,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Replayed events are left out in silence where topic, profile, ownership of a prompt or features keep them from this connection.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25334,7 +25239,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A pending approval or question that was not replayed is offered once more on open.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25357,7 +25261,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The newest plan is told again on open, before the notification session/open.",
 		Source:   "core 7.6, core op 22",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPReplay013,
@@ -25368,7 +25271,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Opening again on one connection ends the lane before, and hands over so that every event comes at least once.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25380,7 +25282,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every open adds an event session/open to the ledger.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25392,7 +25293,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The notification session/open carries what its result carried.",
 		Source:   "core 7.3, 11.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25404,7 +25304,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events of a session come to one connection in the order of the ledger.",
 		Source:   "core 10",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25515,7 +25414,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/hydrate never makes a session and changes nothing.",
 		Source:   "core 9.2, 11.11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate002,
@@ -25526,7 +25424,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events and cursor of an answer are taken at one moment: nothing up to the cursor is missing.",
 		Source:   "core 7.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate003,
@@ -25537,7 +25434,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No include, or an empty one, means every section.",
 		Source:   "core 11.11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate004,
@@ -25548,7 +25444,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Unknown words in include are dropped; only unknown words give no section.",
 		Source:   "core 11.11, S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate005,
@@ -25559,7 +25454,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "More than max_include_words words are refused with include_too_large and the bound.",
 		Source:   "core 11.11, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate006,
@@ -25570,7 +25464,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A section that was not asked for is left out; one that was asked for and is empty is an empty list.",
 		Source:   "core 11.11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate007,
@@ -25581,7 +25474,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "pending_questions stands beside the section of approvals, with user_question.v1.",
 		Source:   "core 11.11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate008,
@@ -25592,7 +25484,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Turns are sorted by their start.",
 		Source:   "core 11.11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate009,
@@ -25603,7 +25494,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Messages are all rows, whatever the cursor asked for; events are those behind it.",
 		Source:   "core op 11",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate010,
@@ -25614,7 +25504,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "With projection.envelope.v2 and messages the envelopes stand in replayed_projection_envelopes, projection_envelopes and projection_snapshot with the same content, those of child streams and of tools in lists of their own too.",
 		Source:   "core 8.4, S68",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate011,
@@ -25625,7 +25514,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "projection_thread_sequences gives the greatest number of each stream in the answer.",
 		Source:   "core 8.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate012,
@@ -25636,7 +25524,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Envelopes inside an answer carry no session_id and no topic.",
 		Source:   "core 8.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPHydrate013,
@@ -25669,7 +25556,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every connection that has a session open hears its turns as projection/envelope, whatever its features.",
 		Source:   "S51",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25681,7 +25567,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Source forms are sent only where the server was told to serve older clients.",
 		Source:   "S51",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25693,7 +25578,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The stream of a turn has the id of the turn.",
 		Source:   "S66",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream004,
@@ -25704,7 +25588,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Numbers of a stream start at 1 and have no gaps, live and replayed.",
 		Source:   "core 8.1, S65",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream005,
@@ -25715,7 +25598,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The first envelope of a foreground stream is user_message; a child stream has none.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream006,
@@ -25726,7 +25608,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_message_id stands with user_message alone.",
 		Source:   "core 8.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream007,
@@ -25737,7 +25618,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "tool_start opens a call, tool_progress and tool_end of it come behind; each call ends once.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream008,
@@ -25748,7 +25628,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "assistant_persisted holds the whole text of its segment.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream009,
@@ -25759,7 +25638,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn_terminal is the last envelope of its stream, for every outcome.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream010,
@@ -25770,7 +25648,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn ends exactly once.",
 		Source:   "core 8.3, 9.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream011,
@@ -25792,7 +25669,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "arguments_preview, error and output_preview are cut at their limits.",
 		Source:   "core 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream013,
@@ -25803,7 +25679,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A tool that was denied ends with the status skipped.",
 		Source:   "S75",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPStream014,
@@ -25814,7 +25689,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An envelope carries its cursor.",
 		Source:   "core 8.1",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25958,7 +25832,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/open makes a session that is not there.",
 		Source:   "core 9.2, 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen002,
@@ -25969,7 +25842,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cwd without session.workspace_cwd.v1, and sandbox without session.sandbox.v1, are refused with feature_required.",
 		Source:   "core 5.3, core op 6",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen003,
@@ -25980,7 +25852,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank cwd counts as absent.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen004,
@@ -25991,7 +25862,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A workspace is resolved and judged before it is used; one that cannot be used is refused with the kind that says why.",
 		Source:   "core 5.3, 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen005,
@@ -26024,7 +25894,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The first workspace stays in force while the session is cached.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen008,
@@ -26035,7 +25904,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session/open that fails tells nobody and attaches nothing.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen009,
@@ -26046,7 +25914,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "In client_commands the slash is optional, names have 1 to max_client_command_bytes letters, digits, hyphens and underscores, repetitions and further ones than max_client_commands are dropped.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen010,
@@ -26057,7 +25924,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Commands of server_commands are never given to a client.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen011,
@@ -26068,7 +25934,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "accepted_client_commands is empty where all were dropped and absent where none was declared.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen012,
@@ -26079,7 +25944,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each open declares commands anew; the last one wins.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPOpen013,
@@ -26112,7 +25976,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/list takes no params members and null.",
 		Source:   "core 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession002,
@@ -26123,7 +25986,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "workspace_root and profile_id come together, and only for a list of one workspace.",
 		Source:   "core 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession003,
@@ -26145,7 +26007,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Opened sessions without messages are listed.",
 		Source:   "S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession005,
@@ -26156,7 +26017,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cwd of session/list without session.workspace_cwd.v1 is refused with feature_required.",
 		Source:   "core 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession006,
@@ -26167,7 +26027,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/snapshot reads status, files and tasks in this order and answers the first failure.",
 		Source:   "core 11.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession007,
@@ -26178,7 +26037,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Messages of a page ascend by their row.",
 		Source:   "S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession008,
@@ -26189,7 +26047,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A page holds messages_page_default rows where none is asked for; more than max_messages_page is cut to it, less than 1 is refused with invalid_params.",
 		Source:   "core 11.4, S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession009,
@@ -26200,7 +26057,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An offset over max_messages_offset is cut to it.",
 		Source:   "core 11.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession010,
@@ -26211,7 +26067,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "since_seq is applied before offset.",
 		Source:   "S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession011,
@@ -26222,7 +26077,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A page behind the end is empty.",
 		Source:   "core 11.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession012,
@@ -26233,7 +26087,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "next_offset is the offset and the rows returned together.",
 		Source:   "core 11.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession013,
@@ -26255,7 +26108,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A title is trimmed; a blank one or one over max_title_characters is refused with invalid_params.",
 		Source:   "core 11.9",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession015,
@@ -26277,7 +26129,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/delete of a session that is not there is refused with unknown_session.",
 		Source:   "S57",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession017,
@@ -26288,7 +26139,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/delete interrupts a running turn first.",
 		Source:   "S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession018,
@@ -26299,7 +26149,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session that is opened again under a deleted key is a fresh one, whose ledger numbers go on.",
 		Source:   "core 11.10, S71",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession019,
@@ -26310,7 +26159,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "model is left out of session/status/read unless both names are known.",
 		Source:   "core 11.6",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSession020,
@@ -26343,7 +26191,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A rollback of no turns is refused with invalid_num_turns; one of more than there are takes out all.",
 		Source:   "core 11.12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPRollback002,
@@ -26354,7 +26201,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A rollback while a turn runs is refused with invalid_params and turn_in_progress.",
 		Source:   "core 11.12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPRollback003,
@@ -26376,7 +26222,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A rollback adds an event; earlier events can still be replayed.",
 		Source:   "S72",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPRollback005,
@@ -26387,7 +26232,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Behind a rollback hydrate, lists and the model see the turns left alone.",
 		Source:   "S72",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPRollback006,
@@ -26398,7 +26242,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The cursor of the answer is the head before the cut.",
 		Source:   "core 11.12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPRollback007,
@@ -26409,7 +26252,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer holds no pending lists, no envelopes and no context.",
 		Source:   "core 11.12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork001,
@@ -26420,7 +26262,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The child keeps profile and channel of its parent and has no topic; a parent without structure gives a child named new_chat_id.",
 		Source:   "core 11.13",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork002,
@@ -26431,7 +26272,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "new_chat_id has 1 to max_new_chat_id_bytes letters, digits, full stops, underscores and hyphens; another one is refused with invalid_new_chat_id.",
 		Source:   "S73",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork003,
@@ -26442,7 +26282,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A child that exists or is being made is refused with child_exists.",
 		Source:   "core 11.13",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork004,
@@ -26453,7 +26292,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "copy_messages copies the last rows; without it all are copied.",
 		Source:   "core 11.13",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork005,
@@ -26464,7 +26302,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The child is not opened.",
 		Source:   "core 11.13",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPFork006,
@@ -26486,7 +26323,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/btw asks a model once without tools, stores nothing, tells nobody and starts no turn.",
 		Source:   "core 11.14",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAside002,
@@ -26497,7 +26333,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/btw is taken while a turn runs.",
 		Source:   "core 11.14",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAside003,
@@ -26508,7 +26343,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank question is refused with invalid_params.",
 		Source:   "core op 14",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPCompact001,
@@ -26519,7 +26353,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/compact makes a pass whatever the size of the context, and tells its start and its end with the trigger manual.",
 		Source:   "core 11.15",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPCompact002,
@@ -26563,7 +26396,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/append_message makes the session where it is not there, and starts no turn.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAppend002,
@@ -26574,7 +26406,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A second session/append_message with the same client_message_id adds nothing and answers the same.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAppend003,
@@ -26585,7 +26416,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank text, one over max_append_content_characters, a source over max_append_source_characters and an assistant without a user before it are refused with invalid_params.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAppend004,
@@ -26596,7 +26426,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An added message of a user or the assistant is told as an envelope; one of the system is not.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAppend005,
@@ -26618,7 +26447,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "thread/graph/get echoes at as its cursor, else gives the head, and shows the present grouping in both cases.",
 		Source:   "core 11.16",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPThread002,
@@ -26629,7 +26457,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "orphans lists rows without a stream, those of the system left out.",
 		Source:   "core 11.16",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPThread003,
@@ -26640,7 +26467,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "thread/graph/get never makes a session.",
 		Source:   "core 9.2",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn001,
@@ -26662,7 +26488,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer to turn/start comes before turn/started, and turn/started before every other frame of the turn.",
 		Source:   "core 10",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn003,
@@ -26673,7 +26498,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/start without any text that is not blank and without audio is refused with invalid_params.",
 		Source:   "core 11.17",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn004,
@@ -26684,7 +26508,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Texts of the input are trimmed and joined by line feeds; kinds of input that are not known are dropped.",
 		Source:   "core 11.17",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn005,
@@ -26695,7 +26518,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session runs one turn at a time; a second start is refused with invalid_request, turn_in_progress and the id of the running turn.",
 		Source:   "core 9.3, 11.17",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn006,
@@ -26706,7 +26528,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/start with the id of the running turn is answered as the first one was, and starts nothing.",
 		Source:   "S66",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn007,
@@ -26717,7 +26538,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/start with the id of a turn that ended is refused with turn_id_in_use, and nothing is sent to a model.",
 		Source:   "S66",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn008,
@@ -26728,7 +26548,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn id is used once in a session, for ever.",
 		Source:   "S66",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn009,
@@ -26739,7 +26558,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/start without an open on this connection is taken where the session exists; its events come only when it is opened.",
 		Source:   "S56",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn010,
@@ -26750,7 +26568,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unlisted member of origin is refused with invalid_params.",
 		Source:   "core 0, 11.17",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn011,
@@ -26783,7 +26600,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that waits for a decision or an answer stays active.",
 		Source:   "core 9.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn014,
@@ -26794,7 +26610,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that was told to stop ends interrupted, even where it finished by itself.",
 		Source:   "core 9.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn015,
@@ -26805,7 +26620,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Approvals and questions of a turn are cancelled before its end.",
 		Source:   "core 10",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTurn016,
@@ -26838,7 +26652,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Turn ids of any UUID version are taken.",
 		Source:   "core 0, 6.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt001,
@@ -26849,7 +26662,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/interrupt of an unknown session is refused with unknown_session, of a session without a known turn with unknown_turn.",
 		Source:   "core 11.18, S74",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt002,
@@ -26860,7 +26672,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Another turn than the last one is answered with interrupted false and turn_id_mismatch.",
 		Source:   "core 11.18",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt003,
@@ -26871,7 +26682,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that has ended is answered with its terminal_state, interrupted true only where it was interrupted.",
 		Source:   "core 11.18, S74",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt004,
@@ -26882,7 +26692,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that runs is stopped and answered with interrupted true, within interrupt_wait_ms, with ack_timeout where it has not stopped until then.",
 		Source:   "core 11.18",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt005,
@@ -26893,7 +26702,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A second turn/interrupt of a turn that is being stopped answers interrupted true.",
 		Source:   "core 11.18",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPInterrupt006,
@@ -26915,7 +26723,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A steer of a running turn is taken in the order of acceptance, between two rounds of the agent, and shows as user_message of that turn.",
 		Source:   "core 11.19",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer002,
@@ -26926,7 +26733,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A steer without a running turn starts one with an id of the server, and answers steered false.",
 		Source:   "core 11.19",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer003,
@@ -26937,7 +26743,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A steer that expects another turn than the running one is refused with invalid_params.",
 		Source:   "core 11.19",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer004,
@@ -26959,7 +26764,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every accepted steer is either taken into its turn or told in turn/steer_dropped, never both and never neither.",
 		Source:   "S74",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer006,
@@ -26970,7 +26774,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/steer_dropped comes before the end of its turn, in the order accepted, with and without its feature.",
 		Source:   "core 10, 11.19, 13.1",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer007,
@@ -26981,7 +26784,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A steer never interrupts.",
 		Source:   "core 9.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPSteer008,
@@ -27003,7 +26805,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/state/get answers an unknown turn with the state unknown, and an unknown session with unknown_session.",
 		Source:   "core 11.20",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPState002,
@@ -27014,7 +26815,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "running is only ever false, and only where the turn is surely not running.",
 		Source:   "core 11.20",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPState003,
@@ -27025,7 +26825,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "committed_seqs lists the rows of the turn.",
 		Source:   "core 11.20",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval001,
@@ -27036,7 +26835,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A tool that needs a decision runs only when it is approved; everything else counts as deny.",
 		Source:   "core 9.4, 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval002,
@@ -27047,7 +26845,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "approval/requested always carries enough to be shown without the typed members.",
 		Source:   "core 13.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval003,
@@ -27058,7 +26855,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "approval/decided is stored before the answer, and comes before it on the answering connection.",
 		Source:   "core 10, S75",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval004,
@@ -27069,7 +26865,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A decision that is remembered is looked for by turn, by tool and by session in this order; the first hit holds, deny too.",
 		Source:   "core 9.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval005,
@@ -27080,7 +26875,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A remembered decision is told as approval/auto_resolved and then as approval/decided with auto_resolved.",
 		Source:   "core 9.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval006,
@@ -27091,7 +26885,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request is decided once: a later answer is refused with approval_not_pending and the decision.",
 		Source:   "core 9.4, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval007,
@@ -27102,7 +26895,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer to a cancelled request is refused with approval_cancelled and the reason.",
 		Source:   "core 9.4, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval008,
@@ -27113,7 +26905,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer to an unknown request, or to one of another session, is refused with unknown_approval_id.",
 		Source:   "core 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval009,
@@ -27124,7 +26915,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "approval/respond without session_id is refused with invalid_params, and the request stays pending.",
 		Source:   "S63",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval010,
@@ -27135,7 +26925,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown or absent approval_scope means this request alone.",
 		Source:   "core 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval011,
@@ -27146,7 +26935,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A scope of a turn is forgotten when the turn ends.",
 		Source:   "core 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval012,
@@ -27201,7 +26989,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "decided_by is the profile of the connection, or empty where there is none.",
 		Source:   "core 13.4, core op 25",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval017,
@@ -27212,7 +26999,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "risk is unspecified where no manifest declares one.",
 		Source:   "core 13.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval018,
@@ -27234,7 +27020,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An interrupted turn cancels its pending approvals with turn_interrupted, each told before the end of the turn.",
 		Source:   "core 9.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPApproval020,
@@ -27267,7 +27052,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Questions are asked only of connections with user_question.v1; elsewhere the tool falls back and the turn goes on.",
 		Source:   "core 9.5",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion002,
@@ -27278,7 +27062,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request holds 1 to max_questions questions with 2 to max_question_options answers on offer each.",
 		Source:   "core 13.5",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion003,
@@ -27289,7 +27072,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The head of a question is cut at max_question_header_characters.",
 		Source:   "core 13.5",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion004,
@@ -27300,7 +27082,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "allow_free_text is always true.",
 		Source:   "core 13.5",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion005,
@@ -27311,7 +27092,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Answers that are not one for each question, choose what is not on offer, or choose several where one is asked for are refused with user_question_invalid, and the questions stay pending.",
 		Source:   "core 11.23, core op 16",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion006,
@@ -27322,7 +27102,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Answered or cancelled questions refuse another answer with user_question_stale and the reason.",
 		Source:   "core 9.5, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion007,
@@ -27333,7 +27112,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Unknown questions, or those of another session, are refused with user_question_unknown.",
 		Source:   "core 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPQuestion008,
@@ -27377,7 +27155,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members that an update leaves out stay as they are.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPermission002,
@@ -27388,7 +27165,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Spellings of the table spellings are taken.",
 		Source:   "core 11.21, 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPermission003,
@@ -27432,7 +27208,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A policy that does not exist is refused with permission_profile_invalid_approval_policy.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPermission007,
@@ -27454,7 +27229,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "applied is false where nothing changed.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPreview001,
@@ -27465,7 +27239,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown preview, one that is no longer kept, or one of another session is refused with unknown_preview_id.",
 		Source:   "core 11.25",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/preview",
 	},
 	{
@@ -27477,7 +27250,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The text of a preview is cut at max_diff_text_bytes; paths in it hold no invisible or reversing characters and no step upwards.",
 		Source:   "core 11.25",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/preview",
 	},
 	{
@@ -27501,7 +27273,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Snapshots are listed newest first.",
 		Source:   "core 11.26",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPreview005,
@@ -27512,7 +27283,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "snapshot/restore puts files back, leaves the conversation, and takes a snapshot for safety first.",
 		Source:   "core 11.26",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPPreview006,
@@ -27523,7 +27293,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "snapshot/restore while a turn runs is refused with invalid_params.",
 		Source:   "core 10, 11.26",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPShutdown001,
@@ -27534,7 +27303,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/shutdown answers and then ends the server after about shutdown_delay_ms.",
 		Source:   "core 11.27",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPShutdown002,
@@ -27545,7 +27313,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/shutdown is offered over WebSocket of a local server on the own machine; over standard streams it is refused with method_not_supported.",
 		Source:   "S78",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -27557,7 +27324,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A second server/shutdown is answered as the first one.",
 		Source:   "core 11.27",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPShutdown004,
@@ -27601,7 +27367,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The params of a notification are the bare event, without a member that names its kind.",
 		Source:   "core 13, core op 10",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress004,
@@ -27623,7 +27388,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The topic of an event is filled from the key of its session.",
 		Source:   "core 13",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress006,
@@ -27634,7 +27398,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "plan/updated holds the whole plan, and is not stored as history.",
 		Source:   "core 13.7",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress007,
@@ -27656,7 +27419,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "context/compaction_started comes before context/compaction_completed of its pass.",
 		Source:   "core 10",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress009,
@@ -27678,7 +27440,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "queue/state is sent by no server.",
 		Source:   "core 13.10",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress011,
@@ -27711,7 +27472,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Ids that a server makes are UUIDs of version 7 where their model is a UUID.",
 		Source:   "core 0, 6.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPProgress014,
@@ -27722,7 +27482,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Moments are spelled in RFC 3339 and in UTC.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTask001,
@@ -27733,7 +27492,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/list answers an unknown or idle session with an empty list, not with an error.",
 		Source:   "services 1.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTask002,
@@ -27755,7 +27513,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/list echoes the session_id and topic it was asked for.",
 		Source:   "services 1.3",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTask004,
@@ -27801,7 +27558,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/cancel without session_id is refused with invalid_params.",
 		Source:   "services 1.4",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPTask008,
@@ -27812,7 +27568,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/cancel and task/restart_from_node answer unknown_task_id, with kind unknown_task and the task_id, for a task that is unknown or that belongs to another session.",
 		Source:   "services 1.4, 1.5, S61",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -31333,7 +31088,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "auth/me and auth/logout are not offered on stdio; called there, or without an identity, they are refused with permission_denied and kind auth_unavailable.",
 		Source:   "services 0.5, 18",
-		Unproven: "nothing in this repository serves OUP yet",
 	},
 	{
 		ID:       OUPAuth002,
@@ -31938,7 +31692,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A row that a server does not serve is refused with method_not_supported, names method and reason in data, and stands in unsupported.",
 		Source:   "services 0.4, S50, S58",
-		NoPeer:   "the referee plays no faulty server yet",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
