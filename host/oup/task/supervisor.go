@@ -306,7 +306,10 @@ func (s *Supervisor) Output(session, id string, from, limit int64) (Stretch, Rec
 		// The record is the older one of the two: what it calls ended is complete.
 		r := w.now()
 		stretch, err := w.output.read(from, limit)
-		return stretch, r, err
+		if !errors.Is(err, os.ErrClosed) {
+			return stretch, r, err
+		}
+		// It has just ended, and everything of it is on disk.
 	}
 	r, err := s.load(session, id)
 	if err != nil {
