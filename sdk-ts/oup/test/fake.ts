@@ -197,3 +197,8 @@ export class FakeServer {
     return peer === undefined ? new Promise((resolve) => this.waiting.push(resolve)) : Promise.resolve(peer);
   }
 }
+
+/** A value as JSON.parse would give it: what was read from the wire has objects without a prototype. */
+export function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
