@@ -126,7 +126,6 @@ type place struct {
 	directory string
 	workspace string
 	brain     *brain
-	policy    policy.Settings
 }
 
 func newPlace(t *testing.T) *place {

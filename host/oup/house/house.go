@@ -119,7 +119,7 @@ func Open(ctx context.Context, o Options) (*House, error) {
 	if o.Failed == nil {
 		o.Failed = func(error) {}
 	}
-	root, err := Workspace(o.Workspace)
+	root, err := folder(o.Workspace) // whoever starts the server may name any
 	if err != nil {
 		return nil, err
 	}

@@ -175,7 +175,7 @@ func TestInterrupt_beforeItRuns(t *testing.T) {
 		done <- i
 	}()
 	for {
-		if status, _ := s.Turn(t.Context(), turn(1)); status.State == oupwire.TurnStateInterrupting {
+		if status, _ := s.Turn(t.Context(), turn(1)); status.State != oupwire.TurnStateActive {
 			break
 		}
 		runtime.Gosched()

@@ -69,12 +69,24 @@ func Workspace(cwd string) (string, error) {
 	if root := below(filepath.Clean(path)); root != "" {
 		return "", &WorkspaceError{Refusal: SystemPath, Cwd: cwd, Banned: root}
 	}
-	path, err := filepath.EvalSymlinks(path)
+	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return "", &WorkspaceError{Refusal: NotAccessible, Cwd: cwd, Err: plain(err)}
 	}
-	if root := below(path); root != "" {
+	if root := below(real); root != "" {
 		return "", &WorkspaceError{Refusal: SystemPath, Cwd: cwd, Banned: root}
+	}
+	return folder(path)
+}
+
+// folder is where the path of a folder leads. The error is a *WorkspaceError.
+func folder(cwd string) (string, error) {
+	path, err := filepath.Abs(cwd)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		return "", &WorkspaceError{Refusal: NotAccessible, Cwd: cwd, Err: plain(err)}
 	}
 	info, err := os.Stat(path)
 	switch {

@@ -151,6 +151,7 @@ func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error)
 		return Interrupted{Interrupted: true}, nil
 	}
 	t.stop(agent.ErrInterrupted)
+	t.launch(func() { go s.run(t) }) // one that nobody has launched yet ends at once
 	limit := time.NewTimer(oupwire.InterruptWaitMs * time.Millisecond)
 	defer limit.Stop()
 	select {

@@ -270,10 +270,11 @@ func (s *Session) Retire(ctx context.Context, reason error) error {
 	c := s.conversation
 	s.conversation = nil
 	s.mu.Unlock()
-	if c == nil {
-		return nil
+	err := s.pay(ctx)
+	if c != nil {
+		err = errors.Join(err, c.Close())
 	}
-	return c.Close()
+	return err
 }
 
 func (s *Session) failed(what string, err error) {
