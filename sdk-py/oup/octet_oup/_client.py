@@ -32,7 +32,12 @@ T = TypeVar("T")
 Json = Mapping[str, object]
 
 _WHILE_ASKING: Final = 8  # how much more may wait for a reader while an answer is waited for
-_TURN_KINDS: Final = ("turn_id_in_use", "turn_in_progress")
+_STARTED: Final = frozenset(
+    kind
+    for method, error, kind, _ in wire.TABLE_METHOD_ERRORS
+    if method == wire.METHOD_TURN_START and error == wire.ERROR_INVALID_REQUEST.name
+)
+"""Kinds of the refusal of a start that say that a turn runs, or ran."""
 _WEBSOCKET: Final = "websocket"
 _log = logging.getLogger("octet_oup")
 
@@ -272,7 +277,11 @@ class Client:
         return connection, reader
 
     async def _read(self, connection: Connection) -> OupError:
-        why = await connection.serve(lambda method, params: self._take(connection, method, params))
+        try:
+            why = await connection.serve(lambda method, params: self._take(connection, method, params))
+        except Exception as fault:  # noqa: BLE001 - whatever is wrong here, nobody must wait for ever
+            _log.exception("what came from the server cannot be taken in")
+            why = ProtocolError(f"what came from the server cannot be taken in: {fault!r}")
         if isinstance(why, Disconnected) and why.close_code == REFUSED:
             why = AuthError(why.reason, close_code=why.close_code)
         self._lost(connection, why)
@@ -409,7 +418,7 @@ class Client:
         session = self._sessions.get(key) if isinstance(key, str) else None
         if session is None:
             if method != wire.METHOD_SERVER_HEARTBEAT and self._options.on_notification is not None:
-                self._options.on_notification(notification(method, params))
+                _call(self._options.on_notification, notification(method, params))
             return
         self._progress = True
         session.take(method, params)
@@ -451,7 +460,7 @@ class Client:
     def _tell(self, why: Disconnected | None) -> None:
         self.changed()
         if self._options.on_connection is not None:
-            self._options.on_connection(why)
+            _call(self._options.on_connection, why)
 
     # --- the end
 
@@ -491,10 +500,9 @@ class _Asker:
 
 def _is_this_turn(refusal: ServerError, turn_id: str) -> bool:
     """Whether a refusal says that the turn was started already: it is ours, since nobody else knows its id."""
-    used, running = _TURN_KINDS
-    if refusal.kind == used:
-        return True
-    return refusal.kind == running and getattr(refusal.data, "turn_id", None) == turn_id
+    if isinstance(refusal.data, wire.TurnInProgressErrorData):
+        return refusal.data.turn_id == turn_id
+    return refusal.kind in _STARTED
 
 
 def _fresh(why: OupError) -> OupError:
@@ -502,6 +510,14 @@ def _fresh(why: OupError) -> OupError:
     if isinstance(why, Disconnected):
         return type(why)(why.reason, close_code=why.close_code)
     return ProtocolError(str(why)) if isinstance(why, ProtocolError) else why
+
+
+def _call(callback: Callable[[T], None], argument: T) -> None:
+    """Calls back. What a callback raises is its own affair."""
+    try:
+        callback(argument)
+    except Exception:  # noqa: BLE001 - see above
+        _log.exception("a callback failed")
 
 
 async def _quietly(work: Coroutine[object, object, None]) -> None:

@@ -104,7 +104,9 @@ _KINDS: Final[Mapping[str, tuple[str, str]]] = {
     kind: (error, model)
     for kind, error, model, *_ in (*oup_wire.TABLE_SERVICE_ERROR_KINDS, *oup_wire.TABLE_ERROR_KINDS)
 }
-_UNAVAILABLE: Final = "runtime_unavailable"  # read alike under every code, as older servers send it under several
+_UNAVAILABLE: Final = next(
+    kind for kind, _, model, _ in oup_wire.TABLE_ERROR_KINDS if model == oup_wire.RuntimeUnavailableErrorData.__name__
+)  # read alike under every code, as older servers send it under several
 _REFUSALS: Final = frozenset(
     row.code
     for row in (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import logging
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ from octet_oup._generated import oup_wire
 from octet_oup._link import Link, LinkClosed, Opener
 
 __all__ = ["StdioOpener"]
+
+_log = logging.getLogger("octet_oup")
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _LF: Final = b"\n"
@@ -185,8 +188,12 @@ class _Child(asyncio.SubprocessProtocol):
             del self._words[:cut]
 
     def _tell(self, line: bytes) -> None:
-        if self._on_stderr is not None:
+        if self._on_stderr is None:
+            return
+        try:
             self._on_stderr(line.decode("utf-8", "replace").rstrip("\r\n"))
+        except Exception:  # noqa: BLE001 - the server must go on
+            _log.exception("on_stderr failed")
 
     # --- the end
 

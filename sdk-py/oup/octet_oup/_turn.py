@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import secrets
 import time
@@ -87,7 +88,7 @@ class Turn:
         self._segments: dict[str, str] = {}
         self._tools: dict[str, Tool] = {}
         self._files: list[FileAttached] = []
-        weakref.finalize(self, inbox.abandon).atexit = False
+        weakref.finalize(self, _let_go, asyncio.get_running_loop(), inbox).atexit = False
 
     @property
     def ended(self) -> TurnEnded | None:
@@ -159,6 +160,12 @@ class Turn:
                 self._files.append(event)
             case TurnEnded():
                 self._end = event
+
+
+def _let_go(loop: asyncio.AbstractEventLoop, inbox: Inbox) -> None:
+    """Nobody holds the turn any more. The last one to do so may have been another thread."""
+    with contextlib.suppress(RuntimeError):  # the loop is over
+        loop.call_soon_threadsafe(inbox.abandon)
 
 
 def items(words: Input) -> Sequence[wire.InputItem]:
