@@ -119,8 +119,9 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	gate := &access.Gate{Local: o.Local, Stored: a.Profiles.Has}
 	rows := methods.Rows{House: a.House, Ledger: a.Ledger, Lanes: lanes, Gate: gate, Events: o.Events, Home: o.Machine.Home, Log: o.Log}
 	rows.Tasks, rows.Previews, rows.Snapshots = a.Tasks, a.previews, a.snapshots
+	handlers := with(rows.Handlers(), a.services(o))
 	a.Server, err = server.New(server.Options{
-		Handlers: with(rows.Handlers(), a.services(o)), Features: features, Reasons: reasons(), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
+		Handlers: handlers, Features: features, Reasons: reasons(handlers), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
 	})
 	return a, err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -102,15 +103,52 @@ func tooLarge(limit int) *Error {
 	}
 }
 
-// badParams locates what is wrong with the params of a method: the detail has method, pointer and violation.
+// badParams locates what is wrong with the params of a method: the detail has method, pointer and violation, and the
+// kind that some members have for it.
 func badParams(method string, v *wirejson.Violation) *Error {
-	detail := wirejson.AppendString([]byte(`{"method":`), method)
+	code, kind := oupwire.ErrInvalidParams, ""
+	for _, row := range oupwire.TableServiceParamRefusals {
+		if row.Method == method && matches(row.Pointer, v.Pointer) {
+			kind = row.Kind
+			for _, e := range oupwire.Errors {
+				if e.Name == row.Error {
+					code = e
+				}
+			}
+		}
+	}
+	detail := []byte{'{'}
+	if kind != "" {
+		detail = append(wirejson.AppendString(append(detail, `"kind":`...), kind), ',')
+	}
+	detail = wirejson.AppendString(append(detail, `"method":`...), method)
 	detail = wirejson.AppendString(append(detail, `,"pointer":`...), v.Pointer)
+	if kind == kindProbePath {
+		detail = append(detail, `,"reason":"empty"`...)
+	}
 	detail = wirejson.AppendString(append(detail, `,"violation":`...), string(v.Kind))
 	return &Error{
-		Code: oupwire.ErrInvalidParams, Message: fmt.Sprintf("%s: params at %q: %s", method, v.Pointer, v.Detail),
+		Code: code, Message: fmt.Sprintf("%s: params at %q: %s", method, v.Pointer, v.Detail),
 		Data: wirejson.Raw(append(detail, '}')),
 	}
+}
+
+// kindProbePath is the kind of the one member whose detail says in a word what is wrong: it is blank.
+var kindProbePath = func() string {
+	for _, row := range oupwire.TableServiceErrorKinds {
+		if row.Data == "WorkspaceProbeInvalidPathErrorData" {
+			return row.Kind
+		}
+	}
+	panic("oup rpc: the table has no kind for a blank path")
+}()
+
+// matches compares a pointer with a pattern in which a star is any index.
+func matches(pattern, pointer string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(pointer, "/")
+	return slices.EqualFunc(want, got, func(w, g string) bool {
+		return w == g || w == "*"
+	})
 }
 
 // success and failure spell the two kinds of answers.
