@@ -219,7 +219,10 @@ func TestAddMessage(t *testing.T) {
 	if late, err := add("assistant", "late", "", turn(1)); err != nil || late.Thread != turn(1) {
 		t.Errorf("%+v, %v", late, err)
 	}
-	if got, want := texts(t, s), "user:question, assistant:answer, system:rule, user:now, assistant:heard now, assistant:late"; got != want {
+	if _, err := s.AddMessage(t.Context(), live.Added{Role: "assistant", Text: "done", Source: "background", Thread: turn(1), Task: "task-1", Call: "call-1"}); err != nil {
+		t.Error(err)
+	}
+	if got, want := texts(t, s), "user:question, assistant:answer, system:rule, user:now, assistant:heard now, assistant:late, assistant:done"; got != want {
 		t.Errorf("said was %s", got)
 	}
 	requests := r.brain.requests()
@@ -230,6 +233,14 @@ func TestAddMessage(t *testing.T) {
 	child := f.until("the late answer", func(stored ledger.Stored) bool { return stored.Subject.Kind == event.Child })
 	if !strings.HasPrefix(f.told(), "user question\npersisted answer\nturn/started\nuser now\n") || child.Number != 1 || !strings.HasPrefix(child.Subject.ID, turn(1)+":background:") {
 		t.Errorf("told was\n%s%+v", f.told(), child.Subject)
+	}
+	task := f.until("what the task came to", func(stored ledger.Stored) bool { return stored.Subject.ID == turn(1)+":background:task-1" })
+	envelope, _, err := event.EnvelopeOf(task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data := envelope.Payload.(oupwire.SpawnCompletePayload).Data; data.ParentTurnID != turn(1) || data.TaskID != "task-1" || data.ToolCallID.Or("") != "call-1" || data.Content != "done" || envelope.Seq != 1 {
+		t.Errorf("told is %+v", envelope)
 	}
 	r.close()
 	r = r.place.open(nil) // what was added is no turn that a restart would have to end

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -65,6 +66,9 @@ type Added struct {
 	Media           []string
 	ClientMessageID string // a second one with the same adds nothing; may be empty
 	Thread          string // of an assistant alone; empty: that of the last message of a user
+	// Task says that an assistant tells what work has come to that outlived its turn, which Thread names then: it is
+	// told in a stream of its own, named after both. Call is the call that began the work, or empty.
+	Task, Call string
 }
 
 // AddedTo says where a message went.
@@ -118,6 +122,8 @@ func (a Added) check() error {
 		return &AddError{fmt.Sprintf("the source has more than %d characters", oupwire.MaxAppendSourceCharacters)}
 	case a.Thread != "" && a.Role != oupwire.AppendRoleAssistant:
 		return &AddError{"thread_id goes with an assistant alone"}
+	case a.Task != "" && (a.Role != oupwire.AppendRoleAssistant || a.Thread == ""):
+		return &AddError{"what a task has come to is said by the assistant, about a turn"}
 	case !a.Role.Known():
 		return &AddError{fmt.Sprintf("the role %q does not exist", a.Role)}
 	}
@@ -178,18 +184,25 @@ func (s *Session) tellAdded(ctx context.Context, a Added, to AddedTo, message st
 		told = event.Envelope{Thread: to.Thread, Turn: to.Thread, Payload: story.Persisted(a.Text, to.Thread+":assistant:"+message, message, now)}.
 			Event(s.o.Key, event.Added, ledger.Within)
 	}
-	_, err := s.o.Ledger.Append(context.WithoutCancel(ctx), told)
-	if !errors.Is(err, ledger.ErrNotBegun) && !errors.Is(err, ledger.ErrEnded) {
-		return err
+	if a.Task == "" {
+		_, err := s.o.Ledger.Append(context.WithoutCancel(ctx), told)
+		if !errors.Is(err, ledger.ErrNotBegun) && !errors.Is(err, ledger.ErrEnded) {
+			return err
+		}
 	}
+	task := cmp.Or(a.Task, message)
 	data := oupwire.SpawnCompleteData{
-		ParentTurnID: to.Thread, TaskID: message, Content: a.Text, MessageID: message, Source: a.Source, PersistedAt: event.Time(now),
+		ParentTurnID: to.Thread, TaskID: task, MessageID: message, Source: a.Source, PersistedAt: event.Time(now),
+	}
+	data.Content, data.Unknown = story.Fit(a.Text)
+	if a.Call != "" {
+		data.ToolCallID = wirejson.Some(a.Call)
 	}
 	if len(a.Media) > 0 {
 		data.Media = wirejson.Some(a.Media)
 	}
-	child := to.Thread + ":background:" + message
-	_, err = s.o.Ledger.Append(context.WithoutCancel(ctx), event.Envelope{
+	child := to.Thread + ":background:" + task
+	_, err := s.o.Ledger.Append(context.WithoutCancel(ctx), event.Envelope{
 		Thread: child, Turn: child, Payload: oupwire.SpawnCompletePayload{Data: data},
 	}.Event(s.o.Key, event.Child, ledger.Begins|ledger.Ends))
 	return err

@@ -92,10 +92,10 @@ func Dropped(session, turn string, inputs []oupwire.InputItem, reason oupwire.St
 	}, ledger.Subject{}, ledger.Within)
 }
 
-// fit cuts a text that is too long for a frame, and returns the member that says so.
+// Fit cuts a text that is too long for a frame, and returns the member that says so.
 //
 // Settled: S67.
-func fit(text string) (string, []wirejson.Member) {
+func Fit(text string) (string, []wirejson.Member) {
 	if len(text) <= oupwire.MaxFrameTextBytes && escaped(text) <= oupwire.MaxTextFrameBytes-frameRoom {
 		return text, nil
 	}

@@ -81,7 +81,7 @@ func (t *Teller) Begun(text, clientMessageID string, files []oupwire.FileRef) []
 // UserMessage is what a user said.
 func UserMessage(text string, files []oupwire.FileRef) oupwire.EnvelopePayload {
 	data := oupwire.UserMessageData{}
-	data.Text, data.Unknown = fit(text)
+	data.Text, data.Unknown = Fit(text)
 	if len(files) > 0 {
 		data.Files = wirejson.Some(files)
 	}
@@ -95,7 +95,7 @@ func Persisted(text, segment, message string, at time.Time) oupwire.EnvelopePayl
 	data := oupwire.AssistantPersistedData{
 		AssistantSegmentID: segment, Meta: oupwire.MessageMeta{MessageID: message, PersistedAt: event.Time(at)},
 	}
-	data.Text, data.Unknown = fit(text)
+	data.Text, data.Unknown = Fit(text)
 	return oupwire.AssistantPersistedPayload{Data: data}
 }
 
