@@ -55,13 +55,20 @@ func TestDisconnects(t *testing.T) {
 	base := chosenSeed(t)
 	var count tally
 	var running *server
-	for from := 0; from < *runs && !t.Failed(); from += *width {
-		if from%perServer < *width {
-			running = newServer(t)
+	for from := 0; from < *runs && !t.Failed(); from += perServer {
+		if running != nil {
+			running.kill()
 		}
+		running = newServer(t)
+		var next atomic.Int64
 		var group sync.WaitGroup
-		for run := from; run < min(from+*width, *runs); run++ {
-			group.Go(func() { disconnects(t, running, base+uint64(run), &count) })
+		many := int64(min(perServer, *runs-from))
+		for range min(int64(*width), many) {
+			group.Go(func() {
+				for n := next.Add(1) - 1; n < many && !t.Failed(); n = next.Add(1) - 1 {
+					disconnects(t, running, base+uint64(from)+uint64(n), &count)
+				}
+			})
 		}
 		group.Wait()
 	}

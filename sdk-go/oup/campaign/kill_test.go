@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,23 +26,42 @@ type killed struct {
 // TestKills: what a server has acknowledged before it was killed is there when it is back.
 func TestKills(t *testing.T) {
 	base := chosenSeed(t)
-	on := newServer(t)
-	promised, ended := 0, map[string]int{}
-	for n := range *kills {
-		if t.Failed() {
-			break
-		}
-		count, err := oneKill(t, on, base+uint64(n), ended)
-		promised += count
-		if err != nil {
-			t.Errorf("kill %d: %v\nrepeat with -kills 1 -seed %d", n, err, base+uint64(n))
-		}
+	var next, promised atomic.Int64
+	var group sync.WaitGroup
+	how := &ends{count: map[oupwire.TurnState]int{}}
+	for range min(*width, *kills) {
+		on := newServer(t)
+		group.Go(func() {
+			for n := next.Add(1) - 1; n < int64(*kills) && !t.Failed(); n = next.Add(1) - 1 {
+				count, err := oneKill(t, on, base+uint64(n), how)
+				promised.Add(int64(count))
+				if err != nil {
+					t.Errorf("kill %d: %v\nrepeat with -kills 1 -seed %d", n, err, base+uint64(n))
+				}
+			}
+		})
 	}
-	t.Logf("%d kills, %d turns were acknowledged before them and ended so: %v", *kills, promised, ended)
+	group.Wait()
+	t.Logf("%d kills, %d turns were acknowledged before them and ended so: %v", *kills, promised.Load(), how.count)
+	if !t.Failed() && promised.Load() < int64(*kills) {
+		t.Errorf("%d turns in %d kills: nothing was tested", promised.Load(), *kills)
+	}
+}
+
+// ends counts how the acknowledged turns ended.
+type ends struct {
+	mu    sync.Mutex
+	count map[oupwire.TurnState]int
+}
+
+func (e *ends) add(state oupwire.TurnState) {
+	e.mu.Lock()
+	e.count[state]++
+	e.mu.Unlock()
 }
 
 // oneKill has clients at work in three sessions, kills the server, starts it again, and looks at what is there.
-func oneKill(t *testing.T, on *server, seed uint64, ended map[string]int) (promised int, err error) {
+func oneKill(t *testing.T, on *server, seed uint64, how *ends) (promised int, err error) {
 	ctx, cancel := context.WithTimeout(t.Context(), mostRun)
 	defer cancel()
 	chaos := rand.New(rand.NewPCG(seed, 0))
@@ -65,7 +85,9 @@ func oneKill(t *testing.T, on *server, seed uint64, ended map[string]int) (promi
 	on.kill()
 	stop()
 	group.Wait()
-	on.start()
+	if err := on.start(); err != nil {
+		return 0, err
+	}
 	for _, k := range all {
 		if err := last(ctx, on, k.key, k.until); err != nil {
 			return promised, fmt.Errorf("%s: the last turn: %w", k.key, err)
@@ -75,7 +97,7 @@ func oneKill(t *testing.T, on *server, seed uint64, ended map[string]int) (promi
 		if fresh.err != nil {
 			return promised, fmt.Errorf("%s: a fresh client: %w", k.key, fresh.err)
 		}
-		if err := k.kept(ctx, on, fresh.final, ended); err != nil {
+		if err := k.kept(ctx, on, fresh.final, how); err != nil {
 			return promised, fmt.Errorf("%s: %w", k.key, err)
 		}
 		promised += len(k.accepted)
@@ -128,7 +150,7 @@ func (k *killed) work(ctx context.Context, on *server, chaos *rand.Rand) {
 }
 
 // kept holds what was promised against what is there.
-func (k *killed) kept(ctx context.Context, on *server, now *state, ended map[string]int) error {
+func (k *killed) kept(ctx context.Context, on *server, now *state, how *ends) error {
 	if fault := now.faults(); fault != "" {
 		return errors.New(fault)
 	}
@@ -147,7 +169,7 @@ func (k *killed) kept(ctx context.Context, on *server, now *state, ended map[str
 		if err != nil {
 			return err
 		}
-		ended[string(at.State)]++
+		how.add(at.State)
 		if at.State == oupwire.TurnStateActive || at.State == oupwire.TurnStateInterrupting || at.State == oupwire.TurnStateUnknown {
 			return fmt.Errorf("the turn %s was accepted and is %s", id, at.State)
 		}

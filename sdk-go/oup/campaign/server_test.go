@@ -2,6 +2,7 @@ package campaign
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -20,9 +21,14 @@ var binary struct {
 	dir  string
 }
 
+var given = flag.String("octet", "", "the command to test; empty builds it")
+
 // octet builds the command once.
 func octet(t *testing.T) string {
 	t.Helper()
+	if *given != "" {
+		return *given
+	}
 	binary.once.Do(func() {
 		if binary.dir, binary.err = os.MkdirTemp("", "octet-campaign-"); binary.err != nil {
 			return
@@ -52,7 +58,7 @@ steps:
 
 // server is a server process that can be killed and started again at the same address.
 type server struct {
-	t        *testing.T
+	program  string
 	dir      string
 	address  string // host and port
 	cmd      *exec.Cmd
@@ -62,7 +68,7 @@ type server struct {
 
 func newServer(t *testing.T) *server {
 	t.Helper()
-	s := &server{t: t, dir: t.TempDir(), address: "127.0.0.1:0"}
+	s := &server{program: octet(t), dir: t.TempDir(), address: "127.0.0.1:0"}
 	for name, text := range map[string]string{"script.yaml": script, "work/notes.txt": "notes\n"} {
 		file := filepath.Join(s.dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -72,23 +78,24 @@ func newServer(t *testing.T) *server {
 			t.Fatal(err)
 		}
 	}
-	s.start()
+	if err := s.start(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(s.kill)
 	return s
 }
 
 // start starts the server and waits until it listens.
-func (s *server) start() {
-	s.t.Helper()
-	s.cmd = exec.Command(octet(s.t), "serve", "--listen", s.address, "--model", "scripted:"+filepath.Join(s.dir, "script.yaml"),
+func (s *server) start() error {
+	s.cmd = exec.Command(s.program, "serve", "--listen", s.address, "--model", "scripted:"+filepath.Join(s.dir, "script.yaml"),
 		"--data-dir", filepath.Join(s.dir, "data"), "--cwd", filepath.Join(s.dir, "work"), "--safe-mode")
 	s.cmd.Env = append(os.Environ(), "HOME="+s.dir)
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
-		s.t.Fatal(err)
+		return err
 	}
 	if err := s.cmd.Start(); err != nil {
-		s.t.Fatal(err)
+		return err
 	}
 	lines := bufio.NewReader(stderr)
 	for {
@@ -99,7 +106,7 @@ func (s *server) start() {
 			break
 		}
 		if err != nil {
-			s.t.Fatalf("the server does not start:\n%s", s.complain.String())
+			return fmt.Errorf("the server does not start:\n%s", s.complain.String())
 		}
 	}
 	s.heard = make(chan struct{})
@@ -107,6 +114,7 @@ func (s *server) start() {
 		defer close(heard)
 		_, _ = io.Copy(&s.complain, lines)
 	}(s.heard)
+	return nil
 }
 
 // kill ends the server without a word.
