@@ -25,6 +25,12 @@ steps:
     chunk: 4
     usage: {input: 100, output: 12}
     repeat: always
+  - when: {result_of: ask_first}
+    text: "The tool says ${result}."
+    repeat: always
+  - when: {user_contains: ask me}
+    calls: [{name: ask_first}]
+    repeat: always
   - when: {user_contains: make it}
     reasoning: I need a shell.
     text: I make it.
@@ -44,6 +50,40 @@ steps:
     chunk: 2
     repeat: always
 """
+
+
+ASKER = """#!/usr/bin/env python3
+from octet_extension import Call, Extension
+
+ext = Extension()
+
+
+@ext.tool("Asks a person.")
+def ask_first(call: Call) -> str:
+    asked = call.services.confirmations.ask("Shall I?", destructive=False, default=True)
+    return "yes" if asked.confirmed else "no"
+
+
+if __name__ == "__main__":
+    ext.run()
+"""
+MANIFEST = """
+name = "asker"
+version = "1.0.0"
+api_version = "0.4"
+entrypoint = { command = "asker.py" }
+contributes = { tools = ["ask_first"], confirmations = true }
+"""
+
+
+def asker(folder: Path) -> tuple[str, ...]:
+    """Writes an extension that asks, and returns the options that switch it on."""
+    place = folder / "extensions" / "asker"
+    place.mkdir(parents=True)
+    (place / "asker.py").write_text(ASKER, encoding="utf-8")
+    (place / "asker.py").chmod(0o755)
+    (place / "extension.toml").write_text(MANIFEST, encoding="utf-8")
+    return ("--extension-dir", str(place.parent), "--enable-extension", "asker")
 
 
 def home(folder: Path) -> tuple[str, ...]:

@@ -319,7 +319,7 @@ def test_a_frame_that_was_too_large_for_the_server_is_not_sent_again() -> None:
 
 def test_missing_numbers_are_fetched_again() -> None:
     async def scenario() -> None:
-        async with open_session() as (_, wire, _, session):
+        async with open_session() as (_, wire, client, session):
             turn = await both(session.turn("go"), wire.accepts())
             await wire.send(**user(turn.id, 1, 3))
             await wire.send(**piece(turn.id, 3, 5, "b"))  # number 2 is missing
@@ -336,6 +336,9 @@ def test_missing_numbers_are_fetched_again() -> None:
             await wire.send(**ended(turn.id, 5, 8))
             assert kinds([event async for event in turn]) == ["UserMessage", *["TextDelta"] * 3, "TurnEnded"]
             assert (await turn.result()).text == "abc"
+            more = asyncio.ensure_future(client.call("task/list"))
+            await wire.result(await wire.ask("task/list"), 1)  # and no further session/open
+            assert await more == 1
 
     run(scenario)
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from peer import run
-from served import environment, home, serving
+from served import asker, environment, home, serving
 
 from octet_oup import (
+    Answer,
     ApprovalRequested,
     AuthError,
     Client,
@@ -119,6 +120,25 @@ def test_a_decision_can_be_remembered(tmp_path: Path) -> None:
                 turn = await session.turn("make it")
                 assert (await turn.result()).status == "completed"
             assert asked == ["shell"]
+
+    run(scenario)
+
+
+def test_an_extension_asks_a_question(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        asked: list[models.UserQuestionRequestedEvent] = []
+
+        async def reply(request: models.UserQuestionRequestedEvent) -> list[Answer]:
+            asked.append(request)
+            return [Answer(labels=[request.questions[0].options[0].label])]
+
+        async with started(tmp_path, *asker(tmp_path), on_approval=approve, on_question=reply) as client:
+            session = await client.open(KEY)
+            turn = await session.turn("ask me")
+            assert (await turn.result()).text == "The tool says yes."
+            (request,) = asked
+            assert request.turn_id == turn.id
+            assert request.questions[0].question == "Shall I?"
 
     run(scenario)
 
