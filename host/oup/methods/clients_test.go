@@ -327,9 +327,14 @@ func TestClients_brokenFrames(t *testing.T) {
 		line []byte
 		code int64
 	}{
-		{[]byte("{\n"), -32700}, {[]byte("\n"), -32700}, {[]byte("[]\n"), -32700}, {[]byte("\xff\xfe\n"), -32700},
-		{[]byte(`{"jsonrpc":"2.0","id":7,"method":"x","params":{}}` + "\n"), -32700}, {[]byte(`{"jsonrpc":"1.0","id":"a","method":"x","params":{}}` + "\n"), -32600},
-		{long, -32005}, {[]byte(`{"jsonrpc":"2.0","id":"a","method":"x"}` + "\n"), -32700},
+		{[]byte("{\n"), -32700},
+		{[]byte("\n"), -32700},
+		{[]byte("[]\n"), -32700},
+		{[]byte("\xff\xfe\n"), -32700},
+		{[]byte(`{"jsonrpc":"2.0","id":7,"method":"x","params":{}}` + "\n"), -32700},
+		{[]byte(`{"jsonrpc":"1.0","id":"a","method":"x","params":{}}` + "\n"), -32600},
+		{long, -32005},
+		{[]byte(`{"jsonrpc":"2.0","id":"a","method":"x"}` + "\n"), -32700},
 	} {
 		c.mu.Lock()
 		from := len(c.frames)
