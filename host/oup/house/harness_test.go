@@ -85,7 +85,7 @@ func (b *brain) Protocol() string                             { return "brain" }
 func (b *brain) Models(context.Context) ([]model.Info, error) { return nil, nil }
 func (b *brain) Default() string                              { return "brain:one" }
 func (b *brain) Open(_ context.Context, reference string) (model.Provider, model.Info, error) {
-	return b, model.Info{Provider: "brain", Model: "one", ContextWindow: 100_000}, nil
+	return b, model.Info{Provider: "brain", Model: "one", ContextWindow: 100_000, Reasoning: []string{"low", "high"}}, nil
 }
 
 func (b *brain) Stream(ctx context.Context, r model.Request, deltas func(model.Delta)) (*model.Response, error) {

@@ -271,3 +271,26 @@ func TestSteer_isDroppedByAnInterrupt(t *testing.T) {
 		t.Errorf("told was\n%s", got)
 	}
 }
+
+// TestStart_reasonsAsMuchAsAskedFor, as far as the model can.
+func TestStart_reasonsAsMuchAsAskedFor(t *testing.T) {
+	r := newPlace(t).open(nil)
+	s := r.session(chat)
+	f := r.follow(chat)
+	for n, c := range []struct{ asked, want string }{{"low", "low"}, {"", "low"}, {"medium", "low"}, {"max", "high"}} {
+		started, err := s.Start(t.Context(), live.Turn{ID: turn(n), Text: "go", Reasoning: c.asked})
+		if err != nil {
+			t.Fatal(err)
+		}
+		started.Go()
+		f.ended(turn(n))
+		waitIdle(t, s)
+		requests := r.brain.requests()
+		if got := requests[len(requests)-1].Reasoning; got != c.want {
+			t.Errorf("asked for %q, the model reasons %q", c.asked, got)
+		}
+		if _, model, reasoning, known := s.Model(); !known || model != "one" || reasoning != c.want {
+			t.Errorf("told is %q %q %v", model, reasoning, known)
+		}
+	}
+}

@@ -168,7 +168,10 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 func (s *Session) reasoning(t *turn) {
 	_, info, now := t.with.Model()
 	want := t.reason
-	if !slices.Contains(info.Reasoning, want) || want == now {
+	if want == string(oupwire.ReasoningEffortMax) && !slices.Contains(info.Reasoning, want) && len(info.Reasoning) > 0 {
+		want = info.Reasoning[len(info.Reasoning)-1]
+	}
+	if want == now || !slices.Contains(info.Reasoning, want) {
 		return
 	}
 	stored, err := s.Info(t.context)
