@@ -216,7 +216,10 @@ class Client:
         """Takes a session in under the key that the server confirmed."""
         if self._sessions.get(before) is session:
             del self._sessions[before]
+        other = self._sessions.get(session.key)
         self._sessions[session.key] = session
+        if other is not None and other is not session:
+            other.finish(Disconnected(f"the session {session.key!r} was opened a second time on this client"))
 
     def leave(self, session: Session) -> None:
         """Sends what comes for a session to nobody."""

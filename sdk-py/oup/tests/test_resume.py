@@ -599,6 +599,37 @@ def test_an_approval_that_was_decided_meanwhile_is_not_asked() -> None:
     run(scenario)
 
 
+def test_an_approval_that_came_and_went_while_away_is_not_asked() -> None:
+    async def scenario() -> None:
+        asked: list[str] = []
+
+        async def decide(request: models.ApprovalRequestedEvent) -> Decision:
+            asked.append(request.approval_id)
+            return Decision.approve()
+
+        async with open_session(on_approval=decide) as (server, wire, _, session):
+            turn = await both(session.turn("go"), wire.accepts())
+            await wire.close(1011)
+            wire = await server.accept()
+            await wire.hello()
+            request = await wire.ask("session/open")
+            opened = {"session_id": KEY, "cursor": cursor(5), "capabilities": CAPABILITIES}
+            await wire.result(request, {"opened": opened})
+            gone, waits = new_id(), new_id()
+            await wire.send(**approval(turn.id, gone))
+            await wire.send(**approval(turn.id, waits))
+            await until(lambda: session.crowd == 2)
+            await wire.send(**decided(turn.id, gone))
+            await until(lambda: session.crowd == 3)
+            assert asked == []
+            await wire.notify("session/open", opened)
+            answer = await wire.ask("approval/respond")
+            assert answer["params"]["approval_id"] == waits  # type: ignore[index]
+            assert asked == [waits]
+
+    run(scenario)
+
+
 def test_snapshots_that_are_told_at_every_open_are_told_once() -> None:
     async def scenario() -> None:
         plan: Json = {"session_id": KEY, "plan": {"items": [], "updated_at_ms": 1}}
@@ -669,7 +700,11 @@ def test_the_confirmed_key_is_used_from_then_on() -> None:
             await until(lambda: client.connected)
             with pytest.raises(ValueError, match="is open"):
                 await client.open(folded)
-            session.detach()
+            other = await both(client.open(KEY, topic="build"), wire.opens(key=folded, at=3))
+            with pytest.raises(Disconnected, match="second time"):
+                await session.turn("go")
+            assert client.sessions == {folded: other}
+            other.detach()
             assert client.sessions == {}
 
     run(scenario)
