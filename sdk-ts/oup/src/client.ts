@@ -2,6 +2,7 @@
 
 import type { JsonObject, JsonValue } from "./_generated/json.js";
 import { isObject } from "./_generated/json.js";
+import { Calls } from "./_generated/oup-calls.js";
 import type { ServerCapabilities } from "./_generated/oup-wire.js";
 import {
   CLIENT_CONNECT_TIMEOUT_MS,
@@ -25,6 +26,7 @@ import { member } from "./events.js";
 import { Flow } from "./flow.js";
 import type { Dial, LinkEnd } from "./link.js";
 import { checkCapabilities, Mismatch } from "./negotiation.js";
+import { judged } from "./opened.js";
 import type { CallOptions, ClientOptions, ClientState, StateDetail } from "./options.js";
 import type { OpenOptions } from "./session.js";
 import { Session } from "./session.js";
@@ -54,6 +56,8 @@ const CLOSED_RESTART = 1012;
 
 /** A client. `stdio()` and `websocket()` make it. */
 export class Client {
+  /** Every request that a client may make, typed: `client.methods.sessionList({})`. */
+  readonly methods: Calls;
   private readonly clock: Clock;
   private readonly backoff: Backoff;
   private readonly flow: Flow;
@@ -78,6 +82,13 @@ export class Client {
   ) {
     this.clock = options.clock ?? systemClock;
     this.backoff = new Backoff(options.reconnect);
+    this.methods = new Calls({
+      call: async (method, params, read, callOptions) => judged(method, await this.call(method, params, callOptions), read),
+      tell: (method, params) => {
+        this.connection?.notify(method, params);
+        return Promise.resolve();
+      },
+    });
     this.flow = new Flow(
       (stop) => {
         this.read(!stop);

@@ -3,7 +3,7 @@
 import type { JsonValue } from "./_generated/json.js";
 import { isObject } from "./_generated/json.js";
 import type { ServerCapabilities, SessionOpened } from "./_generated/oup-wire.js";
-import { CAPABILITIES_SCHEMA_VERSION, FEATURES, METHODS, MODELS, PROTOCOL, SCHEMA_VERSION } from "./_generated/oup-wire.js";
+import { CAPABILITIES_SCHEMA_VERSION, FEATURES, METHOD_SESSION_OPEN, METHODS, MODELS, PROTOCOL, SCHEMA_VERSION } from "./_generated/oup-wire.js";
 import type { Codec } from "./_generated/wire.js";
 import { Violation } from "./_generated/wire.js";
 import { ProtocolError } from "./errors.js";
@@ -22,13 +22,18 @@ export const DEFAULT_CAPABILITIES: ServerCapabilities = {
 /** Reads an opened session. Throws ProtocolError. */
 export function readOpened(value: JsonValue, capabilities: ServerCapabilities = DEFAULT_CAPABILITIES): SessionOpened {
   const whole = isObject(value) && value["capabilities"] === undefined ? { ...value, capabilities: capabilities as unknown as JsonValue } : value;
-  return readResult("session/open", whole, MODELS.SessionOpened);
+  return readResult(METHOD_SESSION_OPEN, whole, MODELS.SessionOpened);
 }
 
 /** Reads a result by its model. Throws ProtocolError. */
 export function readResult<T>(method: string, value: JsonValue, codec: Codec<T>): T {
+  return judged(method, value, (result) => codec.read(result));
+}
+
+/** Reads a result in a way that throws Violation. Throws ProtocolError instead. */
+export function judged<T>(method: string, value: JsonValue, read: (value: JsonValue) => T): T {
   try {
-    return codec.read(value);
+    return read(value);
   } catch (fault) {
     throw fault instanceof Violation ? new ProtocolError(`the answer to ${method} breaks its model: ${fault.message}`, { cause: fault }) : fault;
   }

@@ -472,7 +472,7 @@ export class Session {
     this.deliver({ ...gap, ...(snapshot === undefined ? {} : { cursor: snapshot.cursor }) });
     this.fresh.clear();
     const known = this.threads.restart();
-    for (const { thread, turn, seq, event } of byStream(envelopesOf(snapshot), METHOD_PROJECTION_ENVELOPE)) {
+    for (const { thread, turn, seq, event } of byStream(envelopesOf(snapshot))) {
       const next = known.get(thread) ?? 1;
       if (seq >= next && this.threads.judge(thread, seq) !== "seen" && this.turns.has(turn)) {
         this.give(thread, event);

@@ -3,7 +3,8 @@
 import type { JsonValue } from "./_generated/json.js";
 import { isObject } from "./_generated/json.js";
 import type { SessionHydrateResult } from "./_generated/oup-wire.js";
-import type { Facts } from "./events.js";
+import { METHOD_PROJECTION_ENVELOPE } from "./_generated/oup-wire.js";
+import type { Facts, OupEvent } from "./events.js";
 import { member, readEnvelope } from "./events.js";
 
 /** The envelopes of a snapshot; one of them may stand in several lists. */
@@ -15,11 +16,20 @@ export function envelopesOf(snapshot: SessionHydrateResult | undefined): readonl
   return [all, same, whole?.envelopes, children, tools].flatMap((list) => (Array.isArray(list) ? (list as JsonValue[]) : []));
 }
 
+/**
+ * The events that a snapshot holds, in the order in which they happened: what a page draws a session from when it
+ * starts, and behind a gap. Needs the feature projection.envelope.v2.
+ */
+export function eventsOf(snapshot: SessionHydrateResult): readonly OupEvent[] {
+  const place = ({ cursor }: Facts): number => cursor?.seq ?? 0;
+  return [...byStream(envelopesOf(snapshot))].sort((a, b) => place(a) - place(b)).map(({ event }) => event);
+}
+
 /** Envelopes in the order of their streams, none twice. */
-export function byStream(envelopes: readonly JsonValue[], method: string): readonly Facts[] {
+export function byStream(envelopes: readonly JsonValue[]): readonly Facts[] {
   const facts = new Map<string, Facts>();
   for (const envelope of envelopes) {
-    const read = readEnvelope(method, envelope);
+    const read = readEnvelope(METHOD_PROJECTION_ENVELOPE, envelope);
     if (read !== undefined) {
       facts.set(`${String(read.seq)} ${read.thread}`, read);
     }
