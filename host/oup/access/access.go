@@ -50,12 +50,19 @@ const (
 
 // Closed are the requests that a connection cannot reach, whatever it negotiates.
 //
-// Rules: OUP-INGRESS-007, OUP-INGRESS-010, OUP-SHUTDOWN-002.
+// Rules: OUP-INGRESS-007, OUP-INGRESS-010, OUP-SHUTDOWN-002, OUP-PROFILE-002, OUP-ONBOARD-001.
 func (g *Gate) Closed(info transport.Info) map[string]negotiation.Refusal {
 	closed := map[string]negotiation.Refusal{}
 	if info.Transport == oupwire.TransportWebsocket && !(g.Local && info.Loopback) {
 		closed[oupwire.MethodServerShutdown] = negotiation.Refusal{
 			Error: oupwire.ErrMethodNotSupported, Reason: "is offered to clients on the machine of a server that listens there alone",
+		}
+	}
+	if info.Transport == oupwire.TransportWebsocket && !g.Local {
+		for _, method := range personal {
+			closed[method] = negotiation.Refusal{
+				Error: oupwire.ErrPermissionDenied, Reason: "is offered by a server that serves its own machine alone", Data: oupwire.ProfileLocalUnsupportedErrorData{RuntimeMode: oupwire.RuntimeModeMultiTenant},
+			}
 		}
 	}
 	if info.Identity.Session == "" {
@@ -70,6 +77,26 @@ func (g *Gate) Closed(info transport.Info) map[string]negotiation.Refusal {
 	}
 	return closed
 }
+
+// personal are the requests of one person on their own machine: those that the table of errors refuses elsewhere.
+var personal = func() (methods []string) {
+	for _, row := range oupwire.TableServiceMethodErrors {
+		if row.Kind == kindLocal {
+			methods = append(methods, row.Method)
+		}
+	}
+	return methods
+}()
+
+// kindLocal is the kind of the refusal of what is offered on the own machine alone.
+var kindLocal = func() string {
+	for _, row := range oupwire.TableServiceErrorKinds {
+		if row.Data == "ProfileLocalUnsupportedErrorData" {
+			return row.Kind
+		}
+	}
+	panic("oup access: the table has no kind for what is offered on the own machine alone")
+}()
 
 // about are the members that say what a request is about.
 type about struct {

@@ -221,6 +221,19 @@ func TestGate_offersShutdownOnTheMachineAlone(t *testing.T) {
 	}
 }
 
+// TestGate_keepsWhatIsPersonalToTheMachine: a server that listens elsewhere makes no profiles and shows no folders.
+func TestGate_keepsWhatIsPersonalToTheMachine(t *testing.T) {
+	over := transport.Info{Transport: oupwire.TransportWebsocket, Features: []string{oupwire.FeatureProfileLocalCreateV1, oupwire.FeatureOnboardingWorkspaceProbeV1}}
+	for local, want := range map[bool]string{true: " _main", false: "permission_denied profile_local_unsupported"} {
+		a := connect(t, &access.Gate{Local: local}, over)
+		for method, params := range map[string]string{oupwire.MethodProfileLocalCreate: `{"name":"n"}`, oupwire.MethodOnboardingWorkspaceProbe: `{"path":"/tmp"}`} {
+			if got := a.ask(method, params); got != want {
+				t.Errorf("local %v: %s gives %q, want %q", local, method, got, want)
+			}
+		}
+	}
+}
+
 func TestGrants_keepDigestsAlone(t *testing.T) {
 	now := time.Now()
 	g := &access.Grants{Directory: t.TempDir(), Now: func() time.Time { return now }}

@@ -114,6 +114,19 @@ func decodeEnvelope(s ledger.Stored) (oupwire.EnvelopeV2, error) {
 	return e, nil
 }
 
+// Spliced are the params of a stored envelope, as Params has them, without reading it: what depends on the position
+// stands in front of what is stored.
+func Spliced(s ledger.Stored) wirejson.Raw {
+	params := fmt.Appendf(make([]byte, 0, len(s.Body)+len(s.Stream)*2+128), `{"cursor":{"seq":%d,"stream":`, s.Seq)
+	params = wirejson.AppendString(params, s.Stream)
+	params = fmt.Appendf(params, `},"seq":%d,"session_id":`, s.Number)
+	params = wirejson.AppendString(params, s.Stream)
+	if topic, has := Topic(s.Stream).Get(); has {
+		params = wirejson.AppendString(append(params, `,"topic":`...), topic)
+	}
+	return append(append(params, ','), s.Body[1:]...)
+}
+
 func fail(s ledger.Stored, err error) error {
 	return fmt.Errorf("event %d of stream %q is no %s: %w", s.Seq, s.Stream, s.Method, err)
 }

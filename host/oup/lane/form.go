@@ -40,12 +40,15 @@ type forms struct {
 }
 
 func (f *forms) of(ctx context.Context, stored ledger.Stored) ([]form, error) {
+	if stored.Method == oupwire.MethodProjectionEnvelope && f.events == V2 {
+		return []form{{stored.Method, event.Spliced(stored)}}, nil
+	}
 	params, err := event.Params(stored)
 	if err != nil {
 		return nil, err
 	}
 	envelope, is := params.(oupwire.EnvelopeV2)
-	if !is || f.events == V2 {
+	if !is {
 		return []form{{stored.Method, params}}, nil
 	}
 	var list []form

@@ -198,7 +198,7 @@ func (l *Lane) tell(ctx context.Context, stored ledger.Stored) bool {
 			params = opened
 		}
 		told := l.deliver(ctx, rpc.Notice{
-			Method: f.method, Class: class(f), Stream: stored.Stream, Seq: uint64(stored.Seq),
+			Method: f.method, Class: class(stored), Stream: stored.Stream, Seq: uint64(stored.Seq),
 			Params: func(set negotiation.Set) wirejson.Encoder { return visible(f.method, params, set) },
 		})
 		if !told {
@@ -229,13 +229,10 @@ func (l *Lane) deliver(ctx context.Context, n rpc.Notice) bool {
 	return l.o.Connection.Deliver(ctx, n) != transport.Gone
 }
 
-func class(f form) transport.Class {
-	switch p := f.params.(type) {
-	case oupwire.EnvelopeV2:
-		if _, ends := p.Payload.(oupwire.TurnTerminalPayload); ends {
-			return transport.Lifecycle
-		}
-	case oupwire.TurnStartedEvent, oupwire.TurnCompletedEvent, oupwire.TurnErrorEvent:
+// class is what becomes of a form of an event that finds no room: the beginning and the end of a turn are not lost.
+func class(stored ledger.Stored) transport.Class {
+	begins := stored.Method == oupwire.MethodTurnStarted
+	if ends := stored.Subject.Kind == event.Turn && stored.Step&ledger.Ends != 0; begins || ends {
 		return transport.Lifecycle
 	}
 	return transport.Durable

@@ -22,7 +22,7 @@ const session = "_main:local:lab#build"
 
 // stage is a server that can do no more than open sessions.
 type stage struct {
-	t      *testing.T
+	t      testing.TB
 	ledger *ledger.Ledger
 	events lane.Events
 	offers func() []lane.Offer
@@ -38,7 +38,7 @@ type options struct {
 	log      func(error)
 }
 
-func newStage(t *testing.T, o ledger.Options) *stage {
+func newStage(t testing.TB, o ledger.Options) *stage {
 	t.Helper()
 	l, err := o.Open(t.Context(), t.TempDir())
 	if err != nil {
@@ -88,7 +88,7 @@ func (s *stage) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenP
 
 // client is the other end of a connection.
 type client struct {
-	t *testing.T
+	t testing.TB
 	*transport.Memory
 	ended chan struct{}
 	lanes chan *lane.Lanes

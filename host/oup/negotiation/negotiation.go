@@ -152,7 +152,8 @@ type Refusal struct {
 	Error  wirejson.ErrorCode
 	Kind   string // of the detail, or ""
 	Method string
-	Reason string // for people
+	Reason string           // for people
+	Data   wirejson.Encoder // the detail, where it is not the customary one
 }
 
 // kindAuthUnavailable is the kind of the refusal of a method that needs an identity.

@@ -68,6 +68,13 @@ func (c *Connection) Notify(n Notice) transport.Outcome {
 	return c.out.Send(transport.Frame{Data: notification(n.Method, params), Class: n.Class, Stream: n.Stream, Seq: n.Seq})
 }
 
+// over is a context that has ended.
+var over = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
 // Deliver queues a notification once there is room for it: who tells stored events goes as fast as the client
 // reads. A client that reads nothing for the whole patience is waited for no longer until it does; what it misses
 // then is dropped or ends the connection, as its class says. The outcome is Gone too where the context ended first.
@@ -78,17 +85,16 @@ func (c *Connection) Deliver(ctx context.Context, n Notice) transport.Outcome {
 	case <-ctx.Done():
 		return transport.Gone
 	}
-	patience := c.dispatcher.patience
-	if c.stuck {
-		patience = 0
+	err := c.out.Ready(over) // does not wait
+	if errors.Is(err, context.Canceled) && !c.stuck {
+		wait, cancel := context.WithTimeout(ctx, c.dispatcher.patience)
+		err = c.out.Ready(wait)
+		cancel()
 	}
-	wait, cancel := context.WithTimeout(ctx, patience)
-	err := c.out.Ready(wait)
-	cancel()
 	switch {
 	case err == nil:
 		c.stuck = false
-	case ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
+	case ctx.Err() == nil && (c.stuck || errors.Is(err, context.DeadlineExceeded)) && c.out.Err() == nil:
 		c.stuck = true
 	default:
 		return transport.Gone

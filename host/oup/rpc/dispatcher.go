@@ -244,6 +244,8 @@ func (c *Connection) hello(call *Call, params []byte) {
 func refused(r *negotiation.Refusal) *Error {
 	e := &Error{Code: r.Error, Message: fmt.Sprintf("%q %s", r.Method, r.Reason)}
 	switch {
+	case r.Data != nil:
+		e.Data = r.Data
 	case r.Kind != "":
 		e.Data = oupwire.AuthUnavailableErrorData{Method: wirejson.Some(r.Method), Recoverable: true, Recovery: r.Reason}
 	case r.Error == oupwire.ErrMethodNotFound:

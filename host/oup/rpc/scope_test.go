@@ -1,0 +1,163 @@
+package rpc_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/negotiation"
+	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/transport"
+)
+
+// TestHandle_saysInTheKindWhichMemberIsWrong: rows of service_param_refusals.
+func TestHandle_saysInTheKindWhichMemberIsWrong(t *testing.T) {
+	handlers := map[string]rpc.Handler{
+		oupwire.MethodOnboardingWorkspaceProbe: rpc.Handle(oupwire.DecodeOnboardingWorkspaceProbeParams, nothing[oupwire.OnboardingWorkspaceProbeParams]),
+		oupwire.MethodPeerToolsRegister:        rpc.Handle(oupwire.DecodePeerToolsRegisterParams, nothing[oupwire.PeerToolsRegisterParams]),
+	}
+	c := connect(t, options(handlers), nil)
+	for params, want := range map[string]string{
+		oupwire.MethodOnboardingWorkspaceProbe + ` {"path":" "}`:                                                   `"kind":"workspace_probe_invalid_path","method":"onboarding/workspace_probe","pointer":"/path","reason":"empty"`,
+		oupwire.MethodPeerToolsRegister + ` {"session_id":"s","host_token":"t","if_version":0,"tools":7}`:          `"kind":"peer_tools_invalid"`,
+		oupwire.MethodPeerToolsRegister + ` {"session_id":"s","host_token":"t","if_version":0,"tools":[7]}`:        `"kind":"peer_tools_invalid"`,
+		oupwire.MethodPeerToolsRegister + ` {"session_id":7,"tools":[]}`:                                           `{"method":"peer/tools/register","pointer":"/session_id"`,
+		oupwire.MethodPeerToolsRegister + ` {"session_id":"s","host_token":"t","if_version":0,"tools":[{"a":[]}]}`: `"pointer":"/tools/0`,
+	} {
+		method, params, _ := strings.Cut(params, " ")
+		c.send(`{"jsonrpc":"2.0","id":"1","method":"` + method + `","params":` + params + `}`)
+		if _, failure := c.failure(); !strings.Contains(string(failure.Data.Or(nil)), want) {
+			t.Errorf("%s %s gives %s, want %s", method, params, failure.Data.Or(nil), want)
+		}
+	}
+}
+
+func nothing[P any](context.Context, *rpc.Call, P) (wirejson.Encoder, error) {
+	return wirejson.Raw("{}"), nil
+}
+
+// TestOptions_closeAndAdmit: a closed request is refused as it says, and listed; an admitted one has its scope.
+func TestOptions_closeAndAdmit(t *testing.T) {
+	o := options(handler(func(_ context.Context, call *rpc.Call, _ oupwire.SessionTitleSetParams) (wirejson.Encoder, error) {
+		return wirejson.Raw(`"` + call.Scope.Profile + `"`), nil
+	}))
+	o.Closed = func(transport.Info) map[string]negotiation.Refusal {
+		return map[string]negotiation.Refusal{oupwire.MethodSessionOpen: {Error: oupwire.ErrInvalidRequest, Reason: "is closed today"}}
+	}
+	refused := rpc.Fail(oupwire.ErrInvalidParams, "not admitted")
+	o.Admit = func(call *rpc.Call, params []byte) error {
+		call.Scope.Profile = "somebody"
+		if strings.Contains(string(params), "forbidden") {
+			return refused
+		}
+		return nil
+	}
+	c := connect(t, o, nil)
+	c.send(titleSet("1", "t"))
+	c.want(`{"id":"1","jsonrpc":"2.0","result":"somebody"}`)
+	c.send(titleSet("2", "forbidden"))
+	if _, failure := c.failure(); failure.Message != "not admitted" {
+		t.Errorf("refused with %+v", failure)
+	}
+	c.send(`{"jsonrpc":"2.0","id":"3","method":"session/open","params":7}`)
+	if _, failure := c.failure(); failure.Code != oupwire.CodeInvalidRequest || !failure.Data.IsAbsent() {
+		t.Errorf("a closed request gives %+v", failure)
+	}
+	c.send(`{"jsonrpc":"2.0","id":"4","method":"config/capabilities/list","params":{}}`)
+	if text, err := c.Read(); err != nil || !strings.Contains(string(text), `{"method":"session/open","reason":"is closed today"}`) {
+		t.Errorf("listed is %s, %v", text, err)
+	}
+}
+
+// TestServe_asksWhetherACredentialHolds: OUP-INGRESS-004.
+func TestServe_asksWhetherACredentialHolds(t *testing.T) {
+	d, err := rpc.New(options(handler(echo)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	holds := true
+	near, far := transport.Pipe(transport.Info{Transport: oupwire.TransportWebsocket, Features: []string{oupwire.FeatureAuxiliaryRestToWsV1}, Identity: transport.Identity{Name: "x", Holds: func() bool { return holds }}})
+	ended := make(chan error, 1)
+	go func() { ended <- d.Serve(t.Context(), near, nil) }()
+	c := &client{t: t, Memory: far}
+	c.send(titleSet("1", "t"))
+	c.want(`{"id":"1","jsonrpc":"2.0","result":"t"}`)
+	holds = false
+	c.send(titleSet("2", "t"))
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if reason, closed := far.Closed(); !closed || reason != transport.AuthExpired {
+		t.Errorf("closed %v with %v", closed, reason)
+	}
+}
+
+// TestDeliver_waitsForAReaderAndNotForEver: OUP-QUEUE-001 to OUP-QUEUE-003; behind the patience nobody waits until the
+// client reads again.
+func TestDeliver_waitsForAReaderAndNotForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := options(nil)
+		o.Outbox.Frames, o.Patience = 2, time.Minute
+		d, err := rpc.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near, far := transport.Pipe(transport.Info{Transport: oupwire.TransportStdio})
+		opened := make(chan *rpc.Connection, 1)
+		go func() { _ = d.Serve(t.Context(), near, func(c *rpc.Connection) { opened <- c }) }()
+		connection := <-opened
+		deliver := func(ctx context.Context) (transport.Outcome, time.Duration) {
+			begun := time.Now()
+			outcome := connection.Deliver(ctx, rpc.Notice{
+				Method: oupwire.MethodWarning, Class: transport.Durable, Stream: "s", Seq: 1,
+				Params: func(negotiation.Set) wirejson.Encoder { return wirejson.Raw("{}") },
+			})
+			synctest.Wait()
+			return outcome, time.Since(begun)
+		}
+		queued := 0
+		for {
+			outcome, waited := deliver(t.Context())
+			if waited > 0 {
+				if waited != time.Minute || outcome == transport.Gone {
+					t.Errorf("waited %s for %v", waited, outcome)
+				}
+				break
+			}
+			queued++
+		}
+		for {
+			outcome, waited := deliver(t.Context())
+			if waited != 0 {
+				t.Fatalf("waited %s for a client that does not read", waited)
+			}
+			if outcome == transport.Dropped {
+				break
+			}
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range queued {
+			if _, err := far.Read(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if outcome, waited := deliver(t.Context()); outcome != transport.Queued || waited != 0 {
+			t.Errorf("to a client that reads again: %v behind %s", outcome, waited)
+		}
+		for connectionFull := true; connectionFull; {
+			outcome, _ := deliver(ended)
+			connectionFull = outcome != transport.Gone
+		}
+		_ = far.Close(transport.Ended)
+		synctest.Wait()
+		if outcome, _ := deliver(t.Context()); outcome != transport.Gone {
+			t.Errorf("to a client that is gone: %v", outcome)
+		}
+	})
+}
