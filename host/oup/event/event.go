@@ -6,10 +6,12 @@
 package event
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -114,17 +116,30 @@ func decodeEnvelope(s ledger.Stored) (oupwire.EnvelopeV2, error) {
 	return e, nil
 }
 
-// Spliced are the params of a stored envelope, as Params has them, without reading it: what depends on the position
-// stands in front of what is stored.
-func Spliced(s ledger.Stored) wirejson.Raw {
-	params := fmt.Appendf(make([]byte, 0, len(s.Body)+len(s.Stream)*2+128), `{"cursor":{"seq":%d,"stream":`, s.Seq)
-	params = wirejson.AppendString(params, s.Stream)
-	params = fmt.Appendf(params, `},"seq":%d,"session_id":`, s.Number)
-	params = wirejson.AppendString(params, s.Stream)
+// The members of a stored envelope. No text inside of one has them: there its quotes are escaped.
+var (
+	payloadMember = []byte(`"payload":`)
+	threadMember  = []byte(`,"thread_id":`)
+	turnMember    = []byte(`,"turn_id":`)
+)
+
+// Spliced are the params of a stored envelope with the bytes that those of Params have, without taking it apart: what
+// depends on the position is put between the members that are stored.
+func Spliced(s ledger.Stored) (wirejson.Raw, error) {
+	payload, thread, turn := bytes.Index(s.Body, payloadMember), bytes.LastIndex(s.Body, threadMember), bytes.LastIndex(s.Body, turnMember)
+	if payload < 1 || thread < payload || turn < thread {
+		return nil, fail(s, errors.New("it lacks a member"))
+	}
+	params := append(make([]byte, 0, len(s.Body)+len(s.Stream)*2+128), s.Body[:payload]...)
+	params = fmt.Appendf(params, `"cursor":{"seq":%d,"stream":`, s.Seq)
+	params = append(wirejson.AppendString(params, s.Stream), "},"...)
+	params = append(params, s.Body[payload:thread]...)
+	params = fmt.Appendf(params, `,"seq":%d,"session_id":`, s.Number)
+	params = append(wirejson.AppendString(params, s.Stream), s.Body[thread:turn]...)
 	if topic, has := Topic(s.Stream).Get(); has {
 		params = wirejson.AppendString(append(params, `,"topic":`...), topic)
 	}
-	return append(append(params, ','), s.Body[1:]...)
+	return append(params, s.Body[turn:]...), nil
 }
 
 func fail(s ledger.Stored, err error) error {

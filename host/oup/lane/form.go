@@ -41,7 +41,8 @@ type forms struct {
 
 func (f *forms) of(ctx context.Context, stored ledger.Stored) ([]form, error) {
 	if stored.Method == oupwire.MethodProjectionEnvelope && f.events == V2 {
-		return []form{{stored.Method, event.Spliced(stored)}}, nil
+		params, err := event.Spliced(stored)
+		return []form{{stored.Method, params}}, err
 	}
 	params, err := event.Params(stored)
 	if err != nil {
