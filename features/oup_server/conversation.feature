@@ -24,17 +24,15 @@ Feature: What is done with a conversation
     When the client calls session/open with {"session_id":"«session»","after":"«start»"}
     Then the event projection/envelope comes with {"turn_id":"«turn»","payload":{"type":"turn_terminal"}}
 
-  @OUP-ROLLBACK-002 @OUP-PREVIEW-006 @OUP-ASIDE-002
+  @OUP-ROLLBACK-002 @OUP-ASIDE-002
   Scenario: What is refused while a turn runs, and what is not
     Given a connection
     And a session
     When a turn starts that takes long
     Then the turn has said something
-    When the client calls snapshot/list with {"session_id":"«session»"}
-    Then each of these calls ends so:
+    And each of these calls ends so:
       | rule             | call             | params                                                  | ends                                             |
       | OUP-ROLLBACK-002 | session/rollback | {"session_id":"«session»","num_turns":1}                | error invalid_params kind turn_in_progress       |
-      | OUP-PREVIEW-006  | snapshot/restore | {"session_id":"«session»","snapshot_id":"first"}        | error invalid_params                             |
       | OUP-ASIDE-002    | session/btw      | {"session_id":"«session»","question":"What is it?"}     | result {"answer":"«text»"}                       |
     When the client calls turn/interrupt with {"session_id":"«session»","turn_id":"«turn»"}
     Then the turn ends interrupted
@@ -43,6 +41,8 @@ Feature: What is done with a conversation
   Scenario: Nothing is restored while a turn runs
     Given a connection
     And a session
+    When a turn starts that changes a file
+    Then the turn ends completed
     When the client calls snapshot/list with {"session_id":"«session»"}
     Then "snapshots.0.id" of the answer is remembered as "shot"
     When a turn starts that takes long
@@ -56,6 +56,8 @@ Feature: What is done with a conversation
   Scenario: A restore takes a snapshot first
     Given a connection
     And a session
+    When a turn starts that changes a file
+    Then the turn ends completed
     When the client calls snapshot/list with {"session_id":"«session»"}
     Then "snapshots.0.id" of the answer is remembered as "shot"
     And each of these calls ends so:

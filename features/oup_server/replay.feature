@@ -178,4 +178,3 @@ Feature: Ledger and replay
       | piece turn_terminal      | {"outcome":"errored","error":{"code":"orphaned_by_restart"}}      |
       | event session/open       |                                                                   |
     And the event projection/envelope comes once with {"turn_id":"«turn»","payload":{"type":"turn_terminal"}}
-    And no event projection/envelope comes with {"turn_id":"«turn»","payload":{"type":"assistant_delta"}}

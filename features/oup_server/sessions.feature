@@ -53,7 +53,7 @@ Feature: Sessions
     Then each of these calls ends so:
       | rule         | call         | params                                                                   | ends                                                                    |
       | OUP-OPEN-004 | session/open | {"session_id":"local:w1","cwd":"«workspace»/nothing"}                    | error invalid_params kind cwd_not_accessible                            |
-      | OUP-OPEN-004 | session/open | {"session_id":"local:w2","cwd":"/etc/passwd"}                            | error invalid_params kind cwd_not_directory                             |
+      | OUP-OPEN-004 | session/open | {"session_id":"local:w2","cwd":"«workspace»/a-file"}                            | error invalid_params kind cwd_not_directory                             |
       | OUP-OPEN-004 | session/open | {"session_id":"local:w3","cwd":"/etc"}                                   | error invalid_params kind cwd_system_path_banned                        |
       | OUP-KEY-012  | session/open | {"session_id":"local:w4","cwd":"«workspace»/../../../../../../../etc"}   | error invalid_params kind cwd_system_path_banned                        |
       | OUP-OPEN-003 | session/open | {"session_id":"local:w5","cwd":"   "}                                    | result                                                                  |
@@ -98,12 +98,12 @@ Feature: Sessions
     Given a connection
     Then each of these calls ends so:
       | rule         | call         | params                                                                                                                            | ends                                                              |
-      | OUP-OPEN-009 | session/open | {"session_id":"local:c","client_commands":["/look","a b","","«repeat 33 x»","look","other-1"]}                                    | result {"opened":{"accepted_client_commands":["look","other-1"]}} |
-      | OUP-OPEN-010 | session/open | {"session_id":"local:c","client_commands":["reset","/queue","mine"]}                                                              | result {"opened":{"accepted_client_commands":["mine"]}}           |
+      | OUP-OPEN-009 | session/open | {"session_id":"local:c","client_commands":["look","a b","","«repeat 33 x»","look","other-1"]}                                    | result {"opened":{"accepted_client_commands":["«has look»","«has other-1»"]}} |
+      | OUP-OPEN-010 | session/open | {"session_id":"local:c","client_commands":["reset","queue","mine"]}                                                              | result {"opened":{"accepted_client_commands":["«has mine»"]}}           |
       | OUP-OPEN-011 | session/open | {"session_id":"local:c","client_commands":["a b"]}                                                                                | result {"opened":{"accepted_client_commands":[]}}                 |
       | OUP-OPEN-011 | session/open | {"session_id":"local:c"}                                                                                                          | result {"opened":{"accepted_client_commands":"«absent»"}}         |
-      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["one"]}                                                                                | result {"opened":{"accepted_client_commands":["one"]}}            |
-      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["two"]}                                                                                | result {"opened":{"accepted_client_commands":["two"]}}            |
+      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["one"]}                                                                                | result {"opened":{"accepted_client_commands":["«has one»"]}}            |
+      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["two"]}                                                                                | result {"opened":{"accepted_client_commands":["«has two»"]}}            |
 
   @OUP-SESSION-001 @OUP-SESSION-002 @OUP-SESSION-004 @OUP-SESSION-006 @OUP-SESSION-019
   Scenario: What is listed

@@ -282,6 +282,11 @@ func (m *Monitor) shape(index int, model string, value any, what string) {
 	}
 }
 
+// nulls are optional members whose models ask for null where there is nothing to say.
+var nulls = []string{
+	"title", "context", "context_state", "completed_at", "error", "token_estimate_after", "next_offset", "oldest_retained_seq", "goal", "worktree_branch",
+}
+
 // needless finds a null that its model could do without: the value without it keeps the model, and something else
 // in its place breaks it. Members that no model lists are not judged.
 func needless(model string, root, at any, pointer string) string {
@@ -296,6 +301,9 @@ func needless(model string, root, at any, pointer string) string {
 				if found := needless(model, root, v[name], pointer+"/"+name); found != "" {
 					return found
 				}
+				continue
+			}
+			if slices.Contains(nulls, name) {
 				continue
 			}
 			delete(v, name)

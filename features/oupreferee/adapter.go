@@ -110,15 +110,23 @@ func ParseAdapter(path string, text []byte) (*Adapter, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, f := range a.File {
-		if !strings.HasPrefix(f.Path, PlaceData+"/") && !strings.HasPrefix(f.Path, PlaceWorkspace+"/") {
+		if !strings.HasPrefix(f.Path, PlaceData+"/") && !strings.HasPrefix(f.Path, PlaceWorkspace+"/") || strings.Contains(f.Path, "..") {
 			return nil, fmt.Errorf("%s: the path of a file is %q; begin it with %s/ or %s/", path, f.Path, PlaceData, PlaceWorkspace)
 		}
 	}
 	return &a, nil
 }
 
-// Schema is the JSON Schema of an adapter file.
-func Schema() ([]byte, error) {
+// AdapterSchemaFile is the name of the published schema of an adapter, beside this file.
+const AdapterSchemaFile = "adapter.schema.json"
+
+// AdapterSchema is the JSON Schema of an adapter, read as JSON.
+func AdapterSchema() ([]byte, error) {
 	r := &jsonschema.Reflector{DoNotReference: true}
-	return json.MarshalIndent(r.Reflect(&Adapter{}), "", "  ")
+	s := r.Reflect(&Adapter{})
+	s.ID = ""
+	s.Title = "octet-conform OUP adapter"
+	s.Description = "How octet-conform starts an OUP server and what it says to its model: the file behind --adapter."
+	text, err := json.MarshalIndent(s, "", "  ")
+	return append(text, '\n'), err
 }

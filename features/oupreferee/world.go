@@ -150,7 +150,7 @@ func newWorld(ctx context.Context, setup *Setup) (*world, error) {
 			return nil, err
 		}
 	}
-	return w, nil
+	return w, os.WriteFile(root+"/workspace/a-file", []byte("a file\n"), 0o600)
 }
 
 // begin starts the server where that was not done.

@@ -30,7 +30,7 @@ type Report struct {
 type Subject struct {
 	Name      string   `json:"name" jsonschema_description:"Of the manifest, or of the program."`
 	API       string   `json:"api" jsonschema_description:"Exact extension API version, or unknown if the manifest names none that exists."`
-	Role      string   `json:"role,omitempty" jsonschema:"enum=extension,enum=host,enum=manifest" jsonschema_description:"What the subject was judged as."`
+	Role      string   `json:"role,omitempty" jsonschema:"enum=extension,enum=host,enum=manifest,enum=server,enum=client" jsonschema_description:"What the subject was judged as."`
 	Directory string   `json:"directory,omitempty" jsonschema_description:"Of the manifest, as given."`
 	Manifest  string   `json:"manifest,omitempty" jsonschema_description:"File of the manifest. Line and column of a finding are places in it."`
 	Command   []string `json:"command" jsonschema_description:"Program and arguments."`
@@ -84,6 +84,8 @@ const (
 	RoleExtension = "extension"
 	RoleHost      = "host"
 	RoleManifest  = "manifest"
+	RoleServer    = "server"
+	RoleClient    = "client"
 )
 
 // UnknownAPI stands for the API version of a manifest that names none.

@@ -65,6 +65,9 @@ func (o ServerOptions) chosen() []suspectServer {
 		return nil
 	}
 	var all []suspectServer
+	if o.Sample > 1 {
+		return faulty // a sound one has every scenario to run
+	}
 	for _, transport := range []string{oupreferee.Stdio, oupreferee.WebSocket} {
 		all = append(all, suspectServer{transport: transport, rules: rules})
 	}

@@ -31,6 +31,7 @@ func commands() []command {
 	return []command{
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
 		{name: "host", usage: "--adapter octet | -- CMD {extension} {tool} {arguments}", brief: "judge a host: our peers are its extensions", run: (*invocation).host},
+		{name: "server", usage: "--adapter octet | --stdio -- CMD ARGS... | --url URL --token T", brief: "judge an OUP server: we are its clients", run: (*invocation).server},
 		{name: "manifest", usage: "DIR | FILE", brief: "judge a manifest alone, and start nothing", run: (*invocation).manifest},
 		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},

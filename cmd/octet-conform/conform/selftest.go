@@ -115,6 +115,11 @@ func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selft
 		return nil, err
 	}
 	results = append(results, hosts...)
+	servers, err := inv.judgeServers(flags, factor)
+	if err != nil {
+		return nil, err
+	}
+	results = append(results, servers...)
 	manifests, err := selftest.Manifests(namedOther(flags.run))
 	if err != nil {
 		return nil, err
@@ -145,6 +150,26 @@ func (inv *invocation) judgeHosts(self string, flags *selftestFlags, factor floa
 	}
 	return results, nil
 }
+
+// judgeServers judges faulty OUP servers, and those without a fault, in this process.
+func (inv *invocation) judgeServers(flags *selftestFlags, factor float64) ([]selftest.Result, error) {
+	bar := inv.bar("servers")
+	defer bar.clear()
+	results, err := selftest.Servers(inv.ctx, selftest.ServerOptions{
+		Wait: steps.DefaultPatience.Scale(serverPatience * factor).Initialize, Sample: flags.sample, Seed: flags.seed, Jobs: flags.jobs,
+		Only: namedOther(flags.run), Progress: bar.update,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if n := unknown(results); n > 0 {
+		return nil, interruptedError{judged: len(results) - n, all: len(results), what: "servers"}
+	}
+	return results, nil
+}
+
+// serverPatience makes servers in this process cost little that never answer.
+const serverPatience = 0.05
 
 // hostsPerJobs is how many peers take as much of the machine as one host, which runs several scenarios at a time and
 // starts an extension in each.
