@@ -41,7 +41,7 @@ func (w *World) limit() time.Duration {
 	case w.hurried:
 		return w.setup.Patience.Grace
 	default:
-		return w.setup.Patience.Answer
+		return w.setup.Patience.Answer + w.setup.Patience.reading(w.written)
 	}
 }
 

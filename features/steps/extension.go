@@ -150,7 +150,7 @@ func (w *World) send(frame []byte) error {
 	if !w.goesOut(w.sent.next(), frame) {
 		return errOmitted
 	}
-	w.mark = w.rec.Len() - 1
+	w.mark, w.written = w.rec.Len()-1, len(frame)
 	if err := w.conv.Send(frame, w.setup.Patience.Answer); err != nil {
 		return w.wait("writing a frame", err)
 	}

@@ -62,11 +62,12 @@ const probeMethod = "conform/probe"
 // probe sends a request that every extension must refuse and waits for the answer. Whatever the
 // extension has to say about earlier frames it has then had the time to say.
 func (w *World) probe() error {
-	id := w.nextID()
+	id, patience := w.nextID(), w.setup.Patience
+	limit := patience.Answer + patience.reading(w.written) // it reads what lies in front of the probe first
 	if err := w.send(w.setup.Dialect.Request(id, probeMethod, dialect.Object{})); err != nil {
 		return err
 	}
-	m, err := w.conv.Await(answers(id), w.setup.Patience.Answer)
+	m, err := w.conv.Await(answers(id), limit)
 	if err != nil {
 		return w.wait("a request that shows whether the extension still serves", err)
 	}

@@ -112,6 +112,7 @@ func (w *World) sendBytes(b []byte, what string) error {
 	if len(out) == 0 {
 		return errOmitted
 	}
+	w.written = len(out)
 	if err := w.conv.SendBytes(out, w.setup.Patience.Answer); err != nil {
 		return w.wait(what, err)
 	}

@@ -88,6 +88,12 @@ var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Se
 // that is late by itself fails, and no busy machine.
 func (p Patience) hook() time.Duration { return p.Answer / 5 }
 
+// reading is how much longer the wait for an answer is because the subject has so much to read first: as long
+// again for each MiB, which the slowest parser has, and still a bound.
+func (p Patience) reading(bytes int) time.Duration {
+	return time.Duration(float64(p.Answer) * float64(bytes) / (1 << 20))
+}
+
 // Scale multiplies every wait.
 func (p Patience) Scale(factor float64) Patience {
 	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * factor) }
@@ -119,6 +125,7 @@ type World struct {
 	hurried bool            // the last request was cancelled, or is shutdown
 	timely  bool            // the answer has to come within the time of a hook
 	mark    int             // the newest frame before what the host has sent last
+	written int             // how many bytes that has
 	stream  string          // id of the stream asked for last
 	pace    schedule.Pace
 	sources sources
