@@ -247,7 +247,7 @@ func lastSaid(kept []session.Stored, boundary []bool) (cut int) {
 		if !boundary[i] {
 			continue
 		}
-		if m, _ := messageOf(kept[i].Value); m.Role == conversation.User {
+		if m, _ := messageOf(kept[i].Value); m.Role == conversation.User && spoken(kept[:i]) > 0 {
 			return i
 		}
 		cut = max(cut, i)

@@ -128,6 +128,14 @@ func TestCompact_nothing(t *testing.T) {
 	if _, err := d.agent.Compact(context.Background(), ""); !errors.Is(err, ErrNothingToCompact) {
 		t.Errorf("summed up already: %v", err)
 	}
+	d = sit(t, says("one"), says("sum"))
+	if err := d.start().SetModel(context.Background(), d.provider, model.Info{Model: "m2"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	d.run(context.Background(), "a")
+	if _, err := d.agent.Compact(context.Background(), ""); err != nil {
+		t.Errorf("one answer behind a change of the model: %v", err)
+	}
 }
 
 // Whatever fails, the conversation is as it was, and that is told.

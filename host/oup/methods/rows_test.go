@@ -421,7 +421,16 @@ func TestPreviewAndSnapshot(t *testing.T) {
 	c.refused(oupwire.MethodDiffPreviewGet, params{"session_id": "_main:local:other", "preview_id": id}, -32103, "unknown_preview")
 	c.refused(oupwire.MethodDiffPreviewGet, params{"session_id": sessionA, "preview_id": turnID(9)}, -32103, "unknown_preview")
 
-	var list oupwire.SnapshotListResult
+	var list, first oupwire.SnapshotListResult
+	elsewhere := filepath.Join(filepath.Dir(w.work), "elsewhere")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c.do(oupwire.MethodSessionOpen, params{"session_id": "_main:local:fresh", "cwd": elsewhere}, nil)
+	c.do(oupwire.MethodSnapshotList, params{"session_id": "_main:local:fresh"}, &first)
+	if len(first.Snapshots) != 1 || !first.Available {
+		t.Errorf("a fresh workspace has %+v", first)
+	}
 	c.do(oupwire.MethodSnapshotList, params{"session_id": sessionA}, &list)
 	if len(list.Snapshots) != 1 || !list.Enabled || !list.Available {
 		t.Fatalf("snapshots %+v", list)

@@ -9,6 +9,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/preview"
 	"github.com/octet-dev/octet/host/oup/repository"
 	"github.com/octet-dev/octet/host/oup/rpc"
+	"github.com/octet-dev/octet/host/oup/snapshot"
 )
 
 func (r *Rows) workspaces() map[string]rpc.Handler {
@@ -78,10 +79,28 @@ func (r *Rows) snapshots(ctx context.Context, call *rpc.Call, _ oupwire.Snapshot
 		return none, r.fail(call, err)
 	}
 	list, err := r.Snapshots.List(s.Workspace())
+	if err == nil && len(list) == 0 { // there is something to go back to from the first look on
+		list, err = r.firstSnapshot(ctx, s.Workspace())
+	}
 	if err != nil {
 		return none, err
 	}
-	return oupwire.SnapshotListResult{SessionID: s.Key(), Enabled: true, Available: true, Snapshots: list}, nil
+	return oupwire.SnapshotListResult{SessionID: s.Key(), Enabled: true, Available: len(list) > 0, Snapshots: list}, nil
+}
+
+// firstSnapshot takes the first snapshot of a workspace, if it can be done in time.
+func (r *Rows) firstSnapshot(ctx context.Context, workspace string) ([]oupwire.SnapshotInfo, error) {
+	ctx, cancel := context.WithTimeout(ctx, preparation)
+	defer cancel()
+	first, err := r.Snapshots.Take(ctx, workspace, "first look")
+	var large *snapshot.TooLargeError
+	switch {
+	case errors.As(err, &large), ctx.Err() != nil:
+		return []oupwire.SnapshotInfo{}, nil
+	case err != nil:
+		return nil, err
+	}
+	return []oupwire.SnapshotInfo{first}, nil
 }
 
 // restore puts the files of the workspace back. No turn of any session may be at work there meanwhile.

@@ -241,6 +241,8 @@ func (s *Store) Take(ctx context.Context, workspace, label string) (oupwire.Snap
 	return m.info(), nil
 }
 
+// take keeps how a workspace is. Where others are in use, what they need stays, and another snapshot is made also
+// where nothing has changed.
 func (s *Store) take(ctx context.Context, root *os.Root, workspace, label string, also ...*manifest) (*manifest, error) {
 	before, err := s.manifests(workspace)
 	if err != nil {
@@ -259,7 +261,7 @@ func (s *Store) take(ctx context.Context, root *os.Root, workspace, label string
 	if err := s.scan(ctx, root, objects, last, m); err != nil {
 		return nil, err
 	}
-	if last != nil && slices.Equal(m.Skipped, last.Skipped) && slices.EqualFunc(m.Files, last.Files, sameContent) {
+	if len(also) == 0 && last != nil && slices.Equal(m.Skipped, last.Skipped) && slices.EqualFunc(m.Files, last.Files, sameContent) {
 		return last, nil
 	}
 	id, err := uuid.NewV7()
