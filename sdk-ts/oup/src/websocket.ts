@@ -25,7 +25,7 @@ const NORMAL = 1000;
  * connection ends, until `close()` or until the server does not let it in. Rejects with AuthError for a wrong token
  * or a foreign origin.
  */
-export function websocket(url: string | URL, options: WebSocketOptions = {}): Promise<Client> {
+export async function websocket(url: string | URL, options: WebSocketOptions = {}): Promise<Client> {
   const maker = builtInSocket();
   if (maker === undefined) {
     throw new Error('this environment has no WebSocket: import websocket from "octet-oup/node" there');
