@@ -23802,7 +23802,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server listens beyond the own machine only where a token is set.",
 		Source:   "chosen here",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "testscripts",
 	},
 	{
 		ID:       OUPSocket022,
@@ -23857,7 +23858,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Before every request the grant is looked at again; one that has ended or was withdrawn or replaced closes the connection with 1008.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPIngress005,
@@ -25534,7 +25536,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A stream whose pieces are no longer kept keeps its end.",
 		Source:   "core 8.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/transcript",
 	},
 	{
 		ID:       OUPHydrate014,
@@ -25711,7 +25714,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer that was cut says in partial_result which message was stored, or null where none was.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/story",
 	},
 	{
 		ID:       OUPStream017,
@@ -26374,7 +26378,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/compact and session/compact/mode/set take the key as it is.",
 		Source:   "core 11.15",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/methods",
 	},
 	{
 		ID:       OUPCompact004,
@@ -26436,7 +26441,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A page of session/history/list holds history_page_default sessions where none is asked for, and max_history_page at most.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/methods",
 	},
 	{
 		ID:       OUPThread001,
@@ -26956,7 +26962,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Decisions about a wider sandbox or a tool of the host are never remembered.",
 		Source:   "core 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/pending",
 	},
 	{
 		ID:       OUPApproval014,
@@ -26978,7 +26985,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "approval/scopes/list is sorted by scope and then by what it matches.",
 		Source:   "core 11.22",
-		Unproven: "nothing in this repository serves OUP yet",
+		NoPeer:   "the referee plays no faulty server yet",
+		ProvenBy: "host/oup/pending",
 	},
 	{
 		ID:       OUPApproval016,
