@@ -172,7 +172,10 @@ func (r *Rows) list(_ context.Context, call *rpc.Call, p oupwire.ProfileLlmListP
 	if err != nil {
 		return result, r.fail(call, err)
 	}
-	result.ProfileID, result.Primary, result.Fallbacks = wirejson.Some(id), configured.Primary, wirejson.Some(configured.Fallbacks)
+	result.ProfileID, result.Fallbacks = wirejson.Some(id), wirejson.Some(configured.Fallbacks)
+	if _, has := configured.Primary.Get(); has {
+		result.Primary = configured.Primary
+	}
 	result.Llm, result.RuntimePolicyStamp = wirejson.Some(configured), wirejson.Some(r.stamp(id))
 	return result, nil
 }
