@@ -36,9 +36,8 @@ func (a *Agent) Aside(ctx context.Context, question string) (Aside, error) {
 	}
 	text := middleOut(source(branch, ""), r.summaryRoom())
 	response, err := r.Provider.Stream(ctx, model.Request{
-		Model: r.Model.Model, System: asideSystem, Messages: []conversation.Message{
-			conversation.Say(conversation.User, "<conversation>\n"+text+"\n</conversation>\n\n"+validText(question)),
-		},
+		Model: r.Model.Model, System: asideSystem + "\n\n<conversation>\n" + text + "\n</conversation>",
+		Messages: []conversation.Message{conversation.Say(conversation.User, validText(question))},
 	}, func(model.Delta) {})
 	if err != nil {
 		return Aside{}, err

@@ -162,8 +162,8 @@ func TestAside(t *testing.T) {
 	begin(t, s, turn(2), "two")
 	<-r.brain.reached
 	r.brain.does(func(_ context.Context, q model.Request, say func(string)) (*model.Response, error) {
-		text := q.Messages[0].PlainText()
-		if len(q.Messages) != 1 || len(q.Tools) != 0 || !strings.Contains(text, "heard one") || !strings.HasSuffix(text, "and why?") {
+		text := q.System + q.Messages[0].PlainText()
+		if len(q.Messages) != 1 || len(q.Tools) != 0 || !strings.Contains(q.System, "heard one") || q.Messages[0].PlainText() != "and why?" {
 			return nil, errors.New("the model was told " + text)
 		}
 		say("because")

@@ -263,6 +263,10 @@ func TestCompact(t *testing.T) {
 	if done, err := s.Compact(t.Context()); err != nil || done.Done {
 		t.Errorf("of nothing: %+v, %v", done, err)
 	}
+	nothing := r.follow(chat).everything()
+	if want := "context/compaction_started\ncontext/compaction_completed\n"; nothing != want {
+		t.Errorf("a pass with nothing to do is told as\n%s", nothing)
+	}
 	long := strings.Repeat("word ", 4000)
 	for n := range 8 {
 		say(t, r, s, turn(n+1), long)
@@ -272,7 +276,7 @@ func TestCompact(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	told := r.follow(chat).everything()
-	if strings.Count(told, "context/compaction_started\n") != 1 || strings.Count(told, "context/compaction_completed\n") != 1 {
+	if strings.Count(told, "context/compaction_started\n") != 2 || strings.Count(told, "context/compaction_completed\n") != 2 {
 		t.Errorf("told was %.2000s", told[len(told)-200:])
 	}
 }

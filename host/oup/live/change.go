@@ -11,6 +11,7 @@ import (
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/story"
 	"github.com/octet-dev/octet/host/session"
 )
 
@@ -115,12 +116,24 @@ func (s *Session) Compact(ctx context.Context) (Compacted, error) {
 	_, err = with.Compact(ctx, "")
 	switch {
 	case errors.Is(err, agent.ErrNothingToCompact):
-		return Compacted{Before: before, After: before}, nil
+		return Compacted{Before: before, After: before}, s.tellNothing(err)
 	case err != nil:
 		return Compacted{Before: before}, err
 	}
 	return Compacted{Done: true, Before: before, After: s.contextState(ctx).TokenEstimate}, nil
 }
+
+// tellNothing tells a pass that had nothing to do.
+func (s *Session) tellNothing(reason error) error {
+	pass := story.NewCompactions(s.o.Key, s.world())
+	news := pass.Take(agent.CompactionStarted{Trigger: manual})
+	news = append(news, pass.Take(agent.CompactionFailed{Trigger: manual, Reason: reason.Error()})...)
+	_, err := s.o.Ledger.Append(context.Background(), news...)
+	return err
+}
+
+// manual is what sets off a pass that somebody asks for.
+const manual = "manual"
 
 // SetCompaction says how the conversation is summed up from here on, by hand and by itself, and returns how.
 //
