@@ -12,10 +12,11 @@ import weakref
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from typing import Final, Protocol, TypeAlias
 
-from octet_oup._events import Event, FileAttached, Message, TextDelta, ToolEnded, ToolStarted, TurnEnded
+from octet_oup._events import Event, FileAttached, Gap, Message, TextDelta, ToolEnded, ToolStarted, TurnEnded
 from octet_oup._generated import oup_wire as wire
 from octet_oup._generated.oup_calls import Calls
 from octet_oup._inbox import Inbox
+from octet_oup._state import rows_of
 
 __all__ = ["Input", "Tool", "Turn", "TurnResult"]
 
@@ -147,6 +148,8 @@ class Turn:
 
     def _note(self, event: Event) -> None:
         match event:
+            case Gap(hydrated=state) if state is not None and rows_of(state, self.id):
+                self._segments.clear()  # what follows is the whole answer so far
             case TextDelta(text=text, segment=segment):
                 self._segments[segment] = self._segments.get(segment, "") + text
             case Message(text=text, segment=segment):

@@ -126,3 +126,12 @@ def test_a_jump_keeps_what_is_over_and_takes_the_numbers_it_is_given() -> None:
     assert ledger.judge(name("runs", 8, 51)) is Verdict.NEW
     assert ledger.judge(name("runs", 9, 51)) is Verdict.OUT_OF_ORDER
     assert ledger.judge(name("runs", 7, 50)) is Verdict.REPEATED
+
+
+def test_what_a_replay_leaves_out_is_not_counted_off_later() -> None:
+    ledger = Ledger(KEY, None)
+    ledger.apply(name("t", 1, 1), closes=False)
+    assert ledger.unplaced(b"not kept by the server")
+    ledger.replay(ledger.cursor)
+    ledger.apply(name("t", 2, 2), closes=False)
+    assert ledger.unplaced(b"not kept by the server")

@@ -436,7 +436,8 @@ def test_a_loss_that_cannot_be_replayed_is_read_and_told() -> None:
             turn = await both(session.turn("go"), wire.accepts())
             await wire.send(**user(turn.id, 1, 3))
             await wire.notify("protocol/replay_lossy", {"session_id": KEY, "dropped_count": 2})
-            bare = [message["params"] for message in (piece(turn.id, 2, 4, "a"), piece(turn.id, 3, 5, "b"))]
+            told = (user(turn.id, 1, 3), piece(turn.id, 2, 4, "a"), piece(turn.id, 3, 5, "b"))
+            bare = [message["params"] for message in told]  # the first of them is known
             sections = {
                 "turns": [{"turn_id": turn.id, "state": "active"}],
                 "replayed_projection_envelopes": bare,
@@ -465,7 +466,8 @@ def test_a_cursor_that_expired_is_told_with_the_state() -> None:
             turn = await both(session.turn("go"), wire.accepts())
             other = await both(session.turn("more"), wire.accepts())
             await wire.send(**user(turn.id, 1, 3))
-            await until(lambda: session.crowd == 1)
+            await wire.send(**piece(turn.id, 2, 4, "all o"))
+            await until(lambda: session.crowd == 2)
             await wire.close(1011)
             wire = await server.accept()
             await wire.hello()

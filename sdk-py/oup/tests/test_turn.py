@@ -146,11 +146,12 @@ def test_a_refused_turn_is_told_and_forgotten() -> None:
                 request = await wire.ask("turn/start")
                 await wire.error(request, -32600, {"kind": "turn_in_progress", "turn_id": new_id()})
 
+            turn_id = new_id()
             with pytest.raises(ServerError) as caught:
-                await both(session.turn("go"), refuse())
+                await both(session.turn("go", id=turn_id), refuse())
             assert (caught.value.kind, caught.value.name) == ("turn_in_progress", "invalid_request")
             assert isinstance(caught.value.data, wire_models.TurnInProgressErrorData)
-            turn = await both(session.turn("again", id=new_id()), wire.accepts())
+            turn = await both(session.turn("again", id=turn_id), wire.accepts())
             await wire.finishes(turn.id, 1, 2)
             assert (await turn.result()).text == "done"
 
@@ -364,7 +365,7 @@ def test_a_slow_reader_stops_the_connection_and_loses_nothing() -> None:
             count = ROOM * 3
             flood = asyncio.ensure_future(pour(wire, turn.id, count))
             await until(lambda: client._paused)
-            assert len(session._turns[turn.id]) == ROOM + 1
+            assert len(session._feed.turns[turn.id]) == ROOM + 1
             texts = [event.text async for event in turn if isinstance(event, TextDelta)]
             await flood
             assert texts == [str(number) for number in range(count)]
