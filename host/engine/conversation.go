@@ -469,7 +469,7 @@ func (c *Conversation) close(reason error) error {
 		delete(e.open, c)
 		front := e.front == c
 		if front {
-			e.front = nil
+			e.front = e.another()
 		}
 		e.mu.Unlock()
 		if front {

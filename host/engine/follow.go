@@ -15,6 +15,15 @@ func (e *Engine) Front() *Conversation {
 	return e.front
 }
 
+// another is a conversation that is open beside the one that was in front, nil where there is none. The caller has
+// the mutex.
+func (e *Engine) another() *Conversation {
+	for c := range e.open {
+		return c
+	}
+	return nil
+}
+
 // foreground is the opaque owner of the session in front, for extensions.
 func (e *Engine) foreground() string {
 	if c := e.Front(); c != nil {

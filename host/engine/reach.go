@@ -54,7 +54,7 @@ func (r *reach) opened(c *Conversation) {
 	again := r.fronted
 	r.fronted = true
 	r.engine.mu.Unlock()
-	if again {
+	if again && r.engine.config.Interactive { // elsewhere the others go on
 		r.bus.Reset()
 	}
 }

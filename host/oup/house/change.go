@@ -101,6 +101,11 @@ func (h *House) Fork(ctx context.Context, parent key.Key, name string, last int)
 	if err != nil {
 		return Forked{}, err
 	}
+	release, err := h.claim(ctx, child) // nobody sees it half made
+	if err != nil {
+		return Forked{}, err
+	}
+	defer release()
 	rows := live.Rows(branch)
 	if last < 0 || last >= len(rows) {
 		_, err = h.o.Store.ForkAs(ctx, from.ID(), "", child.String())
