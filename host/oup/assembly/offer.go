@@ -17,6 +17,7 @@ var features = []string{
 	oupwire.FeatureHarnessTaskArtifactsV1,
 	oupwire.FeatureHarnessTaskControlV1,
 	oupwire.FeatureLedgerDurableV1,
+	oupwire.FeaturePaneSnapshotsV1,
 	oupwire.FeaturePermissionProfileV1,
 	oupwire.FeatureOnboardingWorkspaceProbeV1,
 	oupwire.FeatureProfileLocalCreateV1,

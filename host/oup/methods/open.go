@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -13,6 +14,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/pane"
 	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/rpc"
 )
@@ -77,6 +79,9 @@ func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenP
 	}
 	if call.Set().Open(oupwire.FeatureContextLifecycleV1) {
 		opened.ContextState = wirejson.Some(session.ContextState(ctx))
+	}
+	if call.Set().Has(oupwire.FeaturePaneSnapshotsV1) {
+		opened.Panes = wirejson.Some(pane.Of(session.Key(), session.Workspace(), time.Now()))
 	}
 	if _, _, reasoning, known := session.Model(); known && oupwire.ReasoningEffort(reasoning).Known() {
 		opened.ReasoningEffort = wirejson.Some(oupwire.ReasoningEffort(reasoning))
