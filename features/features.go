@@ -30,7 +30,7 @@ const (
 	ClientFolder = "oup_client"
 )
 
-//go:embed oup_server/*.feature
+//go:embed oup_server/*.feature oup_client/*.feature
 var oupFiles embed.FS
 
 // OUPFiles returns the feature files for OUP servers and clients, below ServerFolder and ClientFolder.

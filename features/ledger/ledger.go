@@ -129,7 +129,12 @@ func cell(r rulebook.Rule, label string, runs []Run) Cell {
 
 // binds reports whether a rule of a role is about the subject of a report. A manifest is that of an extension.
 func binds(role string, r *report.Report) bool {
-	return (role == report.RoleHost) == (r.Subject.Role == report.RoleHost)
+	for _, alone := range []string{report.RoleHost, report.RoleServer, report.RoleClient} {
+		if (role == alone) != (r.Subject.Role == alone) {
+			return false
+		}
+	}
+	return true
 }
 
 // find returns the row of a rule in the run of a subject on a version, nil if there is none.

@@ -13,6 +13,9 @@ import (
 	"github.com/octet-dev/octet/features/faultypeer"
 	"github.com/octet-dev/octet/features/hostmonitor"
 	"github.com/octet-dev/octet/features/monitor"
+	"github.com/octet-dev/octet/features/oupclient"
+	"github.com/octet-dev/octet/features/oupmonitor"
+	"github.com/octet-dev/octet/features/oupserver"
 )
 
 // Proof is what stands behind one rule.
@@ -32,7 +35,7 @@ type Scenario struct{ Name, File string }
 
 // Faulty is a program, or a manifest, that breaks a rule.
 type Faulty struct {
-	Kind string // KindPeer, KindHost or KindManifest
+	Kind string // one of the kinds
 	Name string
 	Doc  string // behind "a peer that"
 }
@@ -42,6 +45,8 @@ const (
 	KindPeer     = "peer"
 	KindHost     = "host"
 	KindManifest = "manifest"
+	KindServer   = "server"
+	KindClient   = "client"
 )
 
 // Proofs are those of every rule that has any, by its id.
@@ -55,7 +60,7 @@ func proofs() (map[string]*Proof, error) {
 		}
 		return all[id]
 	}
-	for _, list := range []func() ([]features.Scenario, error){features.Scenarios, features.HostScenarios, features.ManifestScenarios} {
+	for _, list := range []func() ([]features.Scenario, error){features.Scenarios, features.HostScenarios, features.ManifestScenarios, features.ServerScenarios, features.ClientScenarios} {
 		scenarios, err := list()
 		if err != nil {
 			return nil, err
@@ -77,6 +82,15 @@ func proofs() (map[string]*Proof, error) {
 	}
 	for _, f := range faultymanifest.Faults() {
 		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindManifest, f.Name, f.Doc})
+	}
+	for _, f := range oupserver.Faults() {
+		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindServer, f.Name, f.Doc})
+	}
+	for _, f := range oupclient.Faults() {
+		at(f.Rule).Faulty = append(at(f.Rule).Faulty, Faulty{KindClient, f.Name, f.Doc})
+	}
+	for _, id := range append(oupmonitor.ServerRules(), oupmonitor.ClientRules()...) {
+		at(id).Heard = true
 	}
 	for _, api := range dialect.Versions() {
 		d, err := dialect.For(api)

@@ -31,6 +31,7 @@ type Ask struct {
 	BrokenTool   string `toml:"broken_tool" json:"broken_tool,omitempty" jsonschema_description:"It uses a tool with arguments, an output or an error that are longer than what a frame shows."`
 	Approval     string `toml:"approval" json:"approval,omitempty" jsonschema_description:"It uses a tool that needs an approval, and says something once that is decided, whatever was decided."`
 	TwoApprovals string `toml:"two_approvals" json:"two_approvals,omitempty" jsonschema_description:"It uses the same tool twice, one call behind the other, each of which needs an approval."`
+	Questions    string `toml:"-" json:"-"` // two at once, of servers of ours alone
 	Question     string `toml:"question" json:"question,omitempty" jsonschema_description:"It asks the person one question with answers on offer."`
 	Long         string `toml:"long" json:"long,omitempty" jsonschema_description:"It begins an answer and does not come to its end until it is interrupted."`
 	Failure      string `toml:"failure" json:"failure,omitempty" jsonschema_description:"The model fails."`
@@ -44,7 +45,7 @@ type Ask struct {
 func (a Ask) of(phrase string) string {
 	return map[string]string{
 		"says something": a.Text, "uses a tool": a.Tool, "uses a tool badly": a.BrokenTool, "needs an approval": a.Approval,
-		"needs two approvals": a.TwoApprovals, "asks a question": a.Question, "takes long": a.Long, "fails": a.Failure,
+		"needs two approvals": a.TwoApprovals, "asks a question": a.Question, "asks two questions": a.Questions, "takes long": a.Long, "fails": a.Failure,
 		"makes a plan": a.Plan, "tells progress": a.Progress, "says a lot": a.Large, "changes a file": a.Change,
 	}[phrase]
 }
@@ -52,7 +53,7 @@ func (a Ask) of(phrase string) string {
 // Own is what the servers of package oupserver understand.
 var Own = Ask{
 	Text: "Say something.", Tool: "PLAY tool", BrokenTool: "PLAY broken tool", Approval: "PLAY approval", TwoApprovals: "PLAY two approvals",
-	Question: "PLAY question", Long: "PLAY long", Failure: "PLAY failure", Plan: "PLAY plan", Progress: "PLAY progress", Large: "PLAY large", Change: "PLAY change",
+	Question: "PLAY question", Questions: "PLAY two questions", Long: "PLAY long", Failure: "PLAY failure", Plan: "PLAY plan", Progress: "PLAY progress", Large: "PLAY large", Change: "PLAY change",
 }
 
 // File is one file that a server needs.

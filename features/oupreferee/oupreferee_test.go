@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/features"
+	"github.com/octet-dev/octet/features/oupclient"
 	"github.com/octet-dev/octet/features/oupmonitor"
 	"github.com/octet-dev/octet/features/oupreferee"
 	"github.com/octet-dev/octet/features/oupserver"
@@ -111,4 +112,54 @@ func proven(t *testing.T, role string, scenarios []features.Scenario, heard []st
 			t.Errorf("%s is broken by no faulty %s: %s", r.ID, role, r.Text)
 		}
 	}
+}
+
+// A sound client is accused of nothing.
+func TestRunClient_soundClient(t *testing.T) {
+	scenarios, err := oupreferee.RunClient(t.Context(), oupreferee.ClientOptions{Setup: selftest.ClientSetup(oupclient.Fault{}, longer*wait), Jobs: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range scenarios {
+		if s.Class == verdict.Pass {
+			continue
+		}
+		t.Errorf("%s (%s) is %s: %s\n%s", s.Name, s.File, s.Class, s.Reason, s.Stderr)
+		for _, f := range s.Findings {
+			t.Logf("  %s: %s (frame %d)", f.Rule, f.Message, f.Frame)
+		}
+		for _, f := range s.Frames {
+			t.Logf("  %d %s %.400s", f.Index, f.Lane, f.Bytes)
+		}
+	}
+}
+
+// Faulty clients are caught by the rules that they break.
+func TestRunClient_faultyClients(t *testing.T) {
+	results, err := selftest.Clients(t.Context(), selftest.ServerOptions{Wait: wait, Jobs: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.Verdict != selftest.Caught && r.Verdict != selftest.Clean {
+			t.Errorf("client %q: %s, want rule %q red; others: %v; %s", r.Fault, r.Verdict, r.Rule, r.Others, r.Reason)
+		}
+	}
+}
+
+// Every judged rule of a client is proven by a scenario, and has a faulty client.
+func TestClientRules_areProven(t *testing.T) {
+	all, err := features.ClientScenarios()
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := map[string]bool{}
+	for _, f := range oupclient.Faults() {
+		if broken[f.Name] {
+			t.Errorf("the fault %q is there twice", f.Name)
+		}
+		broken[f.Name] = true
+		broken[f.Rule] = true
+	}
+	proven(t, "client", all, oupmonitor.ClientRules(), broken)
 }

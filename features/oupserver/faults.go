@@ -16,6 +16,8 @@ type Fault struct {
 	bytes func(s *Server, what string, text []byte) []byte
 	event func(s *Server, c *conn, method string, params object) bool // false: not sent
 	drops func(method string, params object) bool                     // not stored
+	// more is called behind a frame that was queued: what it returns is queued as it is, and a code ends the connection.
+	more func(s *Server, c *conn, what string, frame object) (frames []object, code int)
 }
 
 func (f Fault) unstored(method string, params object) bool {

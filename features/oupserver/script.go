@@ -58,6 +58,15 @@ func script() []part {
 			t.say("Thank you.")
 			return nil
 		}},
+		{"PLAY two questions", func(t *turn) object {
+			options := []any{object{"label": "red", "description": "a colour"}, object{"label": "blue", "description": "another"}}
+			ask := func(text string) object {
+				return object{"header": "Colour", "question": text, "options": options, "multi_select": false, "allow_free_text": true}
+			}
+			t.ask([]any{ask("Which colour?"), ask("And which then?")})
+			t.say("Thank you twice.")
+			return nil
+		}},
 		{"PLAY long", func(t *turn) object {
 			t.envelope("assistant_delta", object{"text": "I think ", "assistant_segment_id": t.id + ":assistant:1"})
 			t.await(func() bool { return false })

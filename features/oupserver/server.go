@@ -10,6 +10,8 @@ import (
 	"errors"
 	"io"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +24,11 @@ type object = map[string]any
 
 // Server is one server. It is safe for concurrent use.
 type Server struct {
+	// Tap is told of every frame of every connection, counted from 0; one at a time. Upgrade is told of every try to
+	// connect over WebSocket.
+	Tap     func(conn int, client bool, frame []byte)
+	Upgrade func(header http.Header, query url.Values)
+
 	fault Fault
 	token string
 
@@ -37,6 +44,8 @@ type Server struct {
 	ended    chan struct{} // closed once server/shutdown has taken effect
 	turns    sync.WaitGroup
 	alive    map[*turn]bool
+	count    int            // of connections
+	played   map[string]int // how often a play has acted
 	clock    time.Time
 }
 
@@ -47,7 +56,7 @@ const Token = "conform-token"
 // selftest shortens; none is that of the protocol.
 func New(fault Fault, heartbeat time.Duration) *Server {
 	s := &Server{
-		fault: fault, token: Token, sessions: map[string]*session{}, numbers: map[string]int64{}, used: map[string]object{}, conns: map[*conn]bool{}, alive: map[*turn]bool{},
+		fault: fault, token: Token, sessions: map[string]*session{}, numbers: map[string]int64{}, used: map[string]object{}, conns: map[*conn]bool{}, alive: map[*turn]bool{}, played: map[string]int{},
 		rest: heartbeat, ended: make(chan struct{}), clock: time.Now().UTC(),
 	}
 	if s.rest == 0 {
@@ -71,6 +80,7 @@ func (s *Server) now() string {
 
 // conn is one connection.
 type conn struct {
+	number    int
 	s         *Server
 	transport oupwire.Transport
 	features  features
@@ -96,6 +106,8 @@ func (s *Server) connect(transport oupwire.Transport, tokens []string) *conn {
 	if named, any := s.named(tokens); any {
 		c.features = named
 	}
+	c.number = s.count
+	s.count++
 	s.conns[c] = true
 	return c
 }
@@ -175,9 +187,26 @@ func (c *conn) send(what string, frame object) {
 		text = c.s.fault.bytes(c.s, what, text)
 	}
 	if text != nil {
-		c.queue = append(c.queue, text)
+		c.put(text)
+	}
+	if c.s.fault.more != nil {
+		frames, code := c.s.fault.more(c.s, c, what, frame)
+		for _, f := range frames {
+			c.put(encode(f))
+		}
+		if code != 0 {
+			c.code, c.gone, c.failed = code, true, true
+		}
 	}
 	c.s.changed.Broadcast()
+}
+
+// put queues the bytes of a frame.
+func (c *conn) put(text []byte) {
+	c.queue = append(c.queue, text)
+	if c.s.Tap != nil {
+		c.s.Tap(c.number, false, text)
+	}
 }
 
 // encode writes compact JSON; markup characters stay what they are.
@@ -330,6 +359,9 @@ func protocolText(name string) string {
 func (s *Server) receive(c *conn, frame []byte, over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.Tap != nil {
+		s.Tap(c.number, true, bytes.Clone(frame))
+	}
 	m, f := s.read(frame, over)
 	if s.does("answers a batch one by one") {
 		if list, ok := decode(frame).([]any); ok {
@@ -489,6 +521,17 @@ func (c *conn) carryOut(m *message) {
 		c.refuse(m.id, fail(oupwire.ErrInternalError, "the answer is too large", nil), m.method)
 		return
 	}
+	if result != nil && c.s.does("takes its time") {
+		time.AfterFunc(thought, func() {
+			c.s.mu.Lock()
+			defer c.s.mu.Unlock()
+			c.answer(m, fit(result))
+			for _, do := range then {
+				do()
+			}
+		})
+		return
+	}
 	if result != nil {
 		c.answer(m, fit(result))
 	}
@@ -496,6 +539,9 @@ func (c *conn) carryOut(m *message) {
 		do()
 	}
 }
+
+// thought is how long a server takes that takes its time.
+const thought = 30 * time.Millisecond
 
 // frameRoom is what a frame needs beside its result.
 const frameRoom = 4096

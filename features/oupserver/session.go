@@ -273,6 +273,21 @@ func (ses *session) after(method string, p object) (int64, bool, *failure) {
 // open opens a session on a connection, makes it where it is not there, and replays what came behind a cursor.
 func (s *Server) open(c *conn, p object) (object, *failure, []func()) {
 	key, f := s.reach(oupwire.MethodSessionOpen, p)
+	if f == nil && s.does("confirms another key") && !strings.Contains(key, "#") {
+		key += "#here"
+	}
+	if f == nil && p["after"] != nil {
+		switch {
+		case s.does("has forgotten what it told"):
+			f = failKind(oupwire.ErrCursorOutOfRange, "cursor_expired", "that was long ago", object{"cursor": p["after"], "ledger_head": object{"stream": key, "seq": s.sessions[key].last}})
+		case s.does("is another server"):
+			f = failKind(oupwire.ErrCursorInvalid, "cursor_stream_mismatch", "that was elsewhere", object{"session_id": key, "expected_stream": key + "!", "actual_stream": key})
+		}
+		if f != nil && s.played["refused"] > 0 && s.played["hydrated"] > 0 {
+			f = nil
+		}
+		s.played["refused"]++
+	}
 	if f != nil {
 		if s.does("keeps the profile of an open that failed") {
 			c.profile = text(p, "profile_id")
@@ -303,6 +318,9 @@ func (s *Server) open(c *conn, p object) (object, *failure, []func()) {
 		ses = s.make(key)
 	}
 	after, replay, f := ses.after(oupwire.MethodSessionOpen, p)
+	if replay && s.does("tells again what it told") {
+		after = max(after-4, 0)
+	}
 	if f != nil {
 		if fresh && !s.does("keeps a session whose open failed") && !s.does("attaches though an open failed") {
 			delete(s.sessions, key)

@@ -31,6 +31,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if s.Upgrade != nil {
+		s.Upgrade(r.Header, r.URL.Query())
+	}
 	if !s.mayOrigin(r) {
 		http.Error(w, "foreign origin", http.StatusForbidden)
 		return

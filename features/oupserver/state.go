@@ -83,6 +83,7 @@ func (s *Server) hydrate(c *conn, p object) (object, *failure, []func()) {
 	if f != nil {
 		return nil, f, nil
 	}
+	s.played["hydrated"]++
 	include := list(p, "include")
 	if len(include) > oupwire.MaxIncludeWords && !s.does("takes every number of sections") {
 		return nil, failKind(oupwire.ErrInvalidParams, "include_too_large", "too many sections", object{"limit": oupwire.MaxIncludeWords}), nil

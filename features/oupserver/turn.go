@@ -161,6 +161,18 @@ func (t *turn) say(text string) {
 	t.envelope("assistant_persisted", object{"text": shown, "assistant_segment_id": segment, "meta": object{"message_id": row["message_id"], "persisted_at": row["persisted_at"]}})
 }
 
+// interleave tells two parts of an answer at once.
+func (t *turn) interleave() {
+	parts := map[string]string{"a": "One two three.", "b": "Nine ten."}
+	for _, piece := range [][2]string{{"a", "One "}, {"b", "Nine "}, {"a", "two "}, {"b", "ten."}, {"a", "three."}} {
+		t.envelope("assistant_delta", object{"text": piece[1], "assistant_segment_id": piece[0]})
+	}
+	for _, part := range []string{"a", "b"} {
+		row := t.row("assistant", parts[part], nil)
+		t.envelope("assistant_persisted", object{"text": parts[part], "assistant_segment_id": part, "meta": object{"message_id": row["message_id"], "persisted_at": row["persisted_at"]}})
+	}
+}
+
 // tool runs one tool. The work is what it says; wait is asked first.
 func (t *turn) tool(name, arguments string, approve *object, work func() (string, error)) {
 	s := t.ses.s
@@ -296,7 +308,14 @@ func (t *turn) run(input []any) {
 		}
 	}
 	if !strings.Contains(said, "PLAY") {
-		t.say("One two three.")
+		if s.does("speaks in two parts at once") {
+			t.interleave()
+		} else {
+			t.say("One two three.")
+		}
+		if s.does("says more than one thing") {
+			t.say("And then four.")
+		}
 	}
 	t.finish(failure)
 }

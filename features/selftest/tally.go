@@ -87,7 +87,7 @@ func (r *Report) Text(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "faulty peers    %6d", r.Faulty)
 	for _, name := range names {
-		if name == manifests || name == hosts || name == servers {
+		if name == manifests || name == hosts || name == servers || name == clients {
 			fmt.Fprintf(&b, ", %d of them %ss", programs[name], name)
 			continue
 		}

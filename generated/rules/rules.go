@@ -23040,7 +23040,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every frame a client writes is one JSON object in UTF-8 without a literal CR or LF, and carries jsonrpc 2.0.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame003,
@@ -23062,7 +23061,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client writes no frame over max_text_frame_bytes.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame005,
@@ -23084,7 +23082,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request carries an id that is a string.",
 		Source:   "core 2.1, seed: Control through OUP",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame007,
@@ -23095,7 +23092,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No two requests of a connection that are unanswered carry one id.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame008,
@@ -23161,7 +23157,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request carries the member params, an empty object or null where its method needs none.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame014,
@@ -23282,7 +23277,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification that a client does not know is passed over and ends nothing.",
 		Source:   "core 3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame025,
@@ -23293,7 +23287,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer whose id is that of no open request is passed over.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame026,
@@ -23314,7 +23307,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members that no model lists are passed over in every object.",
 		Source:   "core 0, 3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame028,
@@ -23345,7 +23337,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An optional member of an answer or event may be absent or null; both are read alike.",
 		Source:   "core 0",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame031,
@@ -23366,7 +23357,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A value outside a list of words that may grow is kept and harms nothing.",
 		Source:   "core 3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPFrame033,
@@ -23418,7 +23408,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The params that a client writes keep the model of their method.",
 		Source:   "core 2.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStdio001,
@@ -23666,7 +23655,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client that offers its credential as a subprotocol offers octos-ui too.",
 		Source:   "core 2.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPSocket010,
@@ -23756,7 +23744,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client that is closed with 1012 connects again and opens its sessions with its cursors.",
 		Source:   "S76",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPSocket018,
@@ -24178,7 +24165,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client that is told protocol/replay_lossy trusts its cursor no longer: it opens again with the cursor it was given, or hydrates.",
 		Source:   "core 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPClose001,
@@ -24262,7 +24248,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client refuses a server with another protocol identifier, or with a schema_version below its own.",
 		Source:   "core 3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPVersion003,
@@ -24273,7 +24258,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes a server with a greater schema_version.",
 		Source:   "core 3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPVersion004,
@@ -24555,7 +24539,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client uses what capabilities list, and treats everything else as not there.",
 		Source:   "core 4.2, seed: Control through OUP",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPCapability009,
@@ -24566,7 +24549,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client reads an unsupported entry without a reason.",
 		Source:   "core 4.2",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPCapability010,
@@ -24577,7 +24559,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A success whose only member is unsupported is taken for a refusal of the method.",
 		Source:   "core 5.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPCapability011,
@@ -24588,7 +24569,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session/open without capabilities is read with those of a connection that named no feature.",
 		Source:   "core 4.2",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPHello001,
@@ -24948,7 +24928,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client keeps the key that session/open confirmed, and uses it from then on.",
 		Source:   "core 6.3, seed: Control through OUP",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPLedger001,
@@ -25123,7 +25102,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client moves its cursor only by frames that carry one.",
 		Source:   "core 7.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPLedger017,
@@ -25339,7 +25317,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The cursor of the result of session/open is stored only when the notification session/open has come.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay020,
@@ -25350,7 +25327,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client tells repeated events by cursor, by stream and number, or by task.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay021,
@@ -25361,7 +25337,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client that reconnects opens with the last cursor it has applied.",
 		Source:   "core 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay022,
@@ -25372,7 +25347,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After cursor_out_of_range a client drops its cursor, hydrates and goes on from the cursor it gets.",
 		Source:   "core 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay023,
@@ -25383,7 +25357,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After cursor_invalid a client does not try that cursor again.",
 		Source:   "core 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay024,
@@ -25394,7 +25367,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A gap or a step back in the numbers of an open stream makes a client hydrate or open again.",
 		Source:   "core 7.5, 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPReplay025,
@@ -25737,7 +25709,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A piece is added to its own segment alone.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStream019,
@@ -25748,7 +25719,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "assistant_persisted replaces the pieces of its own segment alone.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStream020,
@@ -25759,7 +25729,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What comes behind the end of a stream creates nothing.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStream021,
@@ -25770,7 +25739,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A second end of a turn changes neither outcome nor usage.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStream022,
@@ -25781,7 +25749,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Two envelopes of one session with the same stream and number are one fact.",
 		Source:   "core 8.1",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPStream023,
@@ -25969,7 +25936,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client opens a session before it counts on its events.",
 		Source:   "core 10, S56",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPSession001,
@@ -26483,7 +26449,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client makes a new turn id for every turn.",
 		Source:   "core 6.3, seed: Control through OUP",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPTurn002,
@@ -26636,7 +26601,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Acceptance of a turn is not taken for its end.",
 		Source:   "core 11.17, seed: Control through OUP",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPTurn017,
@@ -26647,7 +26611,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn counts as over when its turn_terminal has come, or turn/state/get says so.",
 		Source:   "core 8.3, 11.20",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPTurn018,
@@ -27038,7 +27001,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client decides by the ids of the request, and only as the policy of its host allows.",
 		Source:   "core 11.21, seed: Tools, permissions, and human input",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPApproval021,
@@ -27152,7 +27114,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client answers every question of a request in one frame, in their order.",
 		Source:   "core 11.23",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPPermission001,
@@ -27385,7 +27346,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A member kind beside an event is passed over.",
 		Source:   "core op 10",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPProgress005,
@@ -27469,7 +27429,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session/event of an unknown kind is passed over.",
 		Source:   "core 13.10",
-		Unproven: "nothing in this repository calls OUP yet",
 	},
 	{
 		ID:       OUPProgress013,

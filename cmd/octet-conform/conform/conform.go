@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/features/oupreferee"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/selftest"
 	"github.com/octet-dev/octet/features/verdict"
@@ -32,6 +33,7 @@ func commands() []command {
 		{name: "extension", usage: "DIR | --api VERSION -- CMD ARGS...", brief: "judge an extension process", run: (*invocation).extension},
 		{name: "host", usage: "--adapter octet | -- CMD {extension} {tool} {arguments}", brief: "judge a host: our peers are its extensions", run: (*invocation).host},
 		{name: "server", usage: "--adapter octet | --stdio -- CMD ARGS... | --url URL --token T", brief: "judge an OUP server: we are its clients", run: (*invocation).server},
+		{name: "client", usage: "-- CMD {url} {token} {session} {prompt} {decision}", brief: "judge an OUP client: we are its server", run: (*invocation).client},
 		{name: "manifest", usage: "DIR | FILE", brief: "judge a manifest alone, and start nothing", run: (*invocation).manifest},
 		{name: "smoke", usage: "DIR", brief: "see in a few seconds whether an extension works at all", run: (*invocation).smoke},
 		{name: "vectors", usage: "-- CMD ARGS...", brief: "judge a codec, driven over every vector of the spec", run: (*invocation).vectors},
@@ -48,6 +50,7 @@ func commands() []command {
 		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
 		{name: selftest.HostWord, usage: "FAULT EXTENSION TOOL ARGUMENTS", hidden: true, run: (*invocation).faultyHost},
 		{name: selftest.TalkerWord, usage: "FAULT EXTENSIONS MODEL", hidden: true, run: (*invocation).faultyTalker},
+		{name: oupreferee.RelayWord, usage: "ADDRESS", hidden: true, run: (*invocation).oupRelay},
 		{name: "host-peer", hidden: true, run: (*invocation).hostPeer},
 		{name: "actor", usage: "PART.json", hidden: true, run: (*invocation).actor},
 		{name: "nothing", hidden: true, run: (*invocation).nothing},

@@ -20,7 +20,7 @@ func (inv *invocation) list() int {
 	f := inv.flags()
 	api := f.String("api", "", "only rules that bind this API version")
 	level := f.String("level", "", "only rules of this level: must, should or may")
-	role := f.String("role", "", "only rules that bind this role: extension, host or manifest")
+	role := f.String("role", "", "only rules that bind this role: extension, host, manifest, server or client")
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}

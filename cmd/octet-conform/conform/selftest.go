@@ -151,19 +151,25 @@ func (inv *invocation) judgeHosts(self string, flags *selftestFlags, factor floa
 	return results, nil
 }
 
-// judgeServers judges faulty OUP servers, and those without a fault, in this process.
+// judgeServers judges faulty OUP servers and clients, and those without a fault, in this process.
 func (inv *invocation) judgeServers(flags *selftestFlags, factor float64) ([]selftest.Result, error) {
 	bar := inv.bar("servers")
 	defer bar.clear()
-	results, err := selftest.Servers(inv.ctx, selftest.ServerOptions{
+	opts := selftest.ServerOptions{
 		Wait: steps.DefaultPatience.Scale(serverPatience * factor).Initialize, Sample: flags.sample, Seed: flags.seed, Jobs: flags.jobs,
 		Only: namedOther(flags.run), Progress: bar.update,
-	})
+	}
+	results, err := selftest.Servers(inv.ctx, opts)
 	if err != nil {
 		return nil, err
 	}
+	clients, err := selftest.Clients(inv.ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	results = append(results, clients...)
 	if n := unknown(results); n > 0 {
-		return nil, interruptedError{judged: len(results) - n, all: len(results), what: "servers"}
+		return nil, interruptedError{judged: len(results) - n, all: len(results), what: "servers and clients"}
 	}
 	return results, nil
 }
