@@ -198,7 +198,12 @@ func TestQuestion_isAnsweredOrLogged(t *testing.T) {
 func TestClose_endsCallbacks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAsked()
-		s, p := play(t, Options{OnApproval: a.decide})
+		s, p := play(t, Options{OnApproval: func(ctx context.Context, request Approval) (Decision, error) {
+			decision, err := a.decide(ctx, request)
+			time.Sleep(time.Second / 2) // has to put things in order
+			a.calls <- request
+			return decision, err
+		}})
 		made := s.start(p, s.open(p, 1, OpenOptions{}))
 		p.started()
 		p.approval(first)
@@ -210,7 +215,7 @@ func TestClose_endsCallbacks(t *testing.T) {
 		if err := s.client.Close(); err != nil || time.Since(before) > time.Second {
 			t.Errorf("closed twice: %v, after %s", err, time.Since(before))
 		}
-		if len(a.ended) != 1 {
+		if len(a.ended) != 1 || len(a.calls) != 1 {
 			t.Error("a callback runs on")
 		}
 		if _, err := made.Result(t.Context()); !errors.Is(err, ErrClosed) {

@@ -284,7 +284,8 @@ func TestGap_replaysWhatTheServerLost(t *testing.T) {
 }
 
 const hydrated = `{"session_id":"` + key + `","cursor":{"stream":"` + key + `","seq":90},"turns":[{"turn_id":"` + turn + `","state":"STATE"}],` +
-	`"projection_envelopes":[{"thread_id":"` + turn + `","turn_id":"` + turn + `","seq":9,"cursor":{"stream":"` + key + `","seq":80},` +
+	`"projection_envelopes":[{"thread_id":"` + turn + `","turn_id":"` + turn + `","seq":1,"cursor":{"stream":"` + key + `","seq":3},` +
+	`"payload":{"type":"user_message","data":{"text":"was here"}}},{"thread_id":"` + turn + `","turn_id":"` + turn + `","seq":9,"cursor":{"stream":"` + key + `","seq":80},` +
 	`"payload":{"type":"assistant_delta","data":{"text":"late","assistant_segment_id":"s1"}}}]}`
 
 // expire answers session/open as a server that does not keep the cursor, and what the client reads then.
@@ -395,6 +396,37 @@ func TestGap_aTurnThatIsNowhereEnds(t *testing.T) {
 		p.opened(1)
 		if err := <-results; !errors.Is(err, errLost) {
 			t.Errorf("a turn of another ledger: %v", err)
+		}
+	})
+}
+
+// TestOpen_waitsWhereNothingIsRead: an answer behind events that nobody reads is not late.
+func TestOpen_waitsWhereNothingIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, p := play(t, Options{Queue: 1})
+		full := s.open(p, 1, OpenOptions{Listen: true})
+		const other = "local:other"
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		opened := asking(func() error {
+			_, err := s.client.Open(ctx, other, OpenOptions{})
+			return err
+		})
+		r := p.request(oupwire.MethodSessionOpen)
+		go func() {
+			for n := range int64(4) {
+				p.delta(2+n, 1+n, "x")
+			}
+			p.answer(r, `{"opened":{"session_id":"`+other+`","cursor":{"stream":"`+other+`","seq":1},"capabilities":`+caps+`}}`)
+		}()
+		time.Sleep(10 * time.Minute)
+		events := s.read(full.Events(t.Context()))
+		if err := <-opened; err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		if !strings.HasSuffix(events.text(), "+x; +x; +x; +x") {
+			t.Errorf("got %s", events.text())
 		}
 	})
 }

@@ -51,6 +51,13 @@ func playServer(kind string) int {
 					return 1
 				}
 			}
+		case "talks to the end":
+			fmt.Printf(`{"jsonrpc":"2.0","id":%q,"result":{}}`+"\n", r.ID)
+			for lines.Scan() {
+			}
+			fmt.Print(strings.Repeat("x", 4<<20))
+			fmt.Fprintln(os.Stderr, "in order")
+			return 0
 		case "deaf": // to the end of its input, and to signals that ask
 			fmt.Printf(`{"jsonrpc":"2.0","id":%q,"result":{}}`+"\n", r.ID)
 			signal.Ignore(os.Interrupt)
@@ -109,6 +116,19 @@ func TestStdio_whatIsNoFrame(t *testing.T) {
 		if _, err := client.Call(t.Context(), "x", nil); !isProtocol(err) {
 			t.Errorf("%s: %v", kind, err)
 		}
+	}
+}
+
+// TestStdio_whatIsSaidAtTheEnd must not keep a process from its end, though nobody reads it.
+func TestStdio_whatIsSaidAtTheEnd(t *testing.T) {
+	var stderr bytes.Buffer
+	client := serverProcess(t, "talks to the end", &stderr)
+	if _, err := client.Call(t.Context(), "x", nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = client.Close()
+	if stderr.String() != "in order\n" {
+		t.Errorf("it says %q", stderr.String())
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -90,26 +91,30 @@ func TestWebSocket_notLetIn(t *testing.T) {
 // TestWebSocket_closeCodes: how a server closes says whether coming again is of use.
 func TestWebSocket_closeCodes(t *testing.T) {
 	for code, comesAgain := range map[websocket.StatusCode]bool{websocket.StatusServiceRestart: true, websocket.StatusNormalClosure: true, websocket.StatusPolicyViolation: false} {
-		connections := make(chan struct{}, 8)
+		var connections atomic.Int32
+		again := make(chan struct{})
 		url := serve(t, func(ctx context.Context, socket *websocket.Conn, _ *http.Request) {
-			connections <- struct{}{}
-			if len(connections) < 2 {
-				_ = socket.Write(ctx, websocket.MessageBinary, []byte("counts for nothing"))
+			if connections.Add(1) == 1 {
+				_ = socket.Write(ctx, websocket.MessageBinary, []byte(`{"jsonrpc":"2.0","method":"counts/for_nothing","params":{}}`))
 				_ = socket.Close(code, "why")
 				return
 			}
+			if connections.Load() == 2 {
+				close(again)
+			}
 			_, _, _ = socket.Read(ctx)
 		})
-		client, err := WebSocket(t.Context(), url, Options{Reconnect: Backoff{First: time.Millisecond}})
+		client, err := WebSocket(t.Context(), url, Options{
+			Reconnect: Backoff{First: time.Millisecond}, OnEvent: func(ev Event) { t.Errorf("a binary frame is told as %s", ev.Method) },
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		<-connections
 		if comesAgain {
-			connections <- struct{}{}
-			<-connections
-			if _, err := client.acquire(t.Context()); err != nil {
-				t.Errorf("%d: %v", code, err)
+			select {
+			case <-again:
+			case <-client.Done():
+				t.Errorf("%d: %v", code, client.Err())
 			}
 		} else {
 			<-client.Done()
@@ -136,7 +141,7 @@ func TestWebSocket_lostInTheMiddleOfAFrame(t *testing.T) {
 			t.Error("the test does not have its connection")
 			return
 		}
-		_, _ = raw.Write(append([]byte{0x81, 40}, `{"jsonrpc":"2.0","meth`...))
+		_, _ = raw.Write([]byte{0x81, 40}) // a text of 40 bytes, and none of them
 		_ = raw.Close()
 	})
 	client, err := WebSocket(t.Context(), url, Options{Reconnect: Backoff{First: time.Millisecond}})

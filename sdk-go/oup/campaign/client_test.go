@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"sync"
 	"testing"
 	"time"
@@ -64,10 +65,7 @@ func (w *watcher) live(ctx context.Context) error {
 		},
 	})
 	if err != nil {
-		if ctx.Err() == nil && !w.steady {
-			return errAgain // the proxy was against it
-		}
-		return err
+		return w.again(ctx, err)
 	}
 	defer client.Close()
 	now := w.pick()
@@ -77,10 +75,7 @@ func (w *watcher) live(ctx context.Context) error {
 	}
 	session, err := client.Open(ctx, w.key, oup.OpenOptions{After: &after, Listen: true})
 	if err != nil {
-		if ctx.Err() == nil && !w.steady {
-			return errAgain
-		}
-		return err
+		return w.again(ctx, err)
 	}
 	w.set(session)
 	defer w.set(nil)
@@ -101,6 +96,17 @@ func (w *watcher) live(ctx context.Context) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// again says whether another client is to follow one that did not get as far as its session: behind a proxy always, else
+// where the server went away.
+func (w *watcher) again(ctx context.Context, err error) error {
+	var lost *oup.Disconnected
+	var network net.Error
+	if ctx.Err() == nil && (!w.steady || errors.As(err, &lost) || errors.As(err, &network)) {
+		return errAgain
+	}
+	return err
 }
 
 func (w *watcher) set(session *oup.Session) {
