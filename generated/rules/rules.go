@@ -23503,7 +23503,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A failed write to standard output ends the server like the end of its input.",
 		Source:   "core 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "a referee that closes the output of a server sees nothing more of it",
 	},
 	{
 		ID:       OUPStdio010,
@@ -23697,7 +23697,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A Ping of the transport is answered with a Pong.",
 		Source:   "S76",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "the WebSocket library answers a Ping below everything that a faulty server changes",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23720,7 +23720,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection whose credential is withdrawn is closed with 1008.",
 		Source:   "S76",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a credential that is withdrawn while its connection lasts, which is done beside the wire",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23732,7 +23732,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server that is about to start anew closes its connections with 1012.",
 		Source:   "S76",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "a planned restart is announced by a signal to the process, and the referee ends a server or kills it",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -23754,7 +23754,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client gives a connection up after client_silence_ms without a frame.",
 		Source:   "core 2.3, 13.11",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "takes a minute of silence, which no run waits for",
 	},
 	{
 		ID:       OUPSocket019,
@@ -23765,7 +23765,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An authenticated user is held to one profile for the whole connection.",
 		Source:   "core 2.3",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a credential that is held to one profile, which is issued beside the wire",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -23777,7 +23777,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A scope violation on an authenticated connection is answered with an error and closes it with 1008 and the reason auth_expired.",
 		Source:   "core 2.3, 6.2",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a credential that is held to one profile, which is issued beside the wire",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -23789,7 +23789,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server listens beyond the own machine only where a token is set.",
 		Source:   "chosen here",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "is settled by the command line of a server, before there is a wire",
 		ProvenBy: "testscripts",
 	},
 	{
@@ -23811,7 +23811,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The session in the path is percent-decoded and equals the granted key.",
 		Source:   "core 2.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
 		ProvenBy: "host/oup/web",
 	},
 	{
@@ -23823,7 +23823,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The credential is taken from the Authorization header, else from the query parameter token; a request with only an older parameter is refused with a text that says what to use.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress003,
@@ -23834,7 +23834,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A grant is kept as a digest alone, ends by itself after its time, and is replaced by a later one of the same session.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress004,
@@ -23845,7 +23845,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Before every request the grant is looked at again; one that has ended or was withdrawn or replaced closes the connection with 1008.",
 		Source:   "core 2.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -23857,7 +23857,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The rule of Origin holds here too.",
 		Source:   "core 2.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
 		ProvenBy: "host/oup/web",
 	},
 	{
@@ -23869,7 +23869,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello is carried out before any look at scope.",
 		Source:   "core 2.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -23881,7 +23881,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method that method_reach lists with ingress no is refused with invalid_request.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress008,
@@ -23892,7 +23892,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request for another session is refused with invalid_request without detail.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress009,
@@ -23903,7 +23903,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "For methods that method_reach lists with ingress exact the plain session_id is compared; for the others the key with its topic folded in.",
 		Source:   "core 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress010,
@@ -23914,7 +23914,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Everything that lists supported methods lists only what the credential may call.",
 		Source:   "core 2.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
 		ProvenBy: "host/oup/access",
 	},
 	{
@@ -23926,7 +23926,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method outside external_methods is refused with permission_denied and external_method_denied.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal002,
@@ -23937,7 +23937,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A call that names a peer session of the host is refused with host_owned_peer_session_denied, an answer to its prompts with host_owned_peer_answer_denied.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal003,
@@ -23948,7 +23948,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer in a session that the connection has not opened is refused with external_session_not_opened.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal004,
@@ -23959,7 +23959,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request with sandbox, cwd, a member whose name contains topic, or media that is no uploaded file is refused with external_parameter_denied.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal005,
@@ -23970,7 +23970,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Touching a turn that another connection started is refused with external_turn_denied.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal006,
@@ -23981,7 +23981,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Answering what an external client was asked from another connection is refused with external_approval_owner_only or external_question_owner_only.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal007,
@@ -23992,7 +23992,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Another profile than the default one is refused with external_profile_denied.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal008,
@@ -24003,7 +24003,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What an external turn asks is shown to its connection alone: live, replayed, on open and on hydrate.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal009,
@@ -24014,7 +24014,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session.workspace_cwd.v1 is never in force for an external client.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal010,
@@ -24025,7 +24025,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Decisions of external clients are never remembered.",
 		Source:   "core 2.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a server that a host manages; octet serve is none, and neither is the server of the referee",
 	},
 	{
 		ID:       OUPExternal011,
@@ -24058,7 +24058,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each connection has a bounded queue of its own.",
 		Source:   "S54",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24070,7 +24070,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A reader that stops reading delays no other connection.",
 		Source:   "S54",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24082,7 +24082,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A notification that is kept and does not fit into the queue is dropped for this connection and counted.",
 		Source:   "core 2.6, S54",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24094,7 +24094,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection that dropped events is told protocol/replay_lossy with their count and the last durable cursor, as soon as there is room.",
 		Source:   "core 2.6, S54, S77",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24106,7 +24106,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "protocol/replay_lossy is sent to the connection that lost events alone, and is neither stored nor replayed.",
 		Source:   "S77",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/rpc",
 	},
 	{
@@ -24118,7 +24118,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "protocol/replay_lossy for events that were dropped comes before the end of the turn.",
 		Source:   "core 2.6, 10",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24130,7 +24130,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection to which an answer or the end of a turn cannot be queued is given up; the ledger keeps the event.",
 		Source:   "core 2.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24142,7 +24142,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Behind the moment a connection is given up no frame is queued to it.",
 		Source:   "core 2.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "shows where a client stops reading until queues are full, and how much that takes is up to pipes and sockets",
 		ProvenBy: "host/oup/transport",
 	},
 	{
@@ -24154,7 +24154,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An event is in the ledger before it is sent.",
 		Source:   "core 2.6, 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "shows where a server dies between the two, which a run hits by chance alone",
 	},
 	{
 		ID:       OUPQueue010,
@@ -24205,7 +24205,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Commands that a connection declared are gone when it closes.",
 		Source:   "core 2.7, 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "nothing on the wire lists the commands that other connections declared",
 	},
 	{
 		ID:       OUPClose005,
@@ -24216,7 +24216,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The live lanes of a connection have ended before its end is complete.",
 		Source:   "core 2.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the lanes of a connection that has ended show inside the server alone",
 	},
 	{
 		ID:       OUPClose006,
@@ -24227,7 +24227,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes no turn for alive because events of it were replayed.",
 		Source:   "core 2.7, seed: Durable sessions and recovery",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client takes for alive shows on its screen, and the referee reads what it prints",
 	},
 	{
 		ID:       OUPVersion001,
@@ -24268,7 +24268,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client that needs features refuses a server without them, naming them in the order asked.",
 		Source:   "core 3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has no place for the features that a client needs",
 	},
 	{
 		ID:       OUPFeature001,
@@ -24419,7 +24419,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The four members of the semantic cache are there only with context.semantic_cache.v1.",
 		Source:   "core 4.4, 13.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no semantic cache",
 	},
 	{
 		ID:       OUPFeature015,
@@ -24430,7 +24430,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "context/state_reported is sent only with context.lifecycle.v1 and context.state.v1 both named.",
 		Source:   "core 4.4, 13.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a context that grows by thousands of tokens in one turn",
 	},
 	{
 		ID:       OUPFeature016,
@@ -24678,7 +24678,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client treats method_not_found and method_not_supported alike.",
 		Source:   "S50",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a client that asks for more than one turn, which the contract of the referee does not want",
 	},
 	{
 		ID:       OUPError005,
@@ -24689,7 +24689,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client goes by the code and then by the kind, never by the text.",
 		Source:   "core 5.1",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a client that tells errors apart, and the contract of the referee wants one failure alone",
 	},
 	{
 		ID:       OUPError006,
@@ -24731,7 +24731,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A runtime that is missing is answered with runtime_not_ready and runtime_unavailable.",
 		Source:   "S60",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "a server that a run can start has its runtime",
 	},
 	{
 		ID:       OUPError010,
@@ -24742,7 +24742,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "runtime_unavailable is recognised under every code.",
 		Source:   "S60",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a client that tells errors apart, and the contract of the referee wants one failure alone",
 	},
 	{
 		ID:       OUPError011,
@@ -24793,7 +24793,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "rate_limited is taken by clients, though no server sends it today.",
 		Source:   "core op 7",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a client that tells errors apart, and the contract of the referee wants one failure alone",
 	},
 	{
 		ID:       OUPKey001,
@@ -24876,7 +24876,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection that is held to a profile may name no other, in a member or in a key; a key without a profile is taken.",
 		Source:   "core 6.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a credential that is held to one profile, which is issued beside the wire",
 	},
 	{
 		ID:       OUPKey009,
@@ -24949,7 +24949,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What is acknowledged as stored is on disk before the frame that shows its cursor is sent.",
 		Source:   "S53",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "shows where a machine loses its power, which a run cannot have",
 	},
 	{
 		ID:       OUPLedger003,
@@ -24960,7 +24960,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Events that belong together are stored in one transaction.",
 		Source:   "S53",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "what one transaction holds shows in the store alone",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25004,7 +25004,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A torn end of the ledger is repaired at the next start without losing what was acknowledged.",
 		Source:   "chosen here",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a store that was damaged between two starts",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25046,7 +25046,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "At least the last ledger_ring_events events of a session can be replayed.",
 		Source:   "core 7.2",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "takes more events of one session than a run makes",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25058,7 +25058,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What is no longer kept is announced by an error, never left out in silence.",
 		Source:   "S65, S71",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "takes more events of one session than a run makes",
 		ProvenBy: "host/oup/ledger",
 	},
 	{
@@ -25070,7 +25070,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A second server on the same data prints OCTOS_DATA_DIR_LOCKED and a sentence to standard error and ends with a status of its own.",
 		Source:   "S64",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a second process on the data of the first, and shows on its standard error and in its status",
 	},
 	{
 		ID:       OUPLedger014,
@@ -25091,7 +25091,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client compares cursors within one stream alone, and never with rows or with numbers of envelopes.",
 		Source:   "core 7.1",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client compares shows inside it alone",
 	},
 	{
 		ID:       OUPLedger016,
@@ -25112,7 +25112,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client counts on no replayed deltas.",
 		Source:   "S52",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client counts on shows inside it alone",
 	},
 	{
 		ID:       OUPReplay001,
@@ -25207,7 +25207,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No event is lost between replay and live delivery.",
 		Source:   "core 7.3",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "is a race of microseconds between a replay and its session, which random cuts look for",
 		ProvenBy: "host/oup/lane",
 	},
 	{
@@ -25230,7 +25230,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tasks that are told on open are not stored.",
 		Source:   "core 7.3, 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPReplay012,
@@ -25295,7 +25295,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Frames that the handler of a request sends itself are not repeated by the live lane of its connection.",
 		Source:   "core 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "is an error that the server of the referee cannot make: it has one lane alone",
 	},
 	{
 		ID:       OUPReplay018,
@@ -25306,7 +25306,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Replay turns source records into envelopes and keeps their cursors.",
 		Source:   "core 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a ledger that an older server has written",
 	},
 	{
 		ID:       OUPReplay019,
@@ -25377,7 +25377,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that is unknown and surely not running is settled by the client and never sent again by itself.",
 		Source:   "core 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a server that has forgotten a turn and a client that asks for its state, which the contract of the referee does not want",
 	},
 	{
 		ID:       OUPHydrate001,
@@ -25508,7 +25508,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A stream whose pieces are no longer kept keeps its end.",
 		Source:   "core 8.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "takes more events of one session than a run makes",
 		ProvenBy: "host/oup/transcript",
 	},
 	{
@@ -25520,7 +25520,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Envelopes of one answer are merged by stream and number.",
 		Source:   "core 8.4",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "shows where a client is given the same pieces in several lists, and most read the messages",
 	},
 	{
 		ID:       OUPStream001,
@@ -25633,7 +25633,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Work that ends behind its turn is told in a stream of its own with number 1, named after the turn and the task.",
 		Source:   "core 7.7, 8.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPStream012,
@@ -25675,7 +25675,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "token_usage counts one turn.",
 		Source:   "core 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "nothing on the wire says what a turn has cost but this member",
 	},
 	{
 		ID:       OUPStream016,
@@ -25686,7 +25686,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer that was cut says in partial_result which message was stored, or null where none was.",
 		Source:   "core 8.3",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a model that is cut off at its limit, for which no input of an adapter asks",
 		ProvenBy: "host/oup/story",
 	},
 	{
@@ -25698,7 +25698,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A file of unknown type is application/octet-stream, one of unreadable size has size 0.",
 		Source:   "core 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a file of an answer, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPStream018,
@@ -25759,7 +25759,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An absent token_usage means unknown, one without members means none.",
 		Source:   "core 8.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client makes of usage is not in what the contract of the referee has it print",
 	},
 	{
 		ID:       OUPStream024,
@@ -25770,7 +25770,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "arguments_preview is shown and never used to repeat a call.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "a call is repeated inside a client, if at all",
 	},
 	{
 		ID:       OUPStream025,
@@ -25781,7 +25781,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An absent partial_result means unknown; no other row is guessed.",
 		Source:   "core 8.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client guesses is not in what the contract of the referee has it print",
 	},
 	{
 		ID:       OUPStream026,
@@ -25792,7 +25792,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of one message are looked for in its stream, not by the form of its id.",
 		Source:   "core 6.3, core op 19",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "shows on ids that no server of the referee makes",
 	},
 	{
 		ID:       OUPOpen001,
@@ -25843,7 +25843,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "sandbox narrows the policy of the host and never widens it.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "how far a sandbox reaches shows in what a tool may do, and tools differ",
 	},
 	{
 		ID:       OUPOpen006,
@@ -25854,7 +25854,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The workspace follows from cwd, else from the operator, else from the profile.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the workspace of an operator is settled on the command line",
 	},
 	{
 		ID:       OUPOpen007,
@@ -25925,7 +25925,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Panes are cut at their limits and say so in limitations.",
 		Source:   "core 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a workspace with more files than a run makes",
 	},
 	{
 		ID:       OUPOpen014,
@@ -25966,7 +25966,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Internal topics are not listed.",
 		Source:   "core 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "a server alone knows which of its topics are internal",
 	},
 	{
 		ID:       OUPSession004,
@@ -26067,7 +26067,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Files are listed newest first.",
 		Source:   "core 11.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs files that belong to a session, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPSession014,
@@ -26088,7 +26088,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "No automatic title replaces one that a person gave.",
 		Source:   "core 11.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "titles are made by a model, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPSession016,
@@ -26139,7 +26139,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A model with null names counts as absent.",
 		Source:   "core 11.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client show no model",
 	},
 	{
 		ID:       OUPSession021,
@@ -26150,7 +26150,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members missing in rows of lists are tolerated.",
 		Source:   "core op 21",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client list nothing",
 	},
 	{
 		ID:       OUPRollback001,
@@ -26181,7 +26181,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A rollback changes no file.",
 		Source:   "core 11.12, seed: Durable sessions and recovery",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "files of a workspace are beside the wire",
 	},
 	{
 		ID:       OUPRollback004,
@@ -26282,7 +26282,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A peer of an application is not forked: app_peer_fork_refused.",
 		Source:   "core 11.13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a peer of an application, which only a host has",
 	},
 	{
 		ID:       OUPAside001,
@@ -26333,7 +26333,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The mode of session/compact/mode/set holds for passes by hand and by themselves.",
 		Source:   "core 11.15",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "how a context was shortened shows in the context alone",
 	},
 	{
 		ID:       OUPCompact003,
@@ -26344,7 +26344,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/compact and session/compact/mode/set take the key as it is.",
 		Source:   "core 11.15",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "a topic beside the key is passed over, which looks the same where it is folded into one that is not there",
 		ProvenBy: "host/oup/methods",
 	},
 	{
@@ -26356,7 +26356,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A pass that failed is told as completed with the status failed and an error.",
 		Source:   "core 13.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a pass that fails, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPAppend001,
@@ -26407,7 +26407,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A page of session/history/list holds history_page_default sessions where none is asked for, and max_history_page at most.",
 		Source:   "core 12",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "takes more sessions than a run makes",
 		ProvenBy: "host/oup/methods",
 	},
 	{
@@ -26549,7 +26549,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An origin that may not be named is refused with permission_denied and the kind that says why.",
 		Source:   "core 5.3, core op 23",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "which origins may be named depends on the host of a server",
 	},
 	{
 		ID:       OUPTurn012,
@@ -26560,7 +26560,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn whose acceptance cannot be queued is given up and runs nothing.",
 		Source:   "core 11.17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "shows where a client stops reading at one moment",
 	},
 	{
 		ID:       OUPTurn013,
@@ -26681,7 +26681,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client does not count on the place of the answer to turn/interrupt among the events of the turn.",
 		Source:   "core 14.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client interrupt nothing",
 	},
 	{
 		ID:       OUPSteer001,
@@ -26722,7 +26722,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn that cannot be steered refuses it with invalid_request.",
 		Source:   "core 11.19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "servers differ in which turns cannot be steered",
 	},
 	{
 		ID:       OUPSteer005,
@@ -26763,7 +26763,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client without event.turn_steer_dropped.v1 concludes nothing from the absence of turn/steer_dropped.",
 		Source:   "core 4.4",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client steer nothing",
 	},
 	{
 		ID:       OUPState001,
@@ -26914,7 +26914,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A decision is remembered only once it was taken.",
 		Source:   "core 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "a decision and its memory are one moment on the wire",
 	},
 	{
 		ID:       OUPApproval013,
@@ -26925,7 +26925,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Decisions about a wider sandbox or a tool of the host are never remembered.",
 		Source:   "core 11.21",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a wider sandbox or a tool of a host, for which no input of an adapter asks",
 		ProvenBy: "host/oup/pending",
 	},
 	{
@@ -26937,7 +26937,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A wider sandbox is offered only over standard streams with approval.typed.v1, counts as denied without an answer, is good for one call, and is decided by the connection that raised it alone.",
 		Source:   "core 13.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a wider sandbox, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPApproval015,
@@ -26948,7 +26948,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "approval/scopes/list is sorted by scope and then by what it matches.",
 		Source:   "core 11.22",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs two tools that ask, and adapters promise one",
 		ProvenBy: "host/oup/pending",
 	},
 	{
@@ -26980,7 +26980,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "runtime_resumed is false where the tool that waited is gone.",
 		Source:   "core 11.21",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a tool that goes away while it waits, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPApproval019,
@@ -27011,7 +27011,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client offers every pending request again that it is told on open.",
 		Source:   "core 7.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "an offer to a person shows on a screen, and the client of the contract decides by itself",
 	},
 	{
 		ID:       OUPQuestion001,
@@ -27092,7 +27092,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Cancelled questions are told by nothing but the end of the turn.",
 		Source:   "core 9.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "a server may send other notifications at the same moment, and silence about one matter looks like any other",
 	},
 	{
 		ID:       OUPQuestion009,
@@ -27103,7 +27103,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer is never remembered.",
 		Source:   "core 9.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "an answer that is remembered looks like a question that is not asked, which a model decides",
 	},
 	{
 		ID:       OUPQuestion010,
@@ -27144,7 +27144,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Any runtime_mode but solo, a blank one too, only tightens.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "how far tools reach shows in what a tool may do, and tools differ",
 	},
 	{
 		ID:       OUPPermission004,
@@ -27155,7 +27155,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "danger_full_access is on offer only on a local server for one person, for keys of no tenant.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "whether a server is for one person is settled on its command line",
 	},
 	{
 		ID:       OUPPermission005,
@@ -27166,7 +27166,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Elsewhere danger_full_access, an allowed network and the policy never are refused with permission_profile_disallowed.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "whether a server is for one person is settled on its command line",
 	},
 	{
 		ID:       OUPPermission006,
@@ -27187,7 +27187,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A selection never widens the limits of the host.",
 		Source:   "core 11.24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "how far tools reach shows in what a tool may do, and tools differ",
 	},
 	{
 		ID:       OUPPermission008,
@@ -27230,7 +27230,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Previews outlive a restart.",
 		Source:   "core 7.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "a change is made by a tool, and the restart of a server by its adapter, over WebSocket alone",
 		ProvenBy: "host/oup/preview",
 	},
 	{
@@ -27303,7 +27303,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A close behind server/shutdown counts as success, even without an answer.",
 		Source:   "core 11.27",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client end no server",
 	},
 	{
 		ID:       OUPProgress001,
@@ -27314,7 +27314,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "progress/updated carries no part of the conversation and ends nothing.",
 		Source:   "core 13.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "what is part of a conversation is in its pieces, and progress may say the same in other words",
 	},
 	{
 		ID:       OUPProgress002,
@@ -27325,7 +27325,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Other members of progress metadata are kept or passed over.",
 		Source:   "core 13.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "what a client keeps shows inside it alone",
 	},
 	{
 		ID:       OUPProgress003,
@@ -27376,7 +27376,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A plan replaces the one before.",
 		Source:   "core 13.7",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "a plan is shown on a screen, and the contract of the referee has a client print the answer alone",
 	},
 	{
 		ID:       OUPProgress008,
@@ -27397,7 +27397,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "context/state_reported comes at most once for each round of the agent, and only where the estimate moved by context_report_percent of the threshold and by context_report_tokens at least.",
 		Source:   "core 13.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a context that grows by thousands of tokens in one turn",
 	},
 	{
 		ID:       OUPProgress010,
@@ -27418,7 +27418,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/orchestration is sent once to each connection, without repeating what did not change, and is not stored.",
 		Source:   "core 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs agents that work for a turn, which octet serve has not",
 	},
 	{
 		ID:       OUPProgress012,
@@ -27469,7 +27469,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A non-blank topic in task/list selects the tasks of the base key with that topic; a blank one changes nothing.",
 		Source:   "services 1.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask003,
@@ -27490,7 +27490,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The state of a task follows from its labels by the table task_state_labels, the lifecycle label first, then that of the runtime, then the status; running when none is known.",
 		Source:   "services 1.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask005,
@@ -27501,7 +27501,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A task that has ended never changes its state again; later reports of its worker are ignored.",
 		Source:   "services 1.2",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27513,7 +27513,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a cancellation no result of the worker overwrites the state cancelled.",
 		Source:   "services 1.2",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27546,7 +27546,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/cancel of a task that has ended, cancelled ones included, is refused with invalid_params and kind task_already_terminal, and the state stays as it was.",
 		Source:   "services 1.4, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask010,
@@ -27557,7 +27557,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A successful task/cancel answers with status cancelled.",
 		Source:   "services 1.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27569,7 +27569,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/restart_from_node without session_id is refused with invalid_params.",
 		Source:   "services 1.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask012,
@@ -27580,7 +27580,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/restart_from_node of a task that has not ended is refused with invalid_params and kind task_still_active.",
 		Source:   "services 1.5",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27592,7 +27592,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every successful task/restart_from_node makes a new task with an id of its own and leaves the old one as it was.",
 		Source:   "services 1.2, 1.5, 25.4",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27604,7 +27604,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "from_node is present exactly when a node was accepted, and names it.",
 		Source:   "services 1.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask015,
@@ -27615,7 +27615,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every task/updated of a relaunched task names its predecessor in relaunched_from.",
 		Source:   "services 1.8",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27627,7 +27627,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read moves a cursor beyond the end to the end, and one inside a character forward to its end.",
 		Source:   "services 1.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27639,7 +27639,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of a stretch in task/output/read backs off so that the text holds whole characters only.",
 		Source:   "services 1.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27651,7 +27651,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read gives at most max_task_output_bytes, and task_output_default_bytes when the request names no number.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask019,
@@ -27662,7 +27662,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "truncated is true exactly when next_cursor lies before total_bytes, and complete exactly when the stretch reaches the end.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask020,
@@ -27673,7 +27673,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/output/read for an unknown session answers unknown_session, for an unknown task unknown_task_id.",
 		Source:   "services 1.6, op 15, S61",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask021,
@@ -27684,7 +27684,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "bytes_read is the number of bytes of text, and next_cursor lies that far behind cursor.",
 		Source:   "services 1.6",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27696,7 +27696,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client does not branch on the codes in limitations.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client look at no tasks",
 	},
 	{
 		ID:       OUPTask023,
@@ -27707,7 +27707,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "While is_snapshot_projection is true, a client uses offsets only inside the snapshot that they came with.",
 		Source:   "services 1.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client look at no tasks",
 	},
 	{
 		ID:       OUPTask024,
@@ -27718,7 +27718,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/artifact/read without artifact_id and path is refused with invalid_params and kind task_artifact_selector_invalid.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask025,
@@ -27729,7 +27729,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/artifact/read of an artifact that does not exist answers resource_not_found with kind task_artifact_not_found and the artifact_id.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask026,
@@ -27740,7 +27740,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The artifacts of a task are those of the agent named in agent_id, else those of the agent of the session that carries the task, else its own output files as output-01, output-02 and so on with status ready.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask027,
@@ -27751,7 +27751,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "limit_bytes 0 in task/artifact/read means the default.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask028,
@@ -27762,7 +27762,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An artifact whose file is no readable text comes without content, cursor and next_cursor; otherwise all three are there.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask029,
@@ -27773,7 +27773,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members of an artifact record that a server does not know are kept and written back.",
 		Source:   "services 1.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask030,
@@ -27784,7 +27784,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of the output of one task arrive in the order of their offsets.",
 		Source:   "services 1.9",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27796,7 +27796,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cursor in task/output/delta is the byte offset at which the piece begins.",
 		Source:   "services 1.9, 25.3",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27808,7 +27808,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A piece of task output that could not be delivered is announced by protocol/replay_lossy.",
 		Source:   "services 1.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask033,
@@ -27819,7 +27819,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client closes a gap in task output with task/output/read.",
 		Source:   "services 1.9, 25.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client look at no tasks",
 	},
 	{
 		ID:       OUPTask034,
@@ -27830,7 +27830,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tasks, their output and their artifacts survive a restart; a task that was at work then has a terminal state afterwards.",
 		Source:   "services 1.10, 25.2",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27842,7 +27842,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "task/list without a supervisor answers runtime_not_ready with kind runtime_unavailable.",
 		Source:   "services 1.3, S60",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPTask036,
@@ -27853,7 +27853,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "started_at in task/updated is the time of registration and the same on every frame of the task.",
 		Source:   "services 1.8",
-		NoPeer:   "the referee plays no faulty server yet",
+		NoPeer:   "needs a background task, for which no input of an adapter asks",
 		ProvenBy: "host/oup/task",
 	},
 	{
@@ -27865,7 +27865,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Output files are named by handles, never by paths of the host.",
 		Source:   "services 1.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a background task, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPAgent001,
@@ -27876,7 +27876,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An agent is reached from a session when the session keys are equal or share the base key, topics ignored, and the profile is the same; otherwise the call is refused with permission_denied and kind agent_control_forbidden.",
 		Source:   "services 0.6, 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent002,
@@ -27887,7 +27887,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A call on an agent that does not exist answers resource_not_found with kind agent_not_found.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent003,
@@ -27898,7 +27898,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A mirrored task has an agent_id of task- and the key of its child session with all but letters and digits as -, else task- and the task id, and its backend_kind is spawn_child_session, or task_supervisor: and the tool.",
 		Source:   "services 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent004,
@@ -27909,7 +27909,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Policy stamps, parents and backend kinds that a client sends are never taken as state of an agent.",
 		Source:   "services 2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent005,
@@ -27920,7 +27920,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A task id is accepted as agent_id only together with session_id.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent006,
@@ -27931,7 +27931,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/interrupt of an agent that has not ended makes it interrupted, and agent/close makes it closed.",
 		Source:   "services 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent007,
@@ -27942,7 +27942,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A control that repeats the status an agent has ended in succeeds with already_terminal true.",
 		Source:   "services 2.2, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent008,
@@ -27953,7 +27953,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A control that asks an ended agent for another status is refused with runtime_not_ready and kind agent_control_unavailable, and current_status and requested_status say why.",
 		Source:   "services 2.2, 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent009,
@@ -27964,7 +27964,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "interrupted is true exactly in answers of agent/interrupt, and closed exactly in those of agent/close.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent010,
@@ -27975,7 +27975,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The new status is recorded before the worker is told to stop; controls that cross are put in a row, and every answer reports the status that won.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent011,
@@ -27986,7 +27986,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Entering a terminal status queues one continuation of the master for that child, and one that joins when all its siblings have ended; the same terminal status again queues nothing.",
 		Source:   "services 2.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent012,
@@ -27997,7 +27997,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "complete in agent/output/read is true exactly when the agent has ended.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent013,
@@ -28008,7 +28008,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/output/read with a cursor that is no object with a number as offset is refused with invalid_params and kind agent_output_cursor_invalid.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent014,
@@ -28019,7 +28019,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/artifact/read without artifact_id and path is refused with invalid_params and kind agent_artifact_selector_invalid.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent015,
@@ -28030,7 +28030,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/artifact/read of something that is no artifact of that agent is refused with permission_denied and kind agent_artifact_denied.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent016,
@@ -28041,7 +28041,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Text in agent/artifact/read that looks like a credential is cut to its first four characters and marked ...[credential-redacted].",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent017,
@@ -28052,7 +28052,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Artifacts in a list carry no content.",
 		Source:   "services 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent018,
@@ -28063,7 +28063,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members of the policy stamp and of artifacts that a server does not know are kept and written back.",
 		Source:   "services 2.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent019,
@@ -28074,7 +28074,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "updated_at_ms of one agent never goes back.",
 		Source:   "services 2.1, 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent020,
@@ -28085,7 +28085,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A terminal agent/updated is never followed by an earlier state of the same agent.",
 		Source:   "services 2.4, 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent021,
@@ -28096,7 +28096,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a reconnect agent/list and agent/status/read show the final status of an agent, whether or not its agent/updated was stored.",
 		Source:   "services 2.4, op 17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent022,
@@ -28107,7 +28107,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/output/delta is not stored and not replayed.",
 		Source:   "services 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent023,
@@ -28118,7 +28118,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of agent output may be merged.",
 		Source:   "services 2.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent024,
@@ -28129,7 +28129,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a reconnect a client reconciles its agents with agent/list and agent/status/read.",
 		Source:   "services 2.4",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPAgent025,
@@ -28140,7 +28140,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Errors of agents, goals, loops and monitors carry data with kind, policy_id coding-autonomy-v1, the resolved profile_id and recoverable, and the id of the session and of the thing when there is one.",
 		Source:   "services 0.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent026,
@@ -28151,7 +28151,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent/list accepts params null and answers session_id null when no session was named.",
 		Source:   "services 2.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent027,
@@ -28162,7 +28162,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Agents, their artifacts and their pending continuations survive a restart.",
 		Source:   "services 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPAgent028,
@@ -28173,7 +28173,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "With coding.autonomy.v1 the stamp in session/status/read has the members of autonomy_stamp, with the numbers the server enforces.",
 		Source:   "services 2.5, op 3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses agents of a session as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal001,
@@ -28184,7 +28184,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A session has at most one goal; session/goal/get answers null when there is none.",
 		Source:   "services 3, 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal002,
@@ -28195,7 +28195,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/goal/set trims the objective; one that is empty then, or longer than max_goal_objective_bytes, is refused with invalid_params and kind goal_invalid_state.",
 		Source:   "services 3.1, 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal003,
@@ -28206,7 +28206,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/goal/set with an unknown status or actor is refused with invalid_params and kind goal_invalid_state.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal004,
@@ -28217,7 +28217,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A budget of zero is refused with invalid_params and kind goal_invalid_state.",
 		Source:   "services 3.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal005,
@@ -28228,7 +28228,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A budget above the highest one that the server grants is refused with rate_limited and kind autonomy_quota_exceeded.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal006,
@@ -28239,7 +28239,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A change keeps the goal_id, and members that it does not name.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal007,
@@ -28250,7 +28250,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A set of a complete goal with another status begins a new goal with a fresh goal_id and counters of zero.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal008,
@@ -28261,7 +28261,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The model may not overwrite a goal that is not complete; that is refused with kind goal_invalid_state.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal009,
@@ -28272,7 +28272,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A paused, blocked or limited goal becomes active only when its budget exceeds what it used; otherwise the set is refused with kind autonomy_quota_exceeded.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal010,
@@ -28283,7 +28283,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Making a goal active again begins a new hour and a new count of failures.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal011,
@@ -28294,7 +28294,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Interrupting a running turn pauses an active goal.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal012,
@@ -28305,7 +28305,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A goal whose usage reaches its budget becomes budget_limited after the turn, and one last turn to wrap up is queued.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal013,
@@ -28316,7 +28316,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Three failed turns in a row block an active goal.",
 		Source:   "services 3.2, 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal014,
@@ -28327,7 +28327,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A goal becomes complete when the last line of a reply is a marker of goal_completion_markers, case ignored, or when the model says so with its goal tool.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal015,
@@ -28338,7 +28338,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A goal that made no progress in goal_idle_streak turns in a row gets no further continuation until something else happens in its session.",
 		Source:   "services 3.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal016,
@@ -28349,7 +28349,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Only an operator archives a goal.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal017,
@@ -28360,7 +28360,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/goal/clear without a goal succeeds with cleared false.",
 		Source:   "services 3.4, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal018,
@@ -28371,7 +28371,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session/goal/operator_transition that names another goal than the current one is refused with kind goal_unavailable.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal019,
@@ -28382,7 +28382,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "archive is accepted in every status but archived, reopen only in blocked, paused and budget_limited; otherwise the call is refused with kind goal_invalid_state.",
 		Source:   "services 3.4, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal020,
@@ -28393,7 +28393,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Archiving withdraws a queued continuation of the goal.",
 		Source:   "services 3.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal021,
@@ -28404,7 +28404,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every change of a goal is announced: session/goal/updated for one that is there, session/goal/cleared for one that is gone.",
 		Source:   "services 3.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal022,
@@ -28415,7 +28415,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "generation grows with every change of the goals of a session, over both events.",
 		Source:   "services 3.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal023,
@@ -28426,7 +28426,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client applies a goal event only when its generation lies above that of the last one applied; an event with generation 0 or none is always applied.",
 		Source:   "services 3.5, 25.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPGoal024,
@@ -28437,7 +28437,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A goal is continued only in an open session where no turn runs and no approval or question waits.",
 		Source:   "services 3.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal025,
@@ -28448,7 +28448,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Queued work of an idle session goes in the order of continuation_priorities, and a continuation of a goal never races a loop.",
 		Source:   "services 3.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal026,
@@ -28459,7 +28459,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Continuations of one goal keep goal_continuation_delay_ms apart and number at most max_goal_continuations_per_hour in a fixed hour.",
 		Source:   "services 3.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal027,
@@ -28470,7 +28470,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Goals and their counters survive a restart.",
 		Source:   "services 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal028,
@@ -28481,7 +28481,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "On a session of a peer with host tools, only the connection of its host may set, clear or transition the goal; others are refused with permission_denied and kind peer_host_connection_only.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPGoal029,
@@ -28492,7 +28492,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A goal that belongs to another profile is refused with resource_not_found and kind goal_unavailable.",
 		Source:   "services 3.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses goals as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop001,
@@ -28503,7 +28503,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An interval below min_loop_interval_seconds or above max_loop_interval_seconds is refused with invalid_params and kind loop_invalid_interval.",
 		Source:   "services 4.2, 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop002,
@@ -28514,7 +28514,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Two different intervals in interval_seconds and command, or a leading and a trailing one in command, are refused with kind loop_invalid_interval.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop003,
@@ -28525,7 +28525,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Mode fixed_interval without an interval is refused with kind loop_invalid_interval.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop004,
@@ -28536,7 +28536,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A loop without mode is fixed_interval when it has an interval, maintenance when its prompt is empty, and self_paced otherwise.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop005,
@@ -28547,7 +28547,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown mode is refused with permission_denied and kind loop_policy_denied.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop006,
@@ -28558,7 +28558,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "prompt wins over the text in command, and input is another name of command.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop007,
@@ -28569,7 +28569,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "In command the word /loop may be left out; a first word that is a duration is a leading interval, and two last words every and a duration are a trailing one.",
 		Source:   "services 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop008,
@@ -28580,7 +28580,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A self-paced loop without anything to ask for is refused with kind loop_prompt_empty.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop009,
@@ -28591,7 +28591,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A prompt longer than max_loop_prompt_bytes, or a loop above max_loops_per_session, is refused with rate_limited and kind autonomy_quota_exceeded.",
 		Source:   "services 4.2, 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop010,
@@ -28602,7 +28602,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/create queues no run: its fire says queued false and reason waiting_for_schedule.",
 		Source:   "services 4.4, 26, op 2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop011,
@@ -28613,7 +28613,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every loop/create makes a new loop.",
 		Source:   "services 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop012,
@@ -28624,7 +28624,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A deleted loop is in no list and every call on it answers resource_not_found with kind loop_not_found.",
 		Source:   "services 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop013,
@@ -28635,7 +28635,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/pause of a paused loop and loop/resume of an active one succeed.",
 		Source:   "services 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop014,
@@ -28646,7 +28646,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/resume gives a loop without a next run one: now plus its interval, or at once without an interval; a next run that lies ahead is kept.",
 		Source:   "services 4.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop015,
@@ -28657,7 +28657,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/fire_now while a run of the loop is pending answers queued true and duplicate true, names the pending run by its continuation_id and dedupe_key, leaves reason and priority out, and uses up no run.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop016,
@@ -28668,7 +28668,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/fire_now keeps to pause, to idle sessions and to the policy for slash commands.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop017,
@@ -28679,7 +28679,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Slash commands in the prompt of a loop are authorised again at each run.",
 		Source:   "services 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop018,
@@ -28690,7 +28690,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The text of a maintenance loop is looked up at each run in the places of loop_maintenance_texts.",
 		Source:   "services 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop019,
@@ -28701,7 +28701,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn of a self-paced loop may name the next delay as <<loop-next-in: N>> with N a number and s, m or h behind it; without it the delay is loop_self_paced_delay_ms.",
 		Source:   "services 4.2, 4.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop020,
@@ -28712,7 +28712,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A loop expires loop_lifetime_ms after it was made, and runs at most max_loop_fires times, restarts included.",
 		Source:   "services 4.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop021,
@@ -28723,7 +28723,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The end of a run is announced by loop/updated with the new last_run_at_ms; loop/completed is not sent.",
 		Source:   "services 26, op 1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop022,
@@ -28734,7 +28734,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client decodes loop/completed when a server sends it.",
 		Source:   "services op 1",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPLoop023,
@@ -28745,7 +28745,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "loop/updated and loop/fired of one loop arrive in the order of its changes.",
 		Source:   "services 4.6, 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop024,
@@ -28756,7 +28756,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Loops survive a restart; runs that were missed are not made up for, though a due loop may run once as soon as its session allows.",
 		Source:   "services 4.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop025,
@@ -28767,7 +28767,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A loop runs only in an open session where nothing else runs or waits.",
 		Source:   "services 3.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop026,
@@ -28778,7 +28778,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A loop of another profile, or of a session that does not control it, is refused with permission_denied and kind loop_policy_denied.",
 		Source:   "services 0.6, 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop027,
@@ -28789,7 +28789,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Members of fire that a reader does not know are kept and written back.",
 		Source:   "services 4.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses loops as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLoop028,
@@ -28800,7 +28800,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes the reason of a fire as free text.",
 		Source:   "services op 18",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPMonitor001,
@@ -28811,7 +28811,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A monitor whose name is blank, whose argv is empty or begins with a blank word, whose filter does not compile, or whose numbers are out of bounds is refused with invalid_params and kind monitor_invalid_spec.",
 		Source:   "services 5.2, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor002,
@@ -28822,7 +28822,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A polling monitor without interval_seconds is refused with kind monitor_invalid_spec.",
 		Source:   "services op 5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor003,
@@ -28833,7 +28833,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A monitor above max_monitors_per_session is refused with rate_limited and kind autonomy_quota_exceeded.",
 		Source:   "services 5.2, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor004,
@@ -28844,7 +28844,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "mode is poll, persistent is false, batch_ms and max_events_per_hour have their defaults when the request leaves them out.",
 		Source:   "services 5.2, 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor005,
@@ -28855,7 +28855,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "expires_at_ms is absent exactly for a persistent monitor.",
 		Source:   "services 5.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor006,
@@ -28866,7 +28866,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "monitor/list is sorted by monitor_id and leaves deleted monitors out.",
 		Source:   "services 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor007,
@@ -28877,7 +28877,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "monitor/pause sets pause_reason user; monitor/resume clears it and begins a new hour.",
 		Source:   "services 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor008,
@@ -28888,7 +28888,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A pause of a paused monitor and a resume of an active one succeed; a second delete answers resource_not_found with kind monitor_not_found.",
 		Source:   "services 5.3, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor009,
@@ -28899,7 +28899,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The first look of a polling monitor is kept as the baseline and wakes nobody; an equal look does nothing.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor010,
@@ -28910,7 +28910,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A changed look or a batch of lines queues one wake of the master, counts in fires_used, sets last_fired_at_ms and sends monitor/fired.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor011,
@@ -28921,7 +28921,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "More lines in an hour than max_events_per_hour, left-out ones included, pause the monitor with pause_reason flooded, queue no wake for that batch and send monitor/updated.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor012,
@@ -28932,7 +28932,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A wake that cannot be stored advances nothing: the same observation fires again later.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor013,
@@ -28943,7 +28943,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A wake is stored before the baseline, and the baseline before the counters, so that no observation is lost or told twice by a crash.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor014,
@@ -28954,7 +28954,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Two equal observations inside the window of duplicates become one wake.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor015,
@@ -28965,7 +28965,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A monitor whose time is over, or whose stream ended, becomes expired and sends monitor/expired.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor016,
@@ -28976,7 +28976,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The hour of a monitor is a fixed window, not a sliding one.",
 		Source:   "services 5.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor017,
@@ -28987,7 +28987,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Monitors survive a restart and look again; their processes do not.",
 		Source:   "services 5.4, 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor018,
@@ -28998,7 +28998,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A batch holds at most max_monitor_batch_lines lines of max_monitor_line_bytes bytes, and one more line that says how many were left out.",
 		Source:   "services 5.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor019,
@@ -29009,7 +29009,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "On a session of a peer with host tools, only the connection of its host may create or resume monitors.",
 		Source:   "services 5.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor020,
@@ -29020,7 +29020,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A monitor of another profile, or of a session that does not control it, is refused with permission_denied and kind monitor_policy_denied.",
 		Source:   "services 0.6, 5.3, op 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMonitor021,
@@ -29031,7 +29031,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The text that a monitor matched reaches people only through background/activity.",
 		Source:   "services 5.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses monitors as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview001,
@@ -29042,7 +29042,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer of review/start comes before turn/started of its turn.",
 		Source:   "services 6, 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview002,
@@ -29053,7 +29053,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "review/start in a session that runs a turn is refused with invalid_request and kind turn_in_progress.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview003,
@@ -29064,7 +29064,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After turn/started a task/updated with state running, source supervisor and role reviewer announces the review.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview004,
@@ -29075,7 +29075,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each specialist shows through agent/updated, agent/output/delta and agent/artifact/updated, and the turn ends with one joined answer and one terminal.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview005,
@@ -29086,7 +29086,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "turn/interrupt with the turn_id of the answer ends the review as interrupted, and specialists still at work become interrupted.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview006,
@@ -29097,7 +29097,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A review without turn_id gets one from the server, without a target it looks at uncommitted changes, and prompt wins over instructions.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPReview007,
@@ -29108,7 +29108,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "agent_count is the number of specialists that the review really starts, at most max_review_specialists configured ones and one each for CLI and MCP.",
 		Source:   "services 6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses reviews as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer001,
@@ -29119,7 +29119,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/prepare stages files only; no session is opened and no turn started by it.",
 		Source:   "services 7, seed: Sub-agents and peers",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer002,
@@ -29130,7 +29130,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The topic of a peer is peer- followed by its slug.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer003,
@@ -29141,7 +29141,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "names holds exactly n entries, each of 1 to max_peer_name_chars characters after trimming, unlike each other and unlike existing peers with case ignored; otherwise the call is refused with invalid_params and nothing is staged.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer004,
@@ -29152,7 +29152,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "When one peer of a fleet cannot be staged, those already staged are rolled back.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer005,
@@ -29163,7 +29163,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "With worktree each peer gets a Git worktree on branch peer/ and its slug, and cwd is the checkout.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer006,
@@ -29174,7 +29174,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A cwd must be an existing directory that passes the check of workspaces; without it the root of the calling session is used.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer007,
@@ -29185,7 +29185,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory_namespace needs session_id and exactly one name and refuses worktree.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer008,
@@ -29196,7 +29196,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "resume with a matching host_token returns the existing peer of the same originator, namespace and workspace with resumed true.",
 		Source:   "services 7.1, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer009,
@@ -29207,7 +29207,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "host_token is returned once, when the peer is made; the server keeps only its SHA-256.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer010,
@@ -29218,7 +29218,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A new binding whose namespace or workspace equals that of another peer an app owns, closed ones included, lies in it or holds it is refused with kind peer_binding_conflict.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer011,
@@ -29229,7 +29229,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without cwd a peer that an app owns gets the workspace app-workspaces/ and its namespace in the data directory.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer012,
@@ -29240,7 +29240,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The binding of a peer is written before its brief.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer013,
@@ -29251,7 +29251,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown lane in peer/prepare leaves the peer on the primary model and is told in model_note.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer014,
@@ -29262,7 +29262,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "model in an answer names lane, provider and model and never a credential; lane is primary without a lane.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer015,
@@ -29273,7 +29273,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "token_budget is charged after each turn of the peer; a turn that begins with the budget used up ends with peer_token_budget_exceeded.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer016,
@@ -29284,7 +29284,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/staged is sent to the originating session and stored.",
 		Source:   "services 7.11",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer017,
@@ -29295,7 +29295,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client drops a peer/staged whose topic it knows.",
 		Source:   "services 7.11",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeer018,
@@ -29306,7 +29306,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/gather reads the peers of a profile without starting a runtime; result is null before the first turn of the peer ended.",
 		Source:   "services 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer019,
@@ -29317,7 +29317,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The result of a peer is written again at every end of one of its turns, with its outcome, and older ones are kept.",
 		Source:   "services 7.2, seed: Sub-agents and peers",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer020,
@@ -29328,7 +29328,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The result file of a peer begins with the members of peer_result_members, its outcome is one of peer_result_outcomes, and its body is at most max_peer_result_bytes.",
 		Source:   "services 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer021,
@@ -29339,7 +29339,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Texts in a row of peer/gather that were cut say so in the member beside them.",
 		Source:   "services 7.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer022,
@@ -29350,7 +29350,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client ignores members of a row that it does not know.",
 		Source:   "services 7.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeer023,
@@ -29361,7 +29361,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/model/set takes effect with the next turn; an unknown lane is refused with kind peer_model_unknown and the lanes there are, and nothing changes.",
 		Source:   "services 7.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer024,
@@ -29372,7 +29372,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/context/open of an open context with the same settings answers created false; with other settings it is refused.",
 		Source:   "services 7.4, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer025,
@@ -29383,7 +29383,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The session of a context is the base key of the originator with topic peerctx-, the slug, a dot and the context_id; its namespace is that of the peer with /ctx- and the context_id.",
 		Source:   "services 7.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer026,
@@ -29394,7 +29394,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cwd of a context is contexts/ and one name below the directory of the peer and used by no other context; otherwise the call is refused with kind peer_context_workspace_escape.",
 		Source:   "services 7.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer027,
@@ -29405,7 +29405,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "share_history and read_parent are accepted only from the connection of the host.",
 		Source:   "services 7.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer028,
@@ -29416,7 +29416,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A closed context is never opened again, and opening its session or starting a turn in it is refused with kind session_binding_closed; its data stays.",
 		Source:   "services 7.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer029,
@@ -29427,7 +29427,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/context/close writes the marker first and interrupts the running turn then; a repeat answers was_open false.",
 		Source:   "services 7.4, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer030,
@@ -29438,7 +29438,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A closed peer takes no input and no turns; its results stay readable.",
 		Source:   "services 7.11",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer031,
@@ -29449,7 +29449,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/purge closes the peer, fails its host tool calls, stops its turns, erases, and leaves a tombstone, in that order.",
 		Source:   "services 7.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer032,
@@ -29460,7 +29460,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A purge of which a step failed ends with kind peer_purge_incomplete, leaves the peer closed and staged, and a repeat does the whole erasing again.",
 		Source:   "services 7.8",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer033,
@@ -29471,7 +29471,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A purge after a finished one answers purged false and already_purged true.",
 		Source:   "services 7.8, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer034,
@@ -29482,7 +29482,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Name and slug of a purged peer may be used by a new one, which gets a new secret.",
 		Source:   "services 7.11",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer035,
@@ -29493,7 +29493,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Every peer/ method is refused with invalid_request on session ingress, and with kind external_method_denied for external clients of a server that a host manages.",
 		Source:   "services 7, 0.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer036,
@@ -29504,7 +29504,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server that lists peer/context/open offers model, memory_namespace, resume and host_token of peer/prepare, peer/model/set, contexts and peer/purge; one that lists peer/tools/register offers all host tool methods.",
 		Source:   "services 7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer037,
@@ -29515,7 +29515,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host that asks for memory_namespace checks that the answer names it; an older server leaves it out.",
 		Source:   "services 7",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeer038,
@@ -29526,7 +29526,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Briefs, results, bindings, contexts, tool sets and budgets survive a restart; routes, running calls and approvals end with it.",
 		Source:   "services 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer039,
@@ -29537,7 +29537,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "session_id and host_token that do not fit the peer are refused with permission_denied and kind peer_originator_mismatch or peer_host_token_mismatch.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeer040,
@@ -29548,7 +29548,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A brief that is blank or longer than max_peer_brief_bytes is refused with invalid_params.",
 		Source:   "services 7.1, op 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool001,
@@ -29559,7 +29559,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/tools/register replaces the whole set; its version begins at 1 and grows by one with each registration.",
 		Source:   "services 7.5, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool002,
@@ -29570,7 +29570,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A registration takes effect with the next turn.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool003,
@@ -29581,7 +29581,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "if_version that is not the current version is refused with kind peer_tools_version_conflict and current_version, and nothing changes.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool004,
@@ -29592,7 +29592,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The connection that registers becomes the host of the tools; while another connection owns a live route the call is refused with kind peer_route_not_owner.",
 		Source:   "services 7.5, 26",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool005,
@@ -29603,7 +29603,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "call_timeout_ms, approval_ttl_secs and max_result_bytes above their bounds are lowered, and the answer names the effective numbers.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool006,
@@ -29614,7 +29614,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A declaration that breaks a bound, or has a member outside the declared ones, is refused with kind peer_tools_invalid.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool007,
@@ -29625,7 +29625,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "generic_tools, when given, is the exact list of kernel tools that stay.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool008,
@@ -29636,7 +29636,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Tool sets of peers survive a restart; those of the session of a host live as long as its connection.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool009,
@@ -29647,7 +29647,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without peer the tools belong to the session of the host, and sessions of peers and contexts are refused there.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool010,
@@ -29658,7 +29658,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/tools/unregister withdraws the route, fails the calls that are running with host_gone, may be repeated, and is refused to other connections.",
 		Source:   "services 7.5, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool011,
@@ -29669,7 +29669,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host registers its tools, even none, before the first turn that follows a prepare or a reconnect.",
 		Source:   "services 7.5",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeertool012,
@@ -29680,7 +29680,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/tool/call goes only to the connection that registered the tool and is never replayed.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool013,
@@ -29691,7 +29691,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Arguments of a host tool call hold every required member and are at most max_peer_tool_args_bytes when encoded.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool014,
@@ -29702,7 +29702,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "At most max_peer_tool_calls calls of one peer are in flight.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool015,
@@ -29713,7 +29713,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A tool that is destructive or outward is gated: confirm host puts one approval of kind host_tool before the call, confirm app calls the host at once with confirm_required true.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool016,
@@ -29724,7 +29724,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "awaiting_confirmation on a gated call lets it wait as long as an approval; on another call it is refused with kind peer_tool_ack_not_gated.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool017,
@@ -29735,7 +29735,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An answer is accepted only from the connection that the call went to; others are refused with kind peer_tool_result_wrong_connection.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool018,
@@ -29746,7 +29746,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Of an answer and the end of the time of a call exactly one wins; a second answer is refused with kind peer_tool_call_not_found.",
 		Source:   "services 7.6, 25.3, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool019,
@@ -29757,7 +29757,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A settled call is remembered for peer_tool_call_memory_ms, at most max_peer_tool_calls_remembered of them, and a late answer is audited.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool020,
@@ -29768,7 +29768,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An error kind of [a-z0-9_] with at most 32 characters reaches the model as host: and the kind, any other as host:error.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool021,
@@ -29779,7 +29779,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A result over max_result_bytes is accepted, marked result_too_large in the answer, and kept from the model.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool022,
@@ -29790,7 +29790,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/tool/cancel says why a call ended without its answer: timeout, cancelled or purged.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool023,
@@ -29801,7 +29801,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host runs a tool at most once for one session_id, turn_id, tool_call_id and args_digest.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeertool024,
@@ -29812,7 +29812,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host does not run a tool after peer/tool/cancel, nor after timeout_ms without having acknowledged it.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeertool025,
@@ -29823,7 +29823,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "args_digest is the SHA-256 of the arguments with sorted keys.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool026,
@@ -29834,7 +29834,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/input goes only to the connection of the host of the peer and is not stored.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool027,
@@ -29845,7 +29845,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host that takes an input starts a turn on its session with exactly its turn_id and text on the same connection.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeertool028,
@@ -29856,7 +29856,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A host that gets turn_in_progress for an input queues it.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPPeertool029,
@@ -29867,7 +29867,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "message is required with reason other, forbidden with the rest, and one line without control characters; otherwise the call is refused with kind peer_input_reject_invalid.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool030,
@@ -29878,7 +29878,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An input is rejected at most once, only by the connection that got it, and only before its turn started; each other try has a kind of its own.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool031,
@@ -29889,7 +29889,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A turn/start with the turn id of a rejected input is refused with kind peer_input_rejected.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool032,
@@ -29900,7 +29900,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The server waits peer_input_wait_ms for a host to take or reject an input, and remembers inputs for peer_input_memory_ms, at most max_peer_inputs_remembered of them.",
 		Source:   "services 7.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool033,
@@ -29911,7 +29911,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "In a call from the session of a host peer is null, and caller says which session and turn call.",
 		Source:   "services 7.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPPeertool034,
@@ -29922,7 +29922,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "host_token stands in no event, no error and no log.",
 		Source:   "services 7.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses tools of peers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPToollist001,
@@ -29933,7 +29933,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The list narrows every turn of the session and never widens it.",
 		Source:   "services 7.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses lists of tools as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPToollist002,
@@ -29944,7 +29944,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A list that cannot be read keeps no tool, and its status is unreadable.",
 		Source:   "services 7.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses lists of tools as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPToollist003,
@@ -29955,7 +29955,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "generic_tools null clears the list; status is cleared then, and none where no list ever was.",
 		Source:   "services 7.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses lists of tools as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPToollist004,
@@ -29966,7 +29966,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "if_version that is not the current version is refused with kind session_tool_list_version_conflict, and nothing changes.",
 		Source:   "services 7.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses lists of tools as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPToollist005,
@@ -29977,7 +29977,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The list survives a restart and takes effect with the next turn.",
 		Source:   "services 7.9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses lists of tools as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam001,
@@ -29988,7 +29988,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A team is the authenticated profile and the canonical workspace; a successful session/open joins it.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam002,
@@ -29999,7 +29999,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/team/list subscribes its connection to peer/team/updated, which nobody else gets.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam003,
@@ -30010,7 +30010,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/team/updated is not stored, and several changes inside team_updated_interval_ms become one.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam004,
@@ -30021,7 +30021,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After a reconnect a client lists its team again.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPTeam005,
@@ -30032,7 +30032,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/team/leader/set with another revision than the current one is refused with invalid_request and changes nothing.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam006,
@@ -30043,7 +30043,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "peer/team/message needs either agent_id or broadcast true; a broadcast leaves the sender out.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam007,
@@ -30054,7 +30054,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A message with a known occurrence_id is not queued again; its receipt says already_queued.",
 		Source:   "services 7.10, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam008,
@@ -30065,7 +30065,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Membership and lead survive a restart; presence does not.",
 		Source:   "services 7.10, 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPTeam009,
@@ -30076,7 +30076,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "server/instance.get is offered only on a shared local server to an authenticated connection, and its answer holds no credential.",
 		Source:   "services 7.10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses teams as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPBackground001,
@@ -30087,7 +30087,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "background/activity goes only to connections that negotiated event.background_activity.v1.",
 		Source:   "services 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground002,
@@ -30098,7 +30098,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An activity without an owning session is never sent.",
 		Source:   "services 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground003,
@@ -30109,7 +30109,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "text longer than max_background_text_bytes is cut and ends with a mark.",
 		Source:   "services 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground004,
@@ -30120,7 +30120,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "After max_background_rows activities of one session, kind and origin in background_window_ms, one row with suppressed true follows and the rest of the window is silent; the first row of the next window tells their number in dropped_count.",
 		Source:   "services 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground005,
@@ -30131,7 +30131,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An activity is never given to the model, and whether the model wakes does not depend on it.",
 		Source:   "services 8.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPBackground006,
@@ -30142,7 +30142,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Activities are stored and replayed.",
 		Source:   "services 8.2, 25.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs work that outlives its turn, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPMemory001,
@@ -30153,7 +30153,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
 		Source:   "services 0.5, 9, seed: Memory across tasks",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory002,
@@ -30164,7 +30164,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Text that was cut ends with a whole character and carries no mark; the members beside it tell that it was cut and how long it is.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory003,
@@ -30175,7 +30175,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Budgets for text in answers count bytes as JSON escapes them.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory004,
@@ -30186,7 +30186,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "recent holds the last max_memory_recent_days days, the newest first; entities are sorted by name.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory005,
@@ -30197,7 +30197,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "staging_notes is exact unless staging_truncated is true.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory006,
@@ -30208,7 +30208,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/search with a blank query, an unknown kind, or times that are wrong or the wrong way round is refused with invalid_params.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory007,
@@ -30219,7 +30219,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A day in since means its start in UTC, in until its end, that day included.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory008,
@@ -30230,7 +30230,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "limit in memory/search is raised to 1 or lowered to max_memory_search.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory009,
@@ -30241,7 +30241,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Hits are sorted by score, the best first.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory010,
@@ -30252,7 +30252,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/load counts a visit, and gives a page only for an id that begins with bank:.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory011,
@@ -30263,7 +30263,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/ingest takes 1 to max_memory_ingest_records records; more are refused with invalid_params and data with max_records and requested_records.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory012,
@@ -30274,7 +30274,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "memory/ingest refuses ids that begin with bank:, and marks every record untrusted whatever the request says.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory013,
@@ -30285,7 +30285,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "vectors has as many entries as records.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory014,
@@ -30296,7 +30296,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A repeated batch without changes stores and embeds nothing.",
 		Source:   "services 9, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory015,
@@ -30307,7 +30307,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A failed embedding fails the whole call.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPMemory016,
@@ -30318,7 +30318,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A missing memory, entity or record answers resource_not_found with resource_type memory, memory_entity or memory_record.",
 		Source:   "services 9",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses memory as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPCron001,
@@ -30329,7 +30329,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cron/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
 		Source:   "services 0.5, 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses schedules as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPCron002,
@@ -30340,7 +30340,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "count is the number of all jobs, also when truncated is true.",
 		Source:   "services 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses schedules as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPCron003,
@@ -30351,7 +30351,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cron/toggle is stored at once and may be repeated.",
 		Source:   "services 10, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses schedules as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPCron004,
@@ -30362,7 +30362,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cron/toggle while a gateway owns the jobs is refused with invalid_params, detail gateway_running and rest_status 409.",
 		Source:   "services 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses schedules as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPCron005,
@@ -30373,7 +30373,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "cron/toggle of an unknown job answers resource_not_found with resource_type cron_job and detail job_not_found.",
 		Source:   "services 10",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses schedules as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill001,
@@ -30384,7 +30384,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An empty surfaces fits every surface, and all tags of the request must be there.",
 		Source:   "services 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill002,
@@ -30395,7 +30395,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An action is listed only when the session has its tool, and a background action only with skill.action_jobs.v1.",
 		Source:   "services 11.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill003,
@@ -30406,7 +30406,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The directory of a skill is never sent.",
 		Source:   "services 11.1, 26",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill004,
@@ -30417,7 +30417,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "count is the number of rows in the answer.",
 		Source:   "services 11.1, 11.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill005,
@@ -30428,7 +30428,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Calls inside the request follow each other until one fails.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill006,
@@ -30439,7 +30439,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A caller that fills the file argument, which the host owns, is refused with invalid_params.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill007,
@@ -30450,7 +30450,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "file_each runs one call for each of 1 to max_skill_action_files entries of arguments.paths; none or more are refused with invalid_params.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill008,
@@ -30461,7 +30461,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A background action without skill.action_jobs.v1 is refused with method_not_supported.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill009,
@@ -30472,7 +30472,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "When max_skill_batches batches are at work the call is refused with invalid_request.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill010,
@@ -30483,7 +30483,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Arguments that break the input schema of the action are refused with invalid_params, and the tool does not run.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill011,
@@ -30494,7 +30494,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An action may ask for an approval while it runs.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill012,
@@ -30505,7 +30505,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "At most one job of a batch is at work at a time.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill013,
@@ -30516,7 +30516,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The job_id of a job is the id of its supervised task.",
 		Source:   "services 11.2, 26",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill014,
@@ -30527,7 +30527,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "skill/action/job/read of a job of another profile or session is refused like one that is not there, with invalid_params and kind skill_action_job_not_found.",
 		Source:   "services 11.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill015,
@@ -30538,7 +30538,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each change of the task of a job sends one skill/action/job/updated, which is stored.",
 		Source:   "services 11.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill016,
@@ -30549,7 +30549,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A job that waited or ran when the server restarted is abandoned and not resumed.",
 		Source:   "services 11.3, 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill017,
@@ -30560,7 +30560,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Jobs are listed by the time of their last change and then by id.",
 		Source:   "services 11.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill018,
@@ -30571,7 +30571,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Handles of files begin with ws/, are opaque, and are opened only with the session that owns them.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill019,
@@ -30582,7 +30582,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Files that are missing or lie outside the workspace are left out of artifacts.",
 		Source:   "services 11.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses actions of skills as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSkill020,
@@ -30593,7 +30593,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client names an action and its arguments only, never the tool behind it.",
 		Source:   "services 11",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPProfile001,
@@ -30604,7 +30604,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/local/create with the same user name, name and address again answers the same profile with created false.",
 		Source:   "services 12, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile002,
@@ -30615,7 +30615,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "It is offered only on a local server that was started for one person; elsewhere it is refused with permission_denied and kind profile_local_unsupported.",
 		Source:   "services 12, 26",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile003,
@@ -30626,7 +30626,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "name falls back to requested_id; without both the call is refused with kind profile_local_invalid_name.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile004,
@@ -30637,7 +30637,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "username is made lower case with runs of -, _ and . as one -, and must have 1 to max_username_chars characters then and be no name of a channel.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile005,
@@ -30648,7 +30648,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "requested_id is made a slug, and gets -2, -3 and so on when it is taken.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile006,
@@ -30659,7 +30659,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "requested_id is looked at only with profile.local_create.requested_id.v1, and make_default only with profile.local_create.default.v1.",
 		Source:   "services 0.3, 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile007,
@@ -30670,7 +30670,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A name, user name or address that breaks its rule is refused with kind profile_local_invalid_name, profile_local_invalid_username or profile_local_invalid_email, and nothing is made.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile008,
@@ -30681,7 +30681,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Making a local profile sends no login code.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPProfile009,
@@ -30692,7 +30692,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A user name or address of another profile is refused with kind profile_local_collision.",
 		Source:   "services 12",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm001,
@@ -30703,7 +30703,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A key goes only to the environment of the profile and is never sent back, logged or put into an error.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm002,
@@ -30714,7 +30714,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "has_api_key tells whether a key is there, and nothing tells the key.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm003,
@@ -30725,7 +30725,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/upsert stores the model as the one in use with set_primary, or when there is none yet; otherwise it is added to those behind it.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm004,
@@ -30736,7 +30736,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Among those behind it a model with the same family, model, route id and address is replaced.",
 		Source:   "services 13, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm005,
@@ -30747,7 +30747,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A model in use that is replaced moves behind the new one.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm006,
@@ -30758,7 +30758,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/test stores nothing; a failed try is an answer with applied false, not an error.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm007,
@@ -30769,7 +30769,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A try ends after llm_test_ms.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm008,
@@ -30780,7 +30780,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select takes effect with the next turn, except for a profile that takes it at its start: then restart_required is true.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm009,
@@ -30791,7 +30791,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An exact route decides profile/llm/select; when more than one model fits the call is refused with invalid_params.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm010,
@@ -30802,7 +30802,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select of a model that is not configured answers resource_not_found with resource_type configured model; of an unknown profile resource_type profile.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm011,
@@ -30813,7 +30813,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/select of a model without its key is refused.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm012,
@@ -30824,7 +30824,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/list with session_id answers session_id and models only.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm013,
@@ -30835,7 +30835,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/fetch_models without a key or an answer of the provider succeeds with no models and a reason.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm014,
@@ -30846,7 +30846,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "api_key may be a string or an object with value, secret or api_key; api_type is openai and api_key_env that of the family when absent.",
 		Source:   "services 13",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLlm015,
@@ -30857,7 +30857,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Choices of models survive a restart.",
 		Source:   "services 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLane001,
@@ -30868,7 +30868,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/sub_providers/upsert replaces the lane with the same key, or adds it.",
 		Source:   "services 14, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses further providers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLane002,
@@ -30879,7 +30879,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "applied means stored; a lane takes effect when the runtime is rebuilt.",
 		Source:   "services 14, seed: Model providers and routing",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses further providers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLane003,
@@ -30890,7 +30890,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A lane without api_key_env, base_url or api_type takes them from the chat model that fits; a lane with another address does not take a custom key.",
 		Source:   "services 14",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses further providers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPLane004,
@@ -30901,7 +30901,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What a lane does not say is sent as null.",
 		Source:   "services 14",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses further providers as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPProfskill001,
@@ -30912,7 +30912,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/skills/ methods are offered only by a server with a profile store.",
 		Source:   "services 0.4, 15",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses skills of profiles as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPProfskill002,
@@ -30923,7 +30923,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Installing skips what is there unless force is true.",
 		Source:   "services 15",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses skills of profiles as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPProfskill003,
@@ -30934,7 +30934,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Changes of one profile run one after another and rebuild its runtime.",
 		Source:   "services 15",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses skills of profiles as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPProfskill004,
@@ -30945,7 +30945,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A blank repo or name is refused with invalid_params.",
 		Source:   "services 15",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses skills of profiles as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPStatus001,
@@ -30956,7 +30956,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "summary counts the servers of the answer by status.",
 		Source:   "services 16",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPStatus002,
@@ -30967,7 +30967,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "coding_tool_contract is there exactly when coding.tool_contract.v1 is negotiated.",
 		Source:   "services 0.3, 16",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPStatus003,
@@ -30978,7 +30978,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The contract is incomplete exactly when missing_required_tools is not empty.",
 		Source:   "services 16",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter001,
@@ -30989,7 +30989,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown mode is refused with invalid_params without data, and nothing changes.",
 		Source:   "services 17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter002,
@@ -31000,7 +31000,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without a router both requests are refused with runtime_not_ready and kind runtime_unavailable, and router/status is not sent.",
 		Source:   "services 17, S60",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter003,
@@ -31011,7 +31011,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The mode lasts as long as the process.",
 		Source:   "services 17, 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter004,
@@ -31022,7 +31022,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "router/status is sent at the start and at the end of a turn only.",
 		Source:   "services 17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter005,
@@ -31033,7 +31033,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "One router/failover for each attempt is sent before the next try, and stored.",
 		Source:   "services 17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter006,
@@ -31044,7 +31044,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Maps of lanes have keys of provider, slash and model, sorted.",
 		Source:   "services 17",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPAuth001,
@@ -31065,7 +31065,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "auth/status answers without an identity.",
 		Source:   "services 18",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no identities",
 	},
 	{
 		ID:       OUPAuth003,
@@ -31076,7 +31076,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A wrong code, an expired code and a missing identity are told apart by data.kind.",
 		Source:   "services 18",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a code that was sent to a person",
 	},
 	{
 		ID:       OUPAuth004,
@@ -31087,7 +31087,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A WebSocket without an identity that calls auth/me or auth/logout is closed with 1008 and the reason auth_expired.",
 		Source:   "services 0.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no identities",
 	},
 	{
 		ID:       OUPOnboard001,
@@ -31098,7 +31098,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/ methods are offered only on a local server for one person; elsewhere they are refused with permission_denied and kind profile_local_unsupported.",
 		Source:   "services 0.4, 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard002,
@@ -31109,7 +31109,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_probe tells of a path that is not there instead of failing; a blank path is refused with kind workspace_probe_invalid_path and reason empty.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard003,
@@ -31120,7 +31120,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path that begins with ~/ is expanded.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard004,
@@ -31131,7 +31131,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_list gives at most max_workspace_entries directories by name with case ignored, and only counts those that begin with a dot.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard005,
@@ -31142,7 +31142,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "parent_path is null at the root and below a banned directory.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard006,
@@ -31153,7 +31153,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_create of a directory that is there answers created false.",
 		Source:   "services 19, 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard007,
@@ -31164,7 +31164,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path in a banned directory is told by root_escape and banned_root in a probe and refused in list and create.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPOnboard008,
@@ -31175,7 +31175,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A name in onboarding/workspace_create that leaves its parent is refused with kind workspace_create_invalid_name.",
 		Source:   "services 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPVoice001,
@@ -31186,7 +31186,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "voice/admit starts no turn, and input beside the audio cannot turn no_speech into speech.",
 		Source:   "services 20.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice002,
@@ -31197,7 +31197,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An admission lives voice_admission_ms, is used once, and is bound to its session, turn and audio.",
 		Source:   "services 20.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice003,
@@ -31208,7 +31208,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "voice/commit_admission starts the turn without hearing the audio again, and may interrupt the turn in supersedes_turn_id.",
 		Source:   "services 20.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice004,
@@ -31219,7 +31219,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The same commit again gets the same answer; another session, turn or audio is refused with kind voice_admission_invalid.",
 		Source:   "services 20.1, 25.4, op 7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice005,
@@ -31230,7 +31230,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Pieces of one utterance are numbered from 0 and the last says so.",
 		Source:   "services 20.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice006,
@@ -31241,7 +31241,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "voice/audio_chunk goes only to connections that negotiated event.voice_audio.v1; others get the whole file as file_attached.",
 		Source:   "services 20.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses voice as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPVoice007,
@@ -31252,7 +31252,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client leaves the conversation by voice after voice/exit when the audio of its turn was played.",
 		Source:   "services 20.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client run turns and use no services",
 	},
 	{
 		ID:       OUPVisual001,
@@ -31263,7 +31263,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Each visual/generating is followed by exactly one visual/succeeded or visual/failed.",
 		Source:   "services 21",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve makes no pictures, and neither does the server of the referee",
 	},
 	{
 		ID:       OUPVisual002,
@@ -31274,7 +31274,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The file of a drawing travels as file_attached, not in visual/succeeded.",
 		Source:   "services 21",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve makes no pictures, and neither does the server of the referee",
 	},
 	{
 		ID:       OUPVisual003,
@@ -31285,7 +31285,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "visual/ notifications are stored and replayed.",
 		Source:   "services 21, 25.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve makes no pictures, and neither does the server of the referee",
 	},
 	{
 		ID:       OUPContent001,
@@ -31296,7 +31296,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "content/ methods need an identity; on stdio they are refused with permission_denied and kind auth_unavailable and stand in unsupported.",
 		Source:   "services 0.5, 22",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses content as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPContent002,
@@ -31307,7 +31307,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "content/delete of an unknown id answers deleted false, or resource_not_found with resource_type content where the store tells it so.",
 		Source:   "services 22",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses content as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPContent003,
@@ -31318,7 +31318,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "content/bulk_delete with more than max_content_ids ids is refused with invalid_params, max_ids and requested_ids, and deletes nothing.",
 		Source:   "services 22",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses content as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPContent004,
@@ -31329,7 +31329,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Filters that are absent, null or empty filter nothing; the newest entries come first unless sort says otherwise.",
 		Source:   "services 22",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses content as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPSystem001,
@@ -31340,7 +31340,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "model and provider are none when no model is configured.",
 		Source:   "services 23",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no model to tell of, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPSystem002,
@@ -31351,7 +31351,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An error of a service behind REST carries rest_status, and detail when there is one, cut to max_rest_detail_bytes; the error follows the table rest_errors.",
 		Source:   "services 0.7",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has no model to tell of, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLaunch001,
@@ -31362,7 +31362,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "launch/resolve changes nothing.",
 		Source:   "services 23",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLaunch002,
@@ -31373,7 +31373,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "resolved_profile is there unless the decision is no_profile, and existing_profiles exactly with cross_profile and then not empty.",
 		Source:   "services 23",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPLaunch003,
@@ -31384,7 +31384,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without profile_id the profile last used in the directory is taken, else the default of the machine.",
 		Source:   "services 23",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPHome001,
@@ -31395,7 +31395,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "smart_home/ methods are not offered on stdio, and called there they are refused with permission_denied and kind auth_unavailable.",
 		Source:   "services 0.5, 24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses homes as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPHome002,
@@ -31406,7 +31406,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Address and token of the bridge never reach a client.",
 		Source:   "services 24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses homes as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPHome003,
@@ -31417,7 +31417,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without a bridge the calls on devices answer resource_not_found with resource_type smart_home_device, and smart_home/status.get answers configured false.",
 		Source:   "services 24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses homes as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPHome004,
@@ -31428,7 +31428,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "What the bridge says is passed on unchanged.",
 		Source:   "services 24, op 19",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "octet serve refuses homes as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService001,
@@ -31439,7 +31439,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The params, result and events of a service have the shapes of its models; a request whose params do not is refused with invalid_params, or with the kind that service_param_refusals names, and changes nothing.",
 		Source:   "services 0.2, 1 to 24",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "is proven for every method that is judged by a rule of its own",
 	},
 	{
 		ID:       OUPService002,
@@ -31450,7 +31450,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Values of an open enumeration that a reader does not know, and members of an open record, are kept and written back.",
 		Source:   "services 0.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService003,
@@ -31461,7 +31461,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client sends a params member with every service request, an empty object where there is nothing to say.",
 		Source:   "services 0.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "is proven by the rule about params of every request",
 	},
 	{
 		ID:       OUPService004,
@@ -31472,7 +31472,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A service event that is stored is written to the ledger of its session before it is sent, and replayed after session/open with an older cursor.",
 		Source:   "services 25.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService005,
@@ -31483,7 +31483,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A stored event whose delivery failed is announced by protocol/replay_lossy.",
 		Source:   "services 25.1",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService006,
@@ -31494,7 +31494,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Changes of one agent, goal, loop or monitor arrive in their order.",
 		Source:   "services 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService007,
@@ -31505,7 +31505,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The answer to a service request may come before or after the events that it causes, except that of review/start.",
 		Source:   "services 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "is a permission, which nobody can break",
 	},
 	{
 		ID:       OUPService008,
@@ -31516,7 +31516,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes an event that it sees twice around a replay as one, by the id of its thing.",
 		Source:   "services 25.3",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client use no services",
 	},
 	{
 		ID:       OUPService009,
@@ -31527,7 +31527,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client keeps values of status and kind that it does not know.",
 		Source:   "services 0.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client use no services",
 	},
 	{
 		ID:       OUPService010,
@@ -31538,7 +31538,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes null for an optional member as if it were absent.",
 		Source:   "services 0.2",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "the contract of the referee has a client use no services",
 	},
 	{
 		ID:       OUPService011,
@@ -31549,7 +31549,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A server leaves an optional member out instead of sending null, unless the model wants it there.",
 		Source:   "services 0.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "is proven by the rule about members without a value",
 	},
 	{
 		ID:       OUPService012,
@@ -31560,7 +31560,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A profile method over stdio takes params.profile_id, else the profile in params.session_id, else the one the last successful session/open bound, else the default of the server.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService013,
@@ -31571,7 +31571,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A profile or peer method, or an agent method without a session, on a connection of another profile is refused with permission_denied and kind auth_scope_violation, with both profiles named.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService014,
@@ -31582,7 +31582,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A profile that is not stored is refused with invalid_params and kind profile_unresolved, and no other profile is taken instead.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService015,
@@ -31593,7 +31593,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An empty profile_id is refused with invalid_params.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService016,
@@ -31604,7 +31604,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "In other methods a profile_id, or the profile in session_id, that is not that of an authenticated connection is refused with invalid_params and auth_scope_violation true, and a WebSocket is closed with 1008 and the reason auth_expired.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService017,
@@ -31615,7 +31615,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "On a connection without identity a profile_id that differs from the profile in session_id is refused with invalid_params, both named.",
 		Source:   "services 0.6",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService018,
@@ -31626,7 +31626,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A missing runtime or store is answered with runtime_not_ready and kind runtime_unavailable.",
 		Source:   "services 0.6, op 14, S60",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService019,
@@ -31637,7 +31637,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A client takes every error with kind runtime_unavailable as runtime_not_ready, also one with the code of internal_error or invalid_params.",
 		Source:   "services 0.6, 17, op 14, S60",
-		Unproven: "nothing in this repository calls OUP yet",
+		Unproven: "needs a client that tells errors apart, and the contract of the referee wants one failure alone",
 	},
 	{
 		ID:       OUPService020,
@@ -31648,7 +31648,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A connection of session ingress reaches only methods that carry its session; global services and peer methods are refused with invalid_request.",
 		Source:   "services 0.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPService021,
@@ -31670,7 +31670,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method that needs an identity, called over WebSocket without one, closes the socket with 1008 and the reason auth_expired; the close is queued before the error.",
 		Source:   "services 0.5",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "needs a method of an identity that a server carries out without one",
 	},
 	{
 		ID:       OUPService023,
@@ -31681,7 +31681,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "updated_at_ms of one thing never goes back.",
 		Source:   "services 25.3",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService024,
@@ -31692,7 +31692,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "State of a service survives a restart where service_state_durability says so.",
 		Source:   "services 25.2",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService025,
@@ -31703,7 +31703,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request that is sent again does what service_repeats says.",
 		Source:   "services 25.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "binds services that octet serve refuses as not supported, and so does the server of the referee",
 	},
 	{
 		ID:       OUPService026,
@@ -31714,6 +31714,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Listing a notification as supported is no promise that it is sent.",
 		Source:   "services 0.4",
-		Unproven: "nothing in this repository serves OUP yet",
+		Unproven: "is a permission, which nobody can break",
 	},
 }
