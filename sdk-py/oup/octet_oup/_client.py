@@ -25,6 +25,7 @@ from octet_oup._link import Opener
 from octet_oup._negotiation import check_capabilities
 from octet_oup._session import Session
 from octet_oup._socket import REFUSED, RESTART, TOO_BIG
+from octet_oup._tolerant import tolerant
 
 __all__ = ["Client", "Options"]
 
@@ -38,6 +39,7 @@ _STARTED: Final = frozenset(
     if method == wire.METHOD_TURN_START and error == wire.ERROR_INVALID_REQUEST.name
 )
 """Kinds of the refusal of a start that say that a turn runs, or ran."""
+_HARMLESS: Final = ("unrequested_feature", "unmet_dependency")  # faults of a server that no client suffers from
 _WEBSOCKET: Final = "websocket"
 _log = logging.getLogger("octet_oup")
 
@@ -304,10 +306,16 @@ class Client:
             transport=self._opener.transport, client=options.name, supported_features=list(options.features)
         )
         result = await connection.call(wire.METHOD_CLIENT_HELLO, params.to_json(), timeout=self.request_timeout)
-        members = cast(Json, result) if isinstance(result, dict) else {}
-        self._capabilities = check_capabilities(
-            members.get("capabilities"), requested=options.features, required=options.required
-        )
+        told = cast(Json, result).get("capabilities") if isinstance(result, dict) else None
+        with contextlib.suppress(Violation):  # what cannot be mended is refused below
+            told = tolerant(wire.ServerCapabilities.from_json, told).to_json()
+        try:
+            self._capabilities = check_capabilities(told, requested=options.features, required=options.required)
+        except Mismatch as found:
+            if found.error not in _HARMLESS:
+                raise
+            _log.warning("%s", found)
+            self._capabilities = wire.ServerCapabilities.from_json(told)
 
     async def _run(self, connection: Connection, reader: asyncio.Task[OupError]) -> None:
         try:
@@ -493,7 +501,7 @@ class _Asker:
     async def call(self, method: str, params: Json, read: Callable[[object], T]) -> T:
         result = await self._client.call(method, params)
         try:
-            return read(result)
+            return tolerant(read, result)
         except Violation as found:
             raise ProtocolError(f"the result of {method} breaks its model: {found}") from None
 

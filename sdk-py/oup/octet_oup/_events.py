@@ -11,6 +11,7 @@ from octet_oup._generated._json import Violation
 from octet_oup._generated._models import UnionShape
 from octet_oup._generated._shapes import ABSENT, Absent
 from octet_oup._generated.oup_calls import Heard, read_notification
+from octet_oup._tolerant import tolerant
 
 __all__ = [
     "ApprovalCancelled",
@@ -286,7 +287,7 @@ def notification(method: str, params: Mapping[str, object]) -> Event:  # noqa: P
     named = params.get("turn_id")
     turn = named if isinstance(named, str) else ""
     try:
-        data = read_notification(method, params)
+        data = tolerant(lambda value: read_notification(method, value), params)
     except Violation:
         return Unknown(turn_id=turn, method=method, params=params)
     match data:
@@ -320,7 +321,7 @@ def envelope(name: Identity, params: Mapping[str, object]) -> Event:
     if not isinstance(payload, dict):
         return Unknown(turn_id=name.turn_id, cursor=name.cursor, method=wire.METHOD_PROJECTION_ENVELOPE, params=params)
     try:
-        read = wire.EnvelopePayload.from_json(payload)
+        read = tolerant(wire.EnvelopePayload.from_json, payload)
     except Violation:
         return _newer(name, params, payload)
     message = params.get("client_message_id")

@@ -38,6 +38,7 @@ from octet_oup._generated import oup_wire as wire
 from octet_oup._generated._json import Violation
 from octet_oup._inbox import Inbox, Parcel, Track
 from octet_oup._threads import Ledger, Verdict
+from octet_oup._tolerant import tolerant
 
 __all__ = ["SEQUENCE", "Feed", "Phase", "Repair"]
 
@@ -171,7 +172,7 @@ class Feed:
 
     def _was_opened(self, params: Json) -> None:
         try:
-            opened = wire.SessionOpened.from_json(with_capabilities(params))
+            opened = tolerant(wire.SessionOpened.from_json, with_capabilities(params))
         except Violation:
             self.deliver(Unknown(method=wire.METHOD_SESSION_OPEN, params=params))
             return

@@ -37,7 +37,8 @@ def check_capabilities(
         )
     supported = _supported(capabilities)
     if missing := [token for token in required if token not in supported]:
-        raise Mismatch("missing_features", f'the server lacks "{missing[0]}"')
+        lacking = ", ".join(f'"{token}"' for token in missing)
+        raise Mismatch("missing_features", f"the server lacks {lacking}")
     if requested:
         for token in supported:
             row = oup_wire.FEATURES.get(token)

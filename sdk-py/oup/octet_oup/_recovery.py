@@ -15,6 +15,7 @@ from octet_oup._generated._json import Violation
 from octet_oup._generated._models import Model
 from octet_oup._generated._shapes import ABSENT
 from octet_oup._state import envelopes_of, rows_of
+from octet_oup._tolerant import tolerant
 
 __all__ = ["Line", "Recovery"]
 
@@ -159,7 +160,7 @@ class Recovery:
     async def _ask(self, line: Line, method: str, params: Model, read: Callable[[object], T]) -> T:
         result = await line.call(method, params.to_json(), timeout=self._owner.request_timeout)
         try:
-            return read(result)
+            return tolerant(read, result)
         except Violation as found:
             raise ProtocolError(f"the result of {method} breaks its model: {found}") from None
 
@@ -167,6 +168,6 @@ class Recovery:
 def _opened(result: object) -> wire.SessionOpened:
     members = cast(Json, result) if isinstance(result, dict) else {}
     try:
-        return wire.SessionOpened.from_json(with_capabilities(members.get("opened")))
+        return tolerant(wire.SessionOpened.from_json, with_capabilities(members.get("opened")))
     except Violation as found:
         raise ProtocolError(f"the result of {wire.METHOD_SESSION_OPEN} breaks its model: {found}") from None

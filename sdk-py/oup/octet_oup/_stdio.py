@@ -133,8 +133,6 @@ class _Child(asyncio.SubprocessProtocol):
         first, *rest = data.split(_LF)
         self._partial += first
         for piece in rest:
-            if self._over():
-                return
             self._lines.append(bytes(self._partial.removesuffix(b"\r")))
             self._partial = bytearray(piece)
         if self._over():

@@ -121,7 +121,7 @@ def test_frames_that_break_the_rules_end_a_websocket_for_good(frame: str) -> Non
         async with connected(delays=lambda: iter([0.0])) as (server, wire, client):
             work, _ = await asks(client, wire)
             await wire.raw(frame.encode())
-            with pytest.raises(ProtocolError):
+            with pytest.raises(ProtocolError, match="must not carry" if len(frame) > BOUND else "is wrong"):
                 await work
             await wire.over.wait()
             assert len(server.requests) == 1
@@ -356,6 +356,8 @@ def test_a_server_that_floods_is_read_as_fast_as_it_is_listened_to() -> None:
             flood = asyncio.ensure_future(wire.raw(b"".join(frames)))
             await until(lambda: client._paused)
             assert session.crowd < 2000
+            assert client._connection is not None
+            assert len(client._connection.link._lines) < 1000  # type: ignore[attr-defined]
             count = 0
             async for _ in events:
                 count += 1

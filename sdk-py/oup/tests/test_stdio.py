@@ -207,6 +207,15 @@ async def _flood(link: object) -> None:
         await link.send(b"x" * models.MAX_TEXT_FRAME_BYTES)  # type: ignore[attr-defined]
 
 
+def test_a_last_line_without_its_end_is_read() -> None:
+    async def scenario() -> None:
+        text = "print(json.dumps({'jsonrpc': '2.0', 'id': json.loads(input())['id'], 'result': 7}), end='')"
+        async with stdio(*program(text)) as client:
+            assert await client.call("task/list") == 7
+
+    run(scenario)
+
+
 def test_a_program_must_be_named() -> None:
     with pytest.raises(ValueError, match="name a program"):
         stdio()
