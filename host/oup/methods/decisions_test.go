@@ -151,7 +151,9 @@ func TestSteer(t *testing.T) {
 	if to.Steered {
 		t.Errorf("without a turn: %+v", to)
 	}
-	c.until(0, "its end", func(f *frame) bool { return strings.Contains(f.text, to.TurnID) && strings.Contains(f.text, "turn_terminal") })
+	c.until(0, "its end", func(f *frame) bool {
+		return strings.Contains(f.text, to.TurnID) && strings.Contains(f.text, "turn_terminal")
+	})
 	c.start(sessionA, 1, "wait")
 	<-w.reached
 	c.refused(oupwire.MethodTurnSteer, params{"session_id": sessionA, "expected_turn_id": turnID(9), "input": input("x")}, -32602, "")
@@ -216,7 +218,9 @@ func TestClients_areToldOnlyWhatIsListed(t *testing.T) {
 		c.turn(sessionA, 2, `call update_plan {"items":[{"title":"look","status":"pending"}]}`)
 		c.do(oupwire.MethodPermissionProfileSet, params{"session_id": sessionA, "update": params{"mode": "danger_full_access", "network": "allow"}}, nil)
 		c.turn(sessionA, 3, `call task_start {"command":"echo hello"}`)
-		c.until(0, "the end of the task", func(f *frame) bool { return f.Method == oupwire.MethodTaskUpdated && strings.Contains(f.text, `"completed"`) })
+		c.until(0, "the end of the task", func(f *frame) bool {
+			return f.Method == oupwire.MethodTaskUpdated && strings.Contains(f.text, `"completed"`)
+		})
 		c.do(oupwire.MethodSessionCompact, params{"session_id": sessionA}, nil)
 		c.do(oupwire.MethodSessionRollback, params{"session_id": sessionA, "num_turns": 1}, nil)
 		c.notice(oupwire.MethodSessionEvent)

@@ -2,6 +2,7 @@ package methods
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -60,11 +61,7 @@ func (r *Rows) list(ctx context.Context, call *rpc.Call, p oupwire.SessionListPa
 	if only != "" {
 		profile = call.Scope.Profile
 	}
-	all, err := r.infos(ctx, infos, profile)
-	if err != nil {
-		return result, err
-	}
-	kept, whole := transcript.First(all, transcript.Room)
+	kept, whole := transcript.First(r.describe(ctx, listed(infos, profile)), transcript.Room)
 	result.Sessions = kept
 	if !whole {
 		result.Unknown = []wirejson.Member{transcript.Truncated}
@@ -75,14 +72,18 @@ func (r *Rows) list(ctx context.Context, call *rpc.Call, p oupwire.SessionListPa
 // reachable is the profile that a connection is held to, empty for none.
 func reachable(call *rpc.Call) string { return call.Info().Identity.Profile }
 
-// infos describes sessions of a profile, or of all where it is empty, for a list. Internal ones are left out.
-func (r *Rows) infos(ctx context.Context, infos []session.Info, profile string) ([]oupwire.SessionInfo, error) {
-	list := []oupwire.SessionInfo{}
-	for _, info := range infos {
+// listed are the sessions of a profile, or of all where it is empty, without internal ones.
+func listed(infos []session.Info, profile string) []session.Info {
+	return slices.DeleteFunc(infos, func(info session.Info) bool {
 		k, err := key.Parse(info.Key)
-		if err != nil || internal(k) || !within(k, profile) {
-			continue
-		}
+		return err != nil || internal(k) || !within(k, profile)
+	})
+}
+
+// describe makes rows of sessions. It reads what was said in each.
+func (r *Rows) describe(ctx context.Context, infos []session.Info) []oupwire.SessionInfo {
+	list := make([]oupwire.SessionInfo, 0, len(infos))
+	for _, info := range infos {
 		branch, err := r.House.Store().Branch(ctx, info.ID)
 		if err != nil {
 			r.Log(err) // one that is damaged is listed without its messages
@@ -93,7 +94,7 @@ func (r *Rows) infos(ctx context.Context, infos []session.Info, profile string) 
 		}
 		list = append(list, row)
 	}
-	return list, nil
+	return list
 }
 
 func within(k key.Key, profile string) bool {
@@ -156,7 +157,7 @@ func (r *Rows) history(ctx context.Context, call *rpc.Call, p oupwire.SessionHis
 	result.Total = int64(len(all))
 	offset := min(p.Offset.Or(0), result.Total)
 	limit := min(p.Limit.Or(oupwire.HistoryPageDefault), oupwire.MaxHistoryPage)
-	page, whole := transcript.First(all[offset:min(offset+limit, result.Total)], transcript.Room)
+	page, whole := transcript.First(r.describe(ctx, all[offset:min(offset+limit, result.Total)]), transcript.Room)
 	result.Sessions = page
 	if !whole {
 		result.Unknown = []wirejson.Member{transcript.Truncated}
@@ -168,7 +169,7 @@ func (r *Rows) history(ctx context.Context, call *rpc.Call, p oupwire.SessionHis
 }
 
 // historyOf lists what passes any of the filters, each session once.
-func (r *Rows) historyOf(ctx context.Context, call *rpc.Call, filters []session.Filter) ([]oupwire.SessionInfo, error) {
+func (r *Rows) historyOf(ctx context.Context, call *rpc.Call, filters []session.Filter) ([]session.Info, error) {
 	var found []session.Info
 	seen := map[string]bool{}
 	for _, f := range filters {
@@ -183,7 +184,7 @@ func (r *Rows) historyOf(ctx context.Context, call *rpc.Call, filters []session.
 			}
 		}
 	}
-	return r.infos(ctx, found, reachable(call))
+	return listed(found, reachable(call)), nil
 }
 
 // tooMany refuses a list that is too long.
