@@ -24,7 +24,7 @@ const golden = "testdata/surface.txt"
 
 func TestSurface_isTheGoldenOne(t *testing.T) {
 	var lines []string
-	for _, dir := range []string{"extension", "extension/exttest"} {
+	for _, dir := range []string{"extension", "extension/exttest", "oup"} {
 		lines = append(lines, surface(t, dir)...)
 	}
 	got := strings.Join(lines, "\n") + "\n"

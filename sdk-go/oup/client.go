@@ -124,7 +124,8 @@ func (c *Client) Err() error {
 }
 
 // Close ends the client and everything that waits for it, and returns when nothing of it runs any more, callbacks
-// included. A server process is told, asked and then made to end. Further calls wait for the same end.
+// included: so a callback cannot call it. A server process is told, asked and then made to end. Further calls wait for
+// the same end.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	select {

@@ -191,8 +191,8 @@ func (s *Session) leave(mine *sink) {
 	s.mu.Unlock()
 }
 
-// Close lets go of the session and returns when no callback of it runs any more. The server keeps the session and its
-// turn.
+// Close lets go of the session and returns when no callback of it runs any more: so none can call it. The server keeps
+// the session and its turn.
 func (s *Session) Close() {
 	s.fail(ErrClosed)
 	s.halt.Do(func() { close(s.stop) })

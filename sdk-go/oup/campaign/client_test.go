@@ -85,6 +85,7 @@ func (w *watcher) live(ctx context.Context) error {
 			return err
 		}
 		if now.apply(ev) {
+			now.cursor = session.Cursor()
 			w.store(now)
 		}
 		if _, ended := now.ended[w.until]; ended {

@@ -20,7 +20,7 @@ type state struct {
 	ended  map[string]int    // how often each turn has ended
 	asked  map[string]bool   // requests for approval: whether they are decided
 	gaps   int
-	cursor oup.Cursor
+	cursor oup.Cursor // behind which it goes on
 }
 
 func newState() *state {
@@ -39,7 +39,6 @@ func (s *state) copied() *state {
 func (s *state) apply(ev oup.Event) (storable bool) {
 	switch body := ev.Body.(type) {
 	case oup.Opened:
-		s.cursor = ev.Cursor
 		return true // every client opens in its own time
 	case oup.Approval:
 		// Told again at every opening while it is pending.
@@ -69,9 +68,6 @@ func (s *state) apply(ev oup.Event) (storable bool) {
 		body = string(encoder.AppendJSON(nil))
 	}
 	s.lines = append(s.lines, fmt.Sprintf("%s %s %d %d %s", ev.Method, ev.Thread, ev.Number, ev.Cursor.Seq, body))
-	if ev.Cursor.Seq > 0 {
-		s.cursor = ev.Cursor
-	}
 	return ev.Cursor.Seq > 0
 }
 
