@@ -103,10 +103,7 @@ func (s *stage) calledTimes(method, times, text string) error {
 	if text == "" || n == 0 {
 		return nil
 	}
-	w := &world{vars: map[string]any{"session": s.session}}
-	if shown := s.shown("approval_id"); shown != nil {
-		w.vars["approval"] = shown
-	}
+	w := &world{vars: map[string]any{"session": s.shown("session_id"), "approval": s.shown("approval_id")}}
 	want, err := w.value(text)
 	if err != nil {
 		return errored("%v", err)

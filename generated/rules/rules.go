@@ -25925,7 +25925,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Panes are cut at their limits and say so in limitations.",
 		Source:   "core 11.1",
-		Unproven: "needs a workspace with more files than a run makes",
+		NoPeer:   "needs a workspace with more files than a run makes",
+		ProvenBy: "host/oup/pane",
 	},
 	{
 		ID:       OUPOpen014,
@@ -30604,7 +30605,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/local/create with the same user name, name and address again answers the same profile with created false.",
 		Source:   "services 12, 25.4",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
+		NoPeer:   "the server of the referee makes no profiles, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPProfile002,
@@ -30692,7 +30694,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A user name or address of another profile is refused with kind profile_local_collision.",
 		Source:   "services 12",
-		Unproven: "the server of the referee makes no profiles, so that no faulty one could break it",
+		NoPeer:   "the server of the referee makes no profiles, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLlm001,
@@ -30703,7 +30706,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A key goes only to the environment of the profile and is never sent back, logged or put into an error.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
+		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLlm002,
@@ -30769,7 +30773,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A try ends after llm_test_ms.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
+		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLlm008,
@@ -30835,7 +30840,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "profile/llm/fetch_models without a key or an answer of the provider succeeds with no models and a reason.",
 		Source:   "services 13",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
+		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLlm014,
@@ -30857,7 +30863,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Choices of models survive a restart.",
 		Source:   "services 25.2",
-		Unproven: "the server of the referee chooses no models, so that no faulty one could break it",
+		NoPeer:   "the server of the referee chooses no models, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLane001,
@@ -31109,7 +31116,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "onboarding/workspace_probe tells of a path that is not there instead of failing; a blank path is refused with kind workspace_probe_invalid_path and reason empty.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPOnboard003,
@@ -31120,7 +31128,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path that begins with ~/ is expanded.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPOnboard004,
@@ -31164,7 +31173,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A path in a banned directory is told by root_escape and banned_root in a probe and refused in list and create.",
 		Source:   "services 19",
-		Unproven: "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		NoPeer:   "the server of the referee looks at no workspaces beside those of sessions, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPOnboard008,
@@ -31362,7 +31372,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "launch/resolve changes nothing.",
 		Source:   "services 23",
-		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
+		NoPeer:   "the server of the referee has one profile alone, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPLaunch002,
@@ -31384,7 +31395,8 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without profile_id the profile last used in the directory is taken, else the default of the machine.",
 		Source:   "services 23",
-		Unproven: "the server of the referee has one profile alone, so that no faulty one could break it",
+		NoPeer:   "the server of the referee has one profile alone, so that no faulty one could break it",
+		ProvenBy: "host/oup/assembly",
 	},
 	{
 		ID:       OUPHome001,

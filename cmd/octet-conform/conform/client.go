@@ -38,10 +38,8 @@ func (inv *invocation) client() int {
 	case len(argv) == 0:
 		return inv.wrong("client wants the command of a client behind --, in which %s stand for what it is to do", strings.Join(clientPlaces, ", "))
 	}
-	for _, place := range []string{oupreferee.PlaceSession, oupreferee.PlacePrompt} {
-		if !slices.ContainsFunc(argv, func(w string) bool { return strings.Contains(w, place) }) {
-			return inv.wrong("the command does not say where %s goes; see 'octet-conform client --help'", place)
-		}
+	if !slices.ContainsFunc(argv, func(w string) bool { return strings.Contains(w, oupreferee.PlacePrompt) }) {
+		return inv.wrong("the command does not say where %s goes; see 'octet-conform client --help'", oupreferee.PlacePrompt)
 	}
 	if err := findProgram(argv); err != nil {
 		return inv.refuse(err)
@@ -52,6 +50,7 @@ func (inv *invocation) client() int {
 	if _, err := flags.required(oupreferee.API); err != nil {
 		return inv.refuse(err)
 	}
+	flags.hostWords = append([]string{"--"}, argv...)
 	return inv.clientOn(argv, &flags)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type oupFlags struct {
 	url     string
 	token   string
 	beats   bool
+	command []string // behind --
 }
 
 // server judges an OUP server: we are its clients.
@@ -107,6 +109,7 @@ func (o *oupFlags) targets(before, argv []string) ([]oupreferee.Target, ouprefer
 	case argv == nil && o.url == "" && o.adapter == "":
 		return nil, oupreferee.Ask{}, usageError("server wants --stdio -- CMD, --url URL or --adapter NAME")
 	}
+	o.command = argv
 	env := subject.Environment(os.Environ(), adapter.Env)
 	if o.url != "" {
 		return []oupreferee.Target{{Transport: oupreferee.WebSocket, URL: o.url, Token: o.token}}, adapter.Ask, nil
@@ -133,6 +136,27 @@ func (o *oupFlags) targets(before, argv []string) ([]oupreferee.Target, ouprefer
 		return nil, oupreferee.Ask{}, usageError("the adapter starts no server; put its command behind --stdio --, or give --url")
 	}
 	return out, adapter.Ask, nil
+}
+
+// words name the server on a command line.
+func (o *oupFlags) words(transport string) []string {
+	var words []string
+	if o.adapter != "" {
+		adapter := o.adapter
+		if !slices.Contains(oupreferee.ReadyAdapters(), adapter) {
+			adapter = absolute(adapter)
+		}
+		words = append(words, "--adapter", adapter)
+	}
+	switch {
+	case o.url != "":
+		return append(words, "--url", o.url, "--token", "TOKEN")
+	case o.command != nil:
+		return append(append(words, "--stdio", "--"), o.command...)
+	case transport == oupreferee.Stdio:
+		return append(words, "--stdio")
+	}
+	return words
 }
 
 // oupAdapter reads an adapter; no name is the one that knows nothing.
@@ -171,6 +195,7 @@ func (inv *invocation) serverOn(setup *oupreferee.Setup, flags *oupFlags) int {
 	if seed == 0 {
 		seed = rand.Int64N(1<<31-1) + 1
 	}
+	flags.hostWords = flags.words(setup.Target.Transport)
 	name, command := setup.Target.URL, []string{setup.Target.URL}
 	if name == "" {
 		name, command = filepath.Base(setup.Target.Command[0])+" over "+setup.Target.Transport, setup.Target.Command

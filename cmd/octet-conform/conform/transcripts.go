@@ -39,6 +39,11 @@ func (inv *invocation) keepTranscripts(flags *runFlags, of report.Subject, seed 
 		key := fmt.Sprintf("%s:%d", s.File, s.Line)
 		if dir == "" {
 			words := []string{"extension", "--run", key, "--seed", fmt.Sprint(seed)}
+			if of.Role == report.RoleServer || of.Role == report.RoleClient {
+				words[0] = of.Role
+				s.Again = again(of, words, flags.hostWords)
+				continue
+			}
 			s.Again = again(of, append(words, flags.subjectWords()...), flags.hostWords)
 			if flags.hostWords != nil {
 				words[0] = "host"
