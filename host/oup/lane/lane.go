@@ -139,7 +139,6 @@ func (l *Lane) run(ctx context.Context) {
 			if !l.guarded(ctx, func() bool { return l.lossy(ctx, lost) }) {
 				return
 			}
-			l.advance(lost.Oldest - 1)
 		case err != nil:
 			if ctx.Err() == nil && !errors.Is(err, ledger.ErrClosed) {
 				l.o.Log(err)

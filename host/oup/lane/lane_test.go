@@ -26,6 +26,8 @@ type stage struct {
 	ledger *ledger.Ledger
 	events lane.Events
 	offers func() []lane.Offer
+	// between is called when the stream is followed and the event of the open is not stored yet.
+	between func()
 	options
 	book lane.Book
 }
@@ -68,6 +70,9 @@ func (s *stage) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenP
 	reader, err := s.ledger.Follow(ctx, p.SessionID, after)
 	if err != nil {
 		return oupwire.SessionOpenResult{}, err
+	}
+	if s.between != nil {
+		s.between()
 	}
 	opened := oupwire.SessionOpened{SessionID: p.SessionID, Capabilities: call.Capabilities()}
 	stored, err := s.ledger.Append(ctx, event.Opened(opened))
@@ -264,6 +269,20 @@ func TestLane_tellsWithoutACursorOnlyWhatIsNew(t *testing.T) {
 	s.append(said(turn2, "hi"), delta(turn2, "a"))
 	s.append(delta(turn2, "b"), terminal(turn2))
 	c.want("user_message 1 @4 hi", "assistant_delta 2 @5 a", "assistant_delta 3 @6 b", "turn_terminal 4 @7 ")
+}
+
+// TestLane_beginsWithItsOwnOpen: what happens while a session is opened without a cursor lies in front of it, and with a
+// cursor it is told.
+func TestLane_beginsWithItsOwnOpen(t *testing.T) {
+	s := newStage(t, ledger.Options{})
+	s.between = func() { s.append(said(turn1, "meanwhile")) }
+	c := s.connect()
+	c.open(-1)
+	c.want("answer", "session/open @2")
+	s.between = func() { s.append(said(turn2, "again")) }
+	other := s.connect()
+	other.open(2)
+	other.want("answer", "user_message 1 @3 again", "session/open @4")
 }
 
 // TestLane_replaysThenOffersThenOpensThenGoesOn: OUP-REPLAY-006, OUP-REPLAY-007, OUP-REPLAY-010, OUP-REPLAY-016.

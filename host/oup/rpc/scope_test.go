@@ -150,9 +150,17 @@ func TestDeliver_waitsForAReaderAndNotForEver(t *testing.T) {
 		if outcome, waited := deliver(t.Context()); outcome != transport.Queued || waited != 0 {
 			t.Errorf("to a client that reads again: %v behind %s", outcome, waited)
 		}
-		for connectionFull := true; connectionFull; {
-			outcome, _ := deliver(ended)
-			connectionFull = outcome != transport.Gone
+		for {
+			outcome, waited := deliver(t.Context())
+			if waited == time.Minute {
+				break
+			}
+			if waited != 0 || outcome != transport.Queued {
+				t.Fatalf("a client that has read again is given up on at once: %v behind %s", outcome, waited)
+			}
+		}
+		if outcome, waited := deliver(ended); outcome == transport.Queued || waited != 0 {
+			t.Errorf("with a context that has ended: %v behind %s", outcome, waited)
 		}
 		_ = far.Close(transport.Ended)
 		synctest.Wait()
