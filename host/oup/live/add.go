@@ -94,10 +94,11 @@ func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
 	if err := a.check(); err != nil {
 		return AddedTo{}, err
 	}
-	with, err := s.open(ctx)
+	with, release, err := s.open(ctx)
 	if err != nil {
 		return AddedTo{}, err
 	}
+	defer release()
 	var to AddedTo
 	ids, err := with.Add(context.WithoutCancel(ctx), func(branch []session.Stored) (entries []session.Entry, err error) {
 		var entry session.Entry
@@ -107,7 +108,7 @@ func (s *Session) AddMessage(ctx context.Context, a Added) (AddedTo, error) {
 		return []session.Entry{entry}, nil
 	})
 	if err != nil || to.Again || a.Role == oupwire.AppendRoleSystem {
-		return to, err
+		return to, retiredBy(err)
 	}
 	return to, s.tellAdded(ctx, a, to, string(ids[0]))
 }

@@ -48,10 +48,11 @@ func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
 	if err := s.pay(ctx); err != nil {
 		return RolledBack{}, err
 	}
-	with, err := s.open(ctx)
+	with, release, err := s.open(ctx)
 	if err != nil {
 		return RolledBack{}, err
 	}
+	defer release()
 	branch, err := s.Branch(ctx)
 	if err != nil {
 		return RolledBack{}, err
@@ -67,7 +68,7 @@ func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
 		return done, nil
 	}
 	if err := with.Rewind(ctx, branch[roots[len(roots)-turns]].Parent); err != nil {
-		return RolledBack{}, err
+		return RolledBack{}, retiredBy(err)
 	}
 	told := oupwire.SessionEventBridgedEvent{
 		SessionID: s.o.Key, Topic: event.Topic(s.o.Key), Kind: rolledBack, Payload: wirejson.Some(event.Detail(map[string]any{"dropped_turns": turns})),
@@ -108,17 +109,18 @@ type Compacted struct {
 //
 // Rules: OUP-COMPACT-001, OUP-COMPACT-004.
 func (s *Session) Compact(ctx context.Context) (Compacted, error) {
-	with, err := s.open(ctx)
+	with, release, err := s.open(ctx)
 	if err != nil {
 		return Compacted{}, err
 	}
+	defer release()
 	before := s.contextState(ctx).TokenEstimate
 	_, err = with.Compact(ctx, "")
 	switch {
 	case errors.Is(err, agent.ErrNothingToCompact):
 		return Compacted{Before: before, After: before}, s.tellNothing(err)
 	case err != nil:
-		return Compacted{Before: before}, err
+		return Compacted{Before: before}, retiredBy(err)
 	}
 	return Compacted{Done: true, Before: before, After: s.contextState(ctx).TokenEstimate}, nil
 }
@@ -156,11 +158,13 @@ func (s *Session) SetCompaction(mode oupwire.CompactionMode) oupwire.CompactionM
 //
 // Rules: OUP-ASIDE-001, OUP-ASIDE-002.
 func (s *Session) Aside(ctx context.Context, question string) (agent.Aside, error) {
-	with, err := s.open(ctx)
+	with, release, err := s.open(ctx)
 	if err != nil {
 		return agent.Aside{}, err
 	}
-	return with.Aside(ctx, question)
+	defer release()
+	answer, err := with.Aside(ctx, question)
+	return answer, retiredBy(err)
 }
 
 // SetTitle names the session. A title that a person gave is replaced by another one of a person alone.

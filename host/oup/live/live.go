@@ -67,9 +67,11 @@ type Session struct {
 	profile      permission.Profile
 	owed         []ledger.Event // that could not be stored yet
 	plan         *oupwire.PlanUpdatedEvent
-	attending    int  // clients that have the session open
-	answering    int  // those of them that take questions
-	plain        bool // it is summed up without a model
+	borrowed     int       // commands that use the conversation now
+	returned     sync.Cond // waits for them; under the mutex
+	attending    int       // clients that have the session open
+	answering    int       // those of them that take questions
+	plain        bool      // it is summed up without a model
 	compactions  *story.Compactions
 }
 
@@ -91,6 +93,7 @@ func New(o Options) *Session {
 	s := &Session{
 		o: o, book: pending.New(o.Key, o.Ledger, o.Now), used: o.Now(), profile: permission.Profile{Mode: permission.WorkspaceWrite},
 	}
+	s.returned.L = &s.mu
 	s.compactions = story.NewCompactions(o.Key, s.world())
 	return s
 }
@@ -175,11 +178,28 @@ func (e *UnavailableError) Unwrap() error { return e.Err }
 // ErrRetired says that the session was deleted, or has left memory; look it up again.
 var ErrRetired = errors.New("the session is no longer at work here")
 
-// open returns the conversation, and opens it where the session is at rest. The error is an *UnavailableError or
-// ErrRetired.
-func (s *Session) open(ctx context.Context) (*engine.Conversation, error) {
+// open returns the conversation, and opens it where the session is at rest. The session does not rest until
+// release is called. The error is an *UnavailableError or ErrRetired.
+func (s *Session) open(ctx context.Context) (c *engine.Conversation, release func(), err error) {
 	s.opening.Lock()
 	defer s.opening.Unlock()
+	if c, err = s.opened(ctx); err != nil {
+		return nil, nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.borrowed++
+	return c, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.borrowed--
+		s.returned.Broadcast()
+		s.used = s.o.Now()
+	}, nil
+}
+
+// opened is open for who has the opening.
+func (s *Session) opened(ctx context.Context) (*engine.Conversation, error) {
 	s.mu.Lock()
 	c, retired := s.conversation, s.retired
 	s.used = s.o.Now()
@@ -202,6 +222,14 @@ func (s *Session) open(ctx context.Context) (*engine.Conversation, error) {
 	s.conversation = c
 	c.SetPlainCompaction(s.plain)
 	return c, nil
+}
+
+// retiredBy makes the error of a conversation that was closed meanwhile one of the session.
+func retiredBy(err error) error {
+	if errors.Is(err, engine.ErrClosed) {
+		return ErrRetired
+	}
+	return err
 }
 
 // attach opens the conversation on the engine of the workspace.
@@ -235,7 +263,7 @@ func (s *Session) Rest(since time.Time) bool {
 	}
 	defer s.opening.Unlock()
 	s.mu.Lock()
-	if s.turn != nil || s.used.After(since) {
+	if s.turn != nil || s.borrowed > 0 || s.used.After(since) {
 		s.mu.Unlock()
 		return false
 	}
@@ -253,8 +281,10 @@ func (s *Session) Rest(since time.Time) bool {
 func (s *Session) Retire(ctx context.Context, reason error) error {
 	s.mu.Lock()
 	s.retired = true
-	t := s.turn
 	s.mu.Unlock()
+	s.commands.Lock() // whoever was faster has a turn now
+	t := s.current()
+	s.commands.Unlock()
 	if t != nil {
 		t.stop(reason)
 		t.launch(func() { go s.run(t) }) // one that nobody has launched is settled all the same
@@ -274,6 +304,11 @@ func (s *Session) Retire(ctx context.Context, reason error) error {
 	if c != nil {
 		err = errors.Join(err, c.Close())
 	}
+	s.mu.Lock()
+	for s.borrowed > 0 { // what the conversation was used for is told, or will not be
+		s.returned.Wait()
+	}
+	s.mu.Unlock()
 	return err
 }
 

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -119,6 +120,9 @@ func (s *Session) tellLast(t *turn, rest, last []ledger.Event) {
 	}
 	if _, err := s.o.Ledger.Append(context.Background(), last...); err != nil {
 		s.failed("the end of the turn "+t.id+" is not stored yet", err)
+		if errors.As(err, new(*ledger.SubjectError)) {
+			return // it has an end
+		}
 		s.mu.Lock()
 		s.owed = append(s.owed, last...)
 		s.mu.Unlock()

@@ -153,10 +153,11 @@ func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
 	if strings.TrimSpace(want.Text) == "" && !audible(media) {
 		return nil, ErrNoInput
 	}
-	with, err := s.open(ctx)
+	with, release, err := s.open(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer release() // from then on the turn keeps it
 	t := &turn{
 		id: want.ID, prompt: prompt, reason: want.Reasoning, started: s.o.Now(), with: with, done: make(chan struct{}),
 		teller: story.New(s.o.Key, want.ID, s.world()),

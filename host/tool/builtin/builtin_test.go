@@ -208,6 +208,24 @@ func TestPaths_external(t *testing.T) {
 	if s := describe("write", "keep.txt"); s.External || !strings.Contains(s.Detail, "-two") || !strings.Contains(s.Detail, "+x") {
 		t.Errorf("a path inside is described as %+v", s)
 	}
+	b.put("dir/file", "x")
+	links := map[string]string{
+		"keep.txt": "in-1", b.dir + "/dir": "in-2", "../work/dir": "in-3", "dir/none": "in-4", "in-1": "in-5", "dir/../keep.txt": "in-6",
+		"..": "out-1", filepath.Dir(b.outside): "out-2", "../none": "out-3", "out-1": "out-4", "loop-b": "loop-a", "loop-a": "loop-b", "dir/../..": "out-5",
+	}
+	for target, name := range links {
+		b.link(target, name)
+	}
+	for target, name := range links {
+		for _, path := range []string{name, name + "/new/file", "./" + name, b.dir + "/" + name} {
+			if s := describe("write", path); s.External != !strings.HasPrefix(name, "in-") {
+				t.Errorf("%s, which leads to %s, is described as external: %v", path, target, s.External)
+			}
+		}
+	}
+	if s := describe("write", "out-1/work/keep.txt"); s.External {
+		t.Error("a path that leads out and in again is described as external")
+	}
 }
 
 func TestRead(t *testing.T) {

@@ -87,10 +87,55 @@ func (w *workspace) locate(path string) (place, error) {
 	return place{anywhere{}, rel, rel, false}, nil
 }
 
-// outside reports whether a path lies outside the workspace, as it is written.
+// outside reports whether a path leads out of the workspace: as it is written, or, where nothing else keeps it
+// inside, by the links on its way as they are now.
 func (w *workspace) outside(path string) bool {
-	_, inside := w.relative(filepath.FromSlash(path))
-	return !inside
+	rel, inside := w.relative(filepath.FromSlash(path))
+	if !inside || !w.external {
+		return !inside
+	}
+	leads, ok := follow(w.real, rel)
+	if ok {
+		leads, err := filepath.Rel(w.real, leads)
+		ok = err == nil && filepath.IsLocal(leads)
+	}
+	return !ok
+}
+
+// mostLinks is how many links are followed on the way of one path, as systems do.
+const mostLinks = 40
+
+// follow is where a path leads below a directory that is named without links. What is not there is taken as it is
+// written: a link may name a file that is to be made. ok is false where there are too many links.
+func follow(dir, path string) (leads string, ok bool) {
+	separator := string(filepath.Separator)
+	rest := strings.Split(path, separator)
+	for links := 0; len(rest) > 0; {
+		name := rest[0]
+		rest = rest[1:]
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			dir = filepath.Dir(dir)
+			continue
+		}
+		next := filepath.Join(dir, name)
+		target, err := os.Readlink(next)
+		if err != nil { // no link, or nothing at all
+			dir = next
+			continue
+		}
+		if links++; links > mostLinks {
+			return "", false
+		}
+		if filepath.IsAbs(target) {
+			dir = filepath.VolumeName(target) + separator
+			target = strings.TrimPrefix(target, filepath.VolumeName(target))
+		}
+		rest = append(strings.Split(target, separator), rest...)
+	}
+	return dir, true
 }
 
 // explain words what went wrong with a path, without repeating how the system spells it.
