@@ -18,8 +18,8 @@ __all__ = ["tolerant"]
 
 T = TypeVar("T")
 
-_MOST: Final = 512  # times that one value is mended; after that it is refused as it stands
-_ROW: Final = re.compile(r"(.*)/(\d+)(?:/.*)?")  # the innermost list on the way to a place
+_MOST: Final = 64  # times that one value is mended; after that it is refused as it stands
+_ROW: Final = re.compile(r"(.*)/(\d+)(/.*)?")  # the innermost list on the way to a place
 _UNSAID: Final = "?"
 _NO_TIME: Final = "1970-01-01T00:00:00Z"
 _NO_ID: Final = "00000000-0000-0000-0000-000000000000"
@@ -45,27 +45,22 @@ def tolerant(read: Callable[[object], T], value: object) -> T:
 
 
 def _mend(read: Callable[[object], object], value: object, problem: Violation) -> bool:
-    """Mends the value at the place of a problem. Reports whether there was a way."""
+    """Mends the value where a problem is, and in the other rows of the same list. Reports whether there was a way."""
     row = _ROW.fullmatch(problem.pointer)
     if problem.violation == "null":
-        where, name = _parent(value, problem.pointer)
-        if isinstance(where, dict):
-            del where[name]
-            return True
-    elif problem.violation == "missing" and row is not None:
-        return _fill(read, value, problem.pointer)
-    elif problem.violation in _NEWER and row is not None:
-        rows = _at(value, row.group(1))
-        if isinstance(rows, list):
-            del rows[int(row.group(2))]
-            return True
+        for where, name in _places(value, problem.pointer, row):
+            if where.get(name, "") is None:
+                del where[name]
+        return True
+    if problem.violation == "missing" and row is not None:
+        return _fill(read, value, problem.pointer, row)
+    if problem.violation in _NEWER and row is not None:
+        return _leave_out(value, problem.pointer, row)
     return False
 
 
-def _fill(read: Callable[[object], object], value: object, pointer: str) -> bool:
-    where, name = _parent(value, pointer)
-    if not isinstance(where, dict):
-        return False
+def _fill(read: Callable[[object], object], value: object, pointer: str, row: re.Match[str]) -> bool:
+    ((where, name),) = _places(value, pointer, None)
     for empty in _EMPTY:
         where[name] = copy.copy(empty)
         try:
@@ -73,18 +68,44 @@ def _fill(read: Callable[[object], object], value: object, pointer: str) -> bool
         except Violation as found:
             if found.pointer == pointer:
                 continue
+        for other, _ in _places(value, pointer, row):
+            other.setdefault(name, copy.copy(empty))
         return True
     return False
 
 
-def _parent(value: object, pointer: str) -> tuple[object, str]:
+def _leave_out(value: object, pointer: str, row: re.Match[str]) -> bool:
+    rows = _at(value, row.group(1))
+    word = _at(value, pointer)
+    kept = [one for one in _rows(rows) if _at(one, row.group(3) or "") != word]
+    cast("list[object]", rows)[:] = kept
+    return True
+
+
+def _places(value: object, pointer: str, row: re.Match[str] | None) -> list[tuple[dict[str, object], str]]:
+    """Returns the objects that hold the member at a place: that one, or those of every row where a row is given."""
     above, _, last = pointer.rpartition("/")
-    return _at(value, above), _plain(last)
+    if row is None:
+        found = [_at(value, above)]
+    else:
+        below = (row.group(3) or "").rpartition("/")[0]
+        found = [_at(one, below) for one in _rows(_at(value, row.group(1)))]
+    return [(where, _plain(last)) for where in found if isinstance(where, dict)]
+
+
+def _rows(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _at(value: object, pointer: str) -> object:
+    """Returns what stands at a place, None where there is nothing."""
     for token in pointer.split("/")[1:]:
-        value = value[int(token)] if isinstance(value, list) else cast("dict[str, object]", value)[_plain(token)]
+        if isinstance(value, dict):
+            value = value.get(_plain(token))
+        elif isinstance(value, list):
+            value = value[int(token)] if token.isdigit() and int(token) < len(value) else None
+        else:
+            return None
     return value
 
 

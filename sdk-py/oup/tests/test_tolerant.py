@@ -31,6 +31,10 @@ def test_rows_may_lack_members() -> None:
     assert [(row.role, row.content) for row in page.messages] == [("user", ""), ("", "x")]
     listed = tolerant(models.SessionListResult.from_json, {"sessions": [{"id": "a"}, {}]})
     assert [(row.id, row.message_count) for row in listed.sessions] == [("a", 0), ("?", 0)]
+    many = tolerant(
+        models.SessionListResult.from_json, {"sessions": [{"id": f"{n}", "title": None} for n in range(5000)]}
+    )
+    assert [row.id for row in many.sessions] == [str(n) for n in range(5000)]
     with pytest.raises(Violation, match="has_more"):  # this is no row
         tolerant(models.SessionMessagesPageResult.from_json, {"messages": []})
 
@@ -55,8 +59,6 @@ def test_what_is_wrong_is_refused_as_it_stands() -> None:
         with pytest.raises(Violation) as again:
             tolerant(models.SessionListResult.from_json, value)
         assert str(again.value) == str(caught.value)
-    with pytest.raises(Violation, match="message_count"):
-        tolerant(models.SessionListResult.from_json, {"sessions": [{"id": "a"} for _ in range(600)]})
 
 
 def test_a_client_is_tolerant() -> None:
