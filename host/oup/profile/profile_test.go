@@ -1,0 +1,151 @@
+package profile_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/host/model/registry"
+	"github.com/octet-dev/octet/host/oup/profile"
+)
+
+const secret = "sk-never-to-be-seen-again"
+
+func open(t *testing.T, environment map[string]string) *profile.Store {
+	t.Helper()
+	return profile.Open(t.TempDir(), func(name string) (string, bool) {
+		value, has := environment[name]
+		return value, has
+	}, map[string]string{"openai": "OPENAI_API_KEY"})
+}
+
+// TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone: an address that a client names gets the key that came with it.
+func TestStore_sendsAKeyOfTheEnvironmentToItsFamilyAlone(t *testing.T) {
+	s := open(t, map[string]string{"OPENAI_API_KEY": secret, "OWN_KEY": "own"})
+	models := profile.Models{Store: s, Profile: "_main"}
+	var err error
+	if models.Registry, err = registry.New(registry.Options{Lookup: s.Lookup("_main")}); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := profile.Model{Family: "openai", Model: "gpt-5", Route: profile.Route{BaseURL: "https://evil.example/v1"}}
+	if _, _, err := models.Serve(elsewhere, ""); !errors.Is(err, profile.ErrNoKey) {
+		t.Errorf("at another address it is served: %v", err)
+	}
+	if _, err := models.Listing(t.Context(), elsewhere, ""); !errors.Is(err, profile.ErrNoKey) || s.HasKey("_main", elsewhere) {
+		t.Errorf("another address is shown the key: %v", err)
+	}
+	elsewhere.Route.Variable = "OWN_KEY"
+	if request, err := models.Listing(t.Context(), elsewhere, ""); err != nil || request.Header.Get("Authorization") != "Bearer own" {
+		t.Errorf("a key that is named for it is not sent: %v", err)
+	}
+	home := profile.Model{Family: "openai", Model: "gpt-5"}
+	if _, info, err := models.Serve(home, ""); err != nil || info.Model != "gpt-5" {
+		t.Errorf("at its own address it is not served: %v", err)
+	}
+	if _, _, err := models.Serve(profile.Model{Family: "unheard-of", Model: "x"}, "key"); err == nil || strings.Contains(err.Error(), "key\"") {
+		t.Errorf("a family without an address is served: %v", err)
+	}
+	if _, _, err := models.Serve(profile.Model{Family: "here", Model: "x", Route: profile.Route{BaseURL: "ftp://x"}}, "key"); err == nil {
+		t.Error("an address of another kind is taken")
+	}
+}
+
+// TestStore_takesKeysOutOfTexts: OUP-LLM-001.
+func TestStore_takesKeysOutOfTexts(t *testing.T) {
+	s := open(t, map[string]string{"OPENAI_API_KEY": "sk-of-the-environment"})
+	if err := s.Upsert("_main", profile.Model{Family: "here", Model: "one"}, secret, false); err != nil {
+		t.Fatal(err)
+	}
+	got := s.Redact("_main", "refused: "+secret+", sk-of-the-environment, given", "given")
+	if got != "refused: ***, ***, ***" {
+		t.Errorf("told is %q", got)
+	}
+	if value, _ := s.Lookup("_main")("HERE_API_KEY"); value != secret {
+		t.Errorf("whoever asks the model gets %q", value)
+	}
+	if value, _ := s.Lookup("work")("HERE_API_KEY"); value != "" {
+		t.Errorf("another profile gets %q", value)
+	}
+}
+
+// TestStore_ordersModels: OUP-LLM-003 to OUP-LLM-005, OUP-LLM-009 to OUP-LLM-011.
+func TestStore_ordersModels(t *testing.T) {
+	s := open(t, nil)
+	m := func(name, route string) profile.Model {
+		return profile.Model{Family: "here", Model: name, Route: profile.Route{ID: route, BaseURL: "http://localhost:1"}}
+	}
+	for _, add := range []struct {
+		m       profile.Model
+		primary bool
+		want    string
+	}{
+		{m("a", ""), false, "here:a"},
+		{m("b", ""), false, "here:a here:b"},
+		{m("b", ""), false, "here:a here:b"},
+		{m("b", "r"), false, "here:a here:b here:b over r"},
+		{m("c", ""), true, "here:c here:a here:b here:b over r"},
+		{m("b", "r"), true, "here:b over r here:c here:a here:b"},
+		{m("b", "r"), false, "here:b over r here:c here:a here:b"},
+	} {
+		if err := s.Upsert("_main", add.m, "", add.primary); err != nil {
+			t.Fatal(err)
+		}
+		if got := listed(t, s); got != add.want {
+			t.Errorf("with %s there are %s, want %s", add.m, got, add.want)
+		}
+	}
+	if _, err := s.Select("_main", "b", "", ""); !errors.Is(err, profile.ErrAmbiguous) {
+		t.Errorf("two that fit: %v", err)
+	}
+	if _, err := s.Select("_main", "none", "", ""); !errors.Is(err, profile.ErrNotConfigured) {
+		t.Errorf("none that fits: %v", err)
+	}
+	if err := s.Upsert("_main", profile.Model{Family: "far", Model: "x"}, "", false); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Select("_main", "x", "", ""); !errors.Is(err, profile.ErrNoKey) {
+		t.Errorf("one without a key: %v", err)
+	}
+	if _, err := s.Select("_main", "a", "here", ""); err != nil || listed(t, s) != "here:a here:b over r here:c here:b far:x" {
+		t.Errorf("chosen is %s, %v", listed(t, s), err)
+	}
+	var unknown *profile.UnknownError
+	if err := s.Upsert("nobody", m("a", ""), "", false); !errors.As(err, &unknown) {
+		t.Errorf("an unknown profile: %v", err)
+	}
+	if applied, err := s.Delete("_main", "here", "a", ""); !applied || err != nil || listed(t, s) != "here:b over r here:c here:b far:x" {
+		t.Errorf("behind a deletion there are %s, %v", listed(t, s), err)
+	}
+	if applied, _ := s.Delete("_main", "here", "a", ""); applied {
+		t.Error("it is taken away twice")
+	}
+}
+
+func listed(t *testing.T, s *profile.Store) string {
+	t.Helper()
+	l, err := s.List("_main")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range l.All() {
+		names = append(names, m.String())
+	}
+	return strings.Join(names, " ")
+}
+
+func TestStore_goesOnBehindADamagedFile(t *testing.T) {
+	directory := t.TempDir()
+	if err := os.WriteFile(filepath.Join(directory, "profiles.json"), []byte(`{"profiles": "`+secret), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := profile.Open(directory, os.LookupEnv, nil)
+	if _, err := s.List("_main"); err == nil || strings.Contains(err.Error(), secret) {
+		t.Errorf("it is read: %v", err)
+	}
+	if s.Has("_main") || s.Default() != "_main" {
+		t.Error("it has profiles")
+	}
+}
