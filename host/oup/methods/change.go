@@ -60,10 +60,18 @@ func (r *Rows) title(ctx context.Context, call *rpc.Call, p oupwire.SessionTitle
 //
 // Rules: OUP-SESSION-016, OUP-SESSION-017, OUP-SESSION-018.
 func (r *Rows) remove(ctx context.Context, call *rpc.Call, _ oupwire.SessionDeleteParams) (oupwire.EmptyResult, error) {
-	if err := r.House.Delete(ctx, call.Scope.Session); err != nil {
+	session := call.Scope.Session.String()
+	_, err := r.House.Find(ctx, call.Scope.Session)
+	if err == nil {
+		err = r.Tasks.Forget(session) // so that none tells anything behind the deletion
+	}
+	if err == nil {
+		err = r.House.Delete(ctx, call.Scope.Session)
+	}
+	if err != nil {
 		return oupwire.EmptyResult{}, r.fail(call, err)
 	}
-	session := call.Scope.Session.String()
+	// The turn that was stopped may have started another one.
 	if err := errors.Join(r.Tasks.Forget(session), r.Previews.Forget(session)); err != nil {
 		r.Log(err) // the conversation is gone; what is left of it here is in nobody's way
 	}
@@ -89,7 +97,7 @@ func (r *Rows) rollback(ctx context.Context, call *rpc.Call, p oupwire.SessionRo
 	case err != nil:
 		return result, r.fail(call, err)
 	}
-	replay, _, err := r.replay(ctx, s, wirejson.Opt[oupwire.Cursor]{})
+	replay, _, err := r.replay(ctx, s, wirejson.Opt[oupwire.Cursor]{}, false)
 	if err != nil {
 		return result, r.fail(call, err)
 	}

@@ -37,7 +37,8 @@ func (r *Rows) hydrate(ctx context.Context, call *rpc.Call, p oupwire.SessionHyd
 	}
 	pending := s.Pending() // what is decided meanwhile is told behind the cursor
 	approvals, questions := pending.Approvals(), pending.Questions()
-	replay, window, err := r.replay(ctx, s, p.After)
+	extended := call.Set().Has(oupwire.FeatureProjectionEnvelopeV2)
+	replay, window, err := r.replay(ctx, s, p.After, extended)
 	if err != nil {
 		return result, r.fail(call, err)
 	}
@@ -63,7 +64,7 @@ func (r *Rows) hydrate(ctx context.Context, call *rpc.Call, p oupwire.SessionHyd
 			result.PendingQuestions = wirejson.Some(questions)
 		}
 	}
-	r.fill(&result, wants, rows, turns, replay, call.Set().Has(oupwire.FeatureProjectionEnvelopeV2))
+	r.fill(&result, wants, rows, turns, replay, extended)
 	return result, nil
 }
 
@@ -127,10 +128,10 @@ func messages(rows []transcript.Row, extended bool, room int) ([]oupwire.Hydrate
 	return kept, all
 }
 
-// replay reads what is kept of the ledger, at one moment. A cursor is judged as in session/open, and is where the
-// envelopes begin.
-func (r *Rows) replay(ctx context.Context, s *live.Session, after wirejson.Opt[oupwire.Cursor]) (*transcript.Replay, ledger.Window, error) {
-	gathered := &transcript.Replay{}
+// replay reads what is kept of the ledger, at one moment: the turns, and envelopes too where they are wanted. A
+// cursor is judged as in session/open, and is where the envelopes begin.
+func (r *Rows) replay(ctx context.Context, s *live.Session, after wirejson.Opt[oupwire.Cursor], envelopes bool) (*transcript.Replay, ledger.Window, error) {
+	gathered := &transcript.Replay{Gather: envelopes}
 	if c, has := after.Get(); has {
 		at := ledger.Cursor{Stream: c.Stream, Seq: c.Seq}
 		// The read that judges the cursor need not see anything.

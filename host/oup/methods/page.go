@@ -81,7 +81,7 @@ func (r *Rows) graph(ctx context.Context, call *rpc.Call, p oupwire.ThreadGraphG
 		}
 		result.Cursor = oupwire.Cursor{Stream: s.Key(), Seq: window.Head}
 	}
-	replay, _, err := r.replay(ctx, s, wirejson.Opt[oupwire.Cursor]{})
+	replay, _, err := r.replay(ctx, s, wirejson.Opt[oupwire.Cursor]{}, false)
 	if err != nil {
 		return result, r.fail(call, err)
 	}

@@ -151,11 +151,7 @@ func approval(call *rpc.Call, err error) *rpc.Error {
 
 func workspace(call *rpc.Call, err error) *rpc.Error {
 	var refused *place.Error
-	var unfit *house.WorkspaceError
-	switch {
-	case errors.As(err, &unfit):
-		return unfitWorkspace(call, unfit)
-	case !errors.As(err, &refused):
+	if !errors.As(err, &refused) {
 		return nil
 	}
 	data := oupwire.CwdErrorData{Kind: refused.Kind, Cwd: refused.Path}
@@ -166,19 +162,4 @@ func workspace(call *rpc.Call, err error) *rpc.Error {
 		data.BannedRoot = wirejson.Some(refused.Banned)
 	}
 	return detailed(call, oupwire.ErrInvalidParams, err, data)
-}
-
-// unfitWorkspace spells why a folder is no workspace of a session.
-func unfitWorkspace(call *rpc.Call, e *house.WorkspaceError) *rpc.Error {
-	data := oupwire.CwdErrorData{Kind: oupwire.CwdErrorKindCwdNotAccessible, Cwd: e.Cwd}
-	switch e.Refusal {
-	case house.NotDirectory:
-		data.Kind = oupwire.CwdErrorKindCwdNotDirectory
-	case house.SystemPath:
-		data.Kind, data.BannedRoot = oupwire.CwdErrorKindCwdSystemPathBanned, wirejson.Some(e.Banned)
-	}
-	if e.Err != nil {
-		data.Error = wirejson.Some(e.Err.Error())
-	}
-	return detailed(call, oupwire.ErrInvalidParams, e, data)
 }

@@ -535,3 +535,35 @@ func TestTasks(t *testing.T) {
 		t.Errorf("%d tasks are told when the session is opened", told)
 	}
 }
+
+// TestDelete covers OUP-SESSION-016 to OUP-SESSION-018: everything that runs in a session ends with it, and a fresh
+// one under its key goes on with the numbers.
+func TestDelete(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello().open(sessionA)
+	running, err := w.Tasks.Start(task.Spec{Session: sessionA, Command: "exec sleep 1000", Workspace: w.work})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.start(sessionA, 1, "wait")
+	<-w.reached
+	c.do(oupwire.MethodSessionDelete, params{"session_id": sessionA}, nil)
+	for _, m := range []string{oupwire.MethodSessionHydrate, oupwire.MethodSessionDelete, oupwire.MethodSessionStatusGet} {
+		c.refused(m, params{"session_id": sessionA}, -32100, "unknown_session")
+	}
+	before, err := w.Ledger.Window(t.Context(), sessionA)
+	if err != nil || before.Oldest <= before.Head {
+		t.Errorf("events are kept: %+v, %v", before, err)
+	}
+	if list, err := w.Tasks.List(sessionA); err != nil || len(list) != 0 {
+		t.Errorf("task %s is still there: %v", running.ID, err)
+	}
+	var opened oupwire.SessionOpenResult
+	c.do(oupwire.MethodSessionOpen, params{"session_id": sessionA}, &opened)
+	if cursor := opened.Opened.Cursor.Or(oupwire.Cursor{}); cursor.Seq != before.Head+1 {
+		t.Errorf("a fresh session begins at %d behind %d", cursor.Seq, before.Head)
+	}
+	c.wantTexts(sessionA)
+	c.refused(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "x"}}}, -32600, "turn_id_in_use")
+	c.turn(sessionA, 2, "afresh")
+}

@@ -15,6 +15,7 @@ import (
 
 // Replay is what a ledger tells of the turns of a session, gathered event by event.
 type Replay struct {
+	Gather    bool  // envelopes too, and not the turns alone
 	After     int64 // envelopes up to there are not gathered
 	order     []string
 	turns     map[string]*Turn
@@ -34,14 +35,19 @@ func (r *Replay) Take(s ledger.Stored) error {
 	if s.Method != oupwire.MethodProjectionEnvelope {
 		return nil
 	}
+	gathered := r.Gather && s.Seq > r.After
+	edge := s.Subject.Kind == event.Turn && (s.Number == 1 || s.Step == ledger.Ends)
+	if !gathered && !edge {
+		return nil // what it says is not looked at
+	}
 	e, _, err := event.EnvelopeOf(s)
 	if err != nil {
 		return err
 	}
-	if s.Subject.Kind == event.Turn {
+	if edge {
 		r.turn(s, e)
 	}
-	if s.Seq > r.After {
+	if gathered {
 		r.envelopes = append(r.envelopes, oupwire.BareEnvelope{
 			ThreadID: e.ThreadID, TurnID: e.TurnID, Seq: e.Seq, Cursor: e.Cursor, ClientMessageID: e.ClientMessageID, Payload: e.Payload,
 		})

@@ -93,7 +93,11 @@ func TestFit(t *testing.T) {
 
 // told makes the event of an envelope.
 func told(seq, number int64, thread string, kind string, payload oupwire.EnvelopePayload) ledger.Stored {
-	e := event.Envelope{Thread: thread, Turn: thread, Payload: payload}.Event("s", kind, ledger.Within)
+	step := ledger.Within
+	if _, ends := payload.(oupwire.TurnTerminalPayload); ends {
+		step = ledger.Ends
+	}
+	e := event.Envelope{Thread: thread, Turn: thread, Payload: payload}.Event("s", kind, step)
 	return ledger.Stored{Event: e, Seq: seq, Number: number, Time: noon.Add(time.Duration(seq) * time.Second)}
 }
 
@@ -114,7 +118,7 @@ func terminal(outcome oupwire.TurnOutcome) oupwire.EnvelopePayload {
 // TestReplay covers OUP-HYDRATE-011 and OUP-HYDRATE-013: with less and less room streams lose their pieces, then all
 // but their ends, the oldest first.
 func TestReplay_losesTheOldestFirst(t *testing.T) {
-	r := transcript.Replay{}
+	r := transcript.Replay{Gather: true}
 	seq := int64(0)
 	take := func(s ledger.Stored) {
 		t.Helper()
@@ -135,6 +139,17 @@ func TestReplay_losesTheOldestFirst(t *testing.T) {
 	take(told(seq+1, 1, "t1:background:k", event.Child, child))
 	if turn := r.Turn("t2"); turn == nil || turn.Outcome != oupwire.TurnOutcomeCompleted || !turn.Completed.After(turn.Started) || !slices.Equal(r.Turns(), []string{"t1", "t2", "t3"}) {
 		t.Errorf("turn %+v of %v", turn, r.Turns())
+	}
+	alone := transcript.Replay{}
+	for _, s := range []ledger.Stored{
+		told(1, 1, "t", event.Turn, delta("x")), told(2, 2, "t", event.Turn, delta("y")), told(3, 3, "t", event.Turn, terminal(oupwire.TurnOutcomeErrored)),
+	} {
+		if err := alone.Take(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if kept, _ := alone.Envelopes(func(string) bool { return false }, 20_000); len(kept) > 0 || alone.Turn("t").Outcome != oupwire.TurnOutcomeErrored || alone.Turn("t").Started.IsZero() {
+		t.Errorf("the turns alone: %+v, %d envelopes", alone.Turn("t"), len(kept))
 	}
 	shapes := map[string]bool{}
 	for room := 20_000; room >= 0; room -= 50 {
@@ -160,7 +175,7 @@ func TestReplay_losesTheOldestFirst(t *testing.T) {
 		}
 	}
 	child.Data.Content = strings.Repeat("x", 5000)
-	r = transcript.Replay{}
+	r = transcript.Replay{Gather: true}
 	take(told(1, 1, "t2:background:k", event.Child, child))
 	for room, want := range map[int]int{18_000: 0, 22_000: 1} { // a child stream is shown four times
 		if kept, _ := r.Envelopes(func(string) bool { return false }, room); len(kept) != want {
@@ -170,7 +185,7 @@ func TestReplay_losesTheOldestFirst(t *testing.T) {
 	if kept, _ := r.Envelopes(func(turn string) bool { return turn == "t2" }, 22_000); len(kept) != 0 {
 		t.Error("the child of a turn that was taken out is shown")
 	}
-	r = transcript.Replay{After: 8}
+	r = transcript.Replay{Gather: true, After: 8}
 	for n := int64(6); n <= 10; n++ {
 		take(told(n, n-5, "t", event.Turn, delta("x")))
 	}
