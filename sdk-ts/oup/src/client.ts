@@ -401,9 +401,6 @@ export class Client {
     this.lastEnd = end;
     this.connection = undefined;
     this.stopTimer();
-    for (const session of this.sessions.values()) {
-      session.suspend();
-    }
     if (this.status !== "open" || this.fault !== undefined) {
       return;
     }

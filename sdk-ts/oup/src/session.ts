@@ -211,8 +211,7 @@ export class Session {
     await this.resync();
   }
 
-  /** The connection has ended; for the client alone. */
-  suspend(): void {
+  private suspend(): void {
     this.round += 1;
     this.deaf = true;
   }

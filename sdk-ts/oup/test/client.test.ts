@@ -7,7 +7,7 @@ import { Client } from "../src/client.js";
 import { AuthError, Disconnected, MODELS, Mismatch, ProtocolError, ServerError, TimedOut, UNDERSTOOD, Unsupported } from "../src/index.js";
 import type { ClientOptions, Dial, JsonValue } from "../src/index.js";
 import { DEFAULT_CAPABILITIES } from "../src/opened.js";
-import { FakeClock, FakeServer, plain, settled } from "./fake.js";
+import { deferred, FakeClock, FakeServer, plain, settled } from "./fake.js";
 import type { Peer } from "./fake.js";
 
 interface Pair {
@@ -269,6 +269,20 @@ test("closing is idempotent, fails what waits, and stops a connection that is be
   await verdict;
   assert.ok(peer.closed);
   await assert.rejects(client.open("x:local:y"), Disconnected);
+  assert.equal(clock.set, 0);
+});
+
+test("a connection that comes to stand behind the close is closed too", async () => {
+  const { client, peer, clock, server } = await pair({ reconnect: { random: () => 0 } });
+  server.slow = deferred();
+  peer.end(1006);
+  await clock.pass(0);
+  const closing = client.close();
+  server.slow.resolve();
+  await closing;
+  await settled();
+  assert.ok(server.peers[1]?.closed);
+  assert.deepEqual(server.peers[1].asked, []);
   assert.equal(clock.set, 0);
 });
 

@@ -54,6 +54,20 @@ export function settled(): Promise<void> {
   });
 }
 
+/** A promise and its end. */
+export interface Deferred {
+  readonly promise: Promise<void>;
+  readonly resolve: () => void;
+}
+
+export function deferred(): Deferred {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 /** A request that has arrived. */
 export interface Asked {
   readonly id: string;
@@ -162,6 +176,8 @@ export class FakeServer {
   readonly peers: Peer[] = [];
   /** What refuses the next connections, one each. */
   readonly refusals: Error[] = [];
+  /** Holds the next connections up. */
+  slow: Deferred | undefined;
   private waiting: ((peer: Peer) => void)[] = [];
   private given = 0;
 
@@ -176,7 +192,7 @@ export class FakeServer {
     const { pausable = true, transport = "websocket" } = this.features;
     this.peers.push(peer);
     this.waiting.shift()?.(peer);
-    return Promise.resolve({
+    return Promise.resolve(this.slow?.promise).then(() => ({
       transport,
       send: (text) => {
         peer.take(text);
@@ -187,7 +203,7 @@ export class FakeServer {
         peer.closed = true;
         return Promise.resolve();
       },
-    });
+    }));
   };
 
   /** The next connection, in the order in which they are made. */

@@ -123,6 +123,19 @@ test("the cursor moves only behind what every reader has been given", async () =
   await on.client.close();
 });
 
+test("the cursor does not pass over what another reader has not taken", async () => {
+  const on = await stage();
+  const turn = await begin(on);
+  const other = on.session.follow(TURN.replace("1", "2"));
+  on.peer.envelope(1, 4, "user_message", { text: "other" }, { thread_id: other.id, turn_id: other.id });
+  const events = other[Symbol.asyncIterator]();
+  await events.next();
+  assert.deepEqual(on.session.cursor, { stream: SESSION, seq: 1 });
+  turn.detach();
+  assert.deepEqual(on.session.cursor, { stream: SESSION, seq: 4 });
+  await on.client.close();
+});
+
 test("the position in the answer to session/open counts only when it is told", async () => {
   const server = new FakeServer();
   const clock = new FakeClock();
@@ -312,6 +325,30 @@ test("a step back in an open stream is a sign of loss too", async () => {
   await on.client.close();
 });
 
+test("a turn that begins in the middle has lost its start", async () => {
+  const on = await stage();
+  const starting = on.session.turn("x", { id: TURN });
+  on.peer.answer(await on.peer.next("turn/start"), { accepted: true });
+  const turn = await starting;
+  on.peer.delta(2, 4, "a");
+  await on.peer.opens(8, () => {
+    on.peer.envelope(1, 3, "user_message", { text: "x" });
+    on.peer.delta(2, 4, "a");
+  });
+  on.peer.terminal(3, 9);
+  assert.deepEqual((await all(turn)).map(({ type }) => type), ["user_message", "delta", "terminal"]);
+  await on.client.close();
+});
+
+test("replay_lossy that comes late goes back behind what has come since", async () => {
+  const on = await stage();
+  await begin(on);
+  on.peer.delta(2, 4, "a");
+  on.peer.notify("protocol/replay_lossy", { dropped_count: 2, last_durable_cursor: { stream: SESSION, seq: 3 } });
+  assert.deepEqual((await on.peer.next("session/open")).params["after"], { stream: SESSION, seq: 3 });
+  await on.client.close();
+});
+
 test("replay_lossy goes back to the last good place, is told, and does not loop", async () => {
   const on = await stage();
   const turn = await begin(on);
@@ -353,6 +390,50 @@ test("a cursor that has expired is dropped: snapshot, gap, and on from there", a
   await stream.return?.();
   assert.deepEqual(on.session.cursor, { stream: SESSION, seq: 91 });
   await on.client.close();
+});
+
+test("a turn whose session was never confirmed is looked at in a snapshot", async () => {
+  const server = new FakeServer();
+  const clock = new FakeClock();
+  const connecting = Client.connect(server.dial, { clock, reconnect: { random: () => 0 } }, true);
+  const peer = await server.connection();
+  await peer.hello();
+  const client = await connecting;
+  const opening = client.open(SESSION);
+  peer.answer(await peer.next("session/open"), { opened: { session_id: SESSION, cursor: { stream: SESSION, seq: 1 } } });
+  const session = await opening;
+  const starting = session.turn("x", { id: TURN });
+  await peer.next("turn/start");
+  peer.end(1006);
+  const next = await back({ client, clock, server, peer, session });
+  next.answer(await next.next("session/hydrate"), snapshot());
+  await next.opens(91);
+  next.answer(await next.next("turn/start"), { accepted: true });
+  next.envelope(1, 92, "user_message", { text: "x" });
+  next.terminal(2, 93);
+  assert.deepEqual((await all(await starting)).map(({ type }) => type), ["gap", "user_message", "terminal"]);
+  assert.deepEqual(next.asked, [], "a turn that was not accepted is not looked for");
+  await client.close();
+});
+
+test("behind a snapshot streams go on where it says, or where they are", async () => {
+  for (const sequences of [{ [TURN]: 7 }, {}]) {
+    const on = await stage();
+    const turn = await begin(on);
+    on.peer.end(1006);
+    const peer = await back(on);
+    peer.refuse(await peer.next("session/open"), -32110, { kind: "cursor_expired" });
+    peer.answer(await peer.next("session/hydrate"), snapshot({ turns: [{ turn_id: TURN, state: "active" }], projection_thread_sequences: sequences }));
+    await peer.opens(91);
+    peer.delta(9, 92, "c");
+    if (sequences[TURN] === undefined) {
+      peer.terminal(10, 93);
+      assert.deepEqual((await all(turn)).map(({ type }) => type), ["started", "user_message", "gap", "delta", "terminal"]);
+    } else {
+      assert.deepEqual((await peer.next("session/open")).params["after"], { stream: SESSION, seq: 91 }, "8 is missing");
+    }
+    await on.client.close();
+  }
 });
 
 test("a turn of which the server knows nothing any more is settled and never sent again", async () => {

@@ -135,7 +135,7 @@ test("a message over the limit ends the connection, and the client comes back", 
   await client.close();
 });
 
-test("closing does not wait for a server that has stopped to talk", async () => {
+test("closing does not wait for a server that has stopped to talk", { timeout: 20_000 }, async () => {
   const { url, sockets } = await listen(() => undefined);
   const client = await websocket(url);
   sockets[0]?.pause();
