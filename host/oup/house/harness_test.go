@@ -147,6 +147,14 @@ func newPlace(t *testing.T) *place {
 	return p
 }
 
+// newPlaceAt is a place whose workspace is a path, whatever is there.
+func newPlaceAt(t *testing.T, workspace string) *place {
+	t.Helper()
+	p := newPlace(t)
+	p.workspace = workspace
+	return p
+}
+
 // rig is an open house.
 type rig struct {
 	*house.House

@@ -18,6 +18,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
+	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/session"
 	"github.com/octet-dev/octet/host/tool"
 )
@@ -151,18 +152,17 @@ func (h *House) Find(ctx context.Context, k key.Key) (*live.Session, error) {
 
 // New says what a session is made with.
 type New struct {
-	Workspace string // a folder as a client names it; empty: the default one
+	Workspace string // a folder as a client names it, absolute; empty: the default one
 }
 
 // Make returns the session that has a key, and makes it where there is none. made says which. A workspace is looked
-// at for a new session alone: that of another one never moves. Errors are *WorkspaceError, ErrClosed, or of the
-// store.
+// at for a new session alone: that of another one never moves. Errors are *place.Error, ErrClosed, or of the store.
 func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, made bool, err error) {
 	return h.load(ctx, k, func() error {
 		root := h.o.Workspace
 		if n.Workspace != "" {
 			var err error
-			if root, err = Workspace(n.Workspace); err != nil {
+			if root, err = place.Resolve(n.Workspace, ""); err != nil {
 				return err
 			}
 		}
