@@ -25,6 +25,7 @@ _log = logging.getLogger("octet_oup")
 
 _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _LF: Final = b"\n"
+_KILL: Final = getattr(signal, "SIGKILL", signal.SIGTERM)  # not every platform has one that cannot be refused
 _MOST_WAITING: Final = 64  # lines that nobody has read yet; more stops the reading of the pipe
 _GRACE: Final = 5.0  # seconds between one step of the end and the next
 _KILL_WAIT: Final = 1.0  # seconds in which the end of a killed process is told
@@ -214,9 +215,9 @@ class _Child(asyncio.SubprocessProtocol):
         if not await self._within(self._exited, _GRACE):
             self._signal(signal.SIGTERM)
             if not await self._within(self._exited, _GRACE):
-                self._signal(signal.SIGKILL)
+                self._signal(_KILL)
                 await self._within(self._exited, _KILL_WAIT)
-        self._signal(signal.SIGKILL)  # the group may outlive its first process
+        self._signal(_KILL)  # the group may outlive its first process
         if self._last_wait is not None:
             self._last_wait.cancel()
         transport.close()

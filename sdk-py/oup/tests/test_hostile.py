@@ -36,6 +36,7 @@ from octet_oup import (
     Notified,
     ProtocolError,
     ServerError,
+    Session,
     TimedOut,
     ToolEnded,
     TurnEnded,
@@ -212,6 +213,48 @@ def test_what_is_unknown_is_handed_on() -> None:
             assert [type(event).__name__ for event in strange] == ["Unknown", "Unknown", "Warned"]
 
     run(scenario)
+
+
+def test_a_callback_that_raises_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        def fail(_: object) -> None:
+            raise RuntimeError("no screen")
+
+        async with connected(on_notification=fail, on_connection=fail, delays=lambda: iter([0.0])) as (
+            server,
+            wire,
+            client,
+        ):
+            await wire.notify("moon/phase", {})
+            work, one = await asks(client, wire)
+            await wire.send(id=one, result=1)
+            assert await work == 1
+            await wire.close(1011)
+            wire = await server.accept()
+            await wire.hello()
+            await until(lambda: client.connected)
+
+    run(scenario)
+    assert caplog.text.count("a callback failed") == 3
+
+
+def test_a_fault_of_our_own_leaves_nobody_waiting(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Session, "take", fail)
+
+    async def scenario() -> None:
+        async with connected() as (_, wire, client):
+            session = await both(client.open(KEY), wire.opens())
+            with pytest.raises(ProtocolError, match="a bug"):
+                await session.hydrate()
+            assert not client.connected
+
+    run(scenario)
+    assert "cannot be taken in" in caplog.text
 
 
 def test_envelopes_without_a_position_are_told_apart_by_their_numbers() -> None:

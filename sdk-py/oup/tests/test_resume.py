@@ -371,6 +371,26 @@ def test_numbers_that_the_ledger_lacks_too_are_told_as_a_gap() -> None:
     run(scenario)
 
 
+def test_a_session_that_is_let_go_of_is_not_opened_again() -> None:
+    async def scenario() -> None:
+        async with open_session() as (_, wire, client, session):
+            turn = await both(session.turn("go"), wire.accepts())
+            await wire.send(**user(turn.id, 1, 3))
+            await wire.send(**piece(turn.id, 3, 5, "b"))
+            request = await wire.ask("session/open")
+            session.detach()
+            await wire.error(request, -32110, {"kind": "cursor_expired"})
+            more = asyncio.ensure_future(client.call("task/list"))
+            await wire.result(await wire.ask("task/list"), 1)
+            assert await more == 1
+            assert client.sessions == {}
+            assert kinds([event async for event in turn]) == ["UserMessage"]
+            with pytest.raises(Disconnected, match="let go"):
+                await session.turn("again")
+
+    run(scenario)
+
+
 def test_a_step_back_opens_again_and_creates_nothing() -> None:
     async def scenario() -> None:
         async with open_session() as (_, wire, _, session):

@@ -98,6 +98,19 @@ sys.stderr.buffer.write(b"one\\r\\ntwo \\xff\\n" + b"x" * 20000 + b"\\nlast")
     run(scenario)
 
 
+def test_a_listener_to_standard_error_that_raises_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    async def scenario() -> None:
+        def fail(_: str) -> None:
+            raise RuntimeError("no screen")
+
+        text = "print('one', file=sys.stderr, flush=True); answer(json.loads(input()), 7); sys.stdin.read()"
+        async with stdio(*program(text), on_stderr=fail) as client:
+            assert await client.call("task/list") == 7
+
+    run(scenario)
+    assert "on_stderr failed" in caplog.text
+
+
 def test_a_server_that_passes_on_its_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     async def scenario() -> None:
         async with stdio(*program("print('hello there', file=sys.stderr); input()")) as client:
