@@ -82,8 +82,12 @@ func Expand(path, home string) string {
 	return path
 }
 
-// Banned is the directory of the system that an absolute path lies in, or is; empty for none.
+// Banned is the directory of the system that an absolute path lies in, or is; empty for none. The root is one: all of
+// the others are below it.
 func Banned(path string) string {
+	if filepath.Clean(path) == string(filepath.Separator) {
+		return "/"
+	}
 	top, _, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(path), "/"), "/")
 	if slices.Contains(oupwire.TableBannedWorkspaceRoots, top) {
 		return "/" + top
