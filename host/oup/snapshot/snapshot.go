@@ -96,6 +96,7 @@ type Store struct {
 	mu    sync.Mutex
 	locks map[string]*sync.Mutex // by workspace: one is looked at or changed once at a time
 	large map[string]tooLarge    // workspaces that were too large when they were looked at
+	begun map[string]*manifest   // what was seen of workspaces until there was no more time
 }
 
 // tooLarge is what was found of a workspace, and when.
@@ -142,7 +143,7 @@ func Open(o Options) (*Store, error) {
 		return nil, errors.Join(err, kept.Close())
 	}
 	o.Skip = append(slices.Clone(o.Skip), o.Directory)
-	return &Store{options: o, shelf: kept, locks: map[string]*sync.Mutex{}, large: map[string]tooLarge{}}, nil
+	return &Store{options: o, shelf: kept, locks: map[string]*sync.Mutex{}, large: map[string]tooLarge{}, begun: map[string]*manifest{}}, nil
 }
 
 // Close closes the store.
@@ -258,7 +259,14 @@ func (s *Store) take(ctx context.Context, root *os.Root, workspace, label string
 	}
 	defer func() { _ = objects.Close() }()
 	m := &manifest{Label: label, Time: s.options.Now()}
-	if err := s.scan(ctx, root, objects, last, m); err != nil {
+	err = s.scan(ctx, root, objects, s.seen(workspace, last), m)
+	s.mu.Lock()
+	delete(s.begun, workspace)
+	if err != nil && ctx.Err() != nil {
+		s.begun[workspace] = m
+	}
+	s.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	if len(also) == 0 && last != nil && slices.Equal(m.Skipped, last.Skipped) && slices.EqualFunc(m.Files, last.Files, sameContent) {
@@ -277,6 +285,16 @@ func (s *Store) take(ctx context.Context, root *os.Root, workspace, label string
 		return nil, err
 	}
 	return m, s.makeRoom(workspace, objects, append(before, m), also)
+}
+
+// seen is what need not be read again: the last snapshot, or what was seen behind it before there was no more time.
+func (s *Store) seen(workspace string, last *manifest) *manifest {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if begun := s.begun[workspace]; begun != nil && len(begun.Files) > 0 {
+		return begun
+	}
+	return last
 }
 
 func sameContent(a, b file) bool {

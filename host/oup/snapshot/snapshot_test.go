@@ -418,3 +418,52 @@ func TestTake_trustsTimesOnlyBehindAWhile(t *testing.T) {
 		t.Error("what has the size and the time of an hour ago was read again")
 	}
 }
+
+// TestTake_goesOnWhereTimeRanOut takes a snapshot in steps that are each too short for it.
+func TestTake_goesOnWhereTimeRanOut(t *testing.T) {
+	work, data := t.TempDir(), t.TempDir()
+	now := time.Now()
+	s := open(t, snapshot.Options{Directory: data, Now: func() time.Time { return now }})
+	defer func() { _ = s.Close() }()
+	old := now.Add(-time.Hour)
+	for i := range 50 {
+		name := filepath.Join(work, fmt.Sprintf("f%02d", i))
+		write(t, work, map[string]string{filepath.Base(name): "1"})
+		if err := os.Chtimes(name, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	short := &counted{Context: t.Context(), left: 30}
+	if _, err := s.Take(short, work, ""); err == nil {
+		t.Fatal("there was time enough")
+	}
+	// What was seen is not read again: the same size and the same old time.
+	write(t, work, map[string]string{"f00": "2"})
+	if err := os.Chtimes(filepath.Join(work, "f00"), old, old); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := s.Take(t.Context(), work, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Restore(t.Context(), work, taken.ID); err != nil {
+		t.Fatal(err)
+	}
+	if objects, _ := filepath.Glob(filepath.Join(data, "*", "objects", "*")); len(objects) != 1 {
+		t.Errorf("the content of %d files is kept", len(objects))
+	}
+}
+
+// counted is a context that ends when it was looked at so many times.
+type counted struct {
+	context.Context
+	left int
+}
+
+// Err ends it.
+func (c *counted) Err() error {
+	if c.left--; c.left < 0 {
+		return context.DeadlineExceeded
+	}
+	return nil
+}
