@@ -7,6 +7,7 @@ import (
 
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/model/registry"
+	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/services"
@@ -51,6 +52,18 @@ func (o Options) models(profiles *profile.Store, id string) (engine.Models, *pro
 		return profile.Models{Registry: known, Store: profiles, Profile: id}, provided, nil
 	}
 	return models, provided, err
+}
+
+// chosen is the model that the profile of a session has chosen, where the operator leaves the choice to it.
+func (a *Assembly) chosen(o Options, session string) string {
+	if o.Model != "" {
+		return ""
+	}
+	list, err := a.Profiles.List(house.PlaceOf(session, "").Profile)
+	if err != nil || list.Primary == nil {
+		return ""
+	}
+	return list.Primary.Reference()
 }
 
 // services are the handlers that are about the server.

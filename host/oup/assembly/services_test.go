@@ -146,19 +146,23 @@ func TestLlm_answersInSessionsOfItsProfile(t *testing.T) {
 		t.Errorf("the default profile has %v", got)
 	}
 	c.ok(oupwire.MethodSessionOpen, `{"session_id":"work:local:lab"}`)
-	c.ok(oupwire.MethodTurnStart, `{"session_id":"work:local:lab","turn_id":"7d0c2f1e-5a0b-4a57-9a60-0d2f5f6c1a01","input":[{"kind":"text","text":"Hello"}]}`)
-	for {
-		text, err := c.Read()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(string(text), `"type":"turn_terminal"`) {
-			if !strings.Contains(string(text), `"outcome":"completed"`) {
-				t.Errorf("the turn ends with %s", text)
+	turn := func(id string) {
+		t.Helper()
+		c.ok(oupwire.MethodTurnStart, `{"session_id":"work:local:lab","turn_id":"7d0c2f1e-5a0b-4a57-9a60-0d2f5f6c1a`+id+`","input":[{"kind":"text","text":"Hello"}]}`)
+		for {
+			text, err := c.Read()
+			if err != nil {
+				t.Fatal(err)
 			}
-			break
+			if strings.Contains(string(text), `"type":"turn_terminal"`) {
+				if !strings.Contains(string(text), `"outcome":"completed"`) {
+					t.Errorf("the turn ends with %s", text)
+				}
+				return
+			}
 		}
 	}
+	turn("01")
 	if shown := keys(); len(shown) != 1 || shown[0] != "Bearer "+secret {
 		t.Errorf("the provider was shown %q", shown)
 	}
@@ -167,6 +171,17 @@ func TestLlm_answersInSessionsOfItsProfile(t *testing.T) {
 	}
 	if got := c.ok(oupwire.MethodSystemStatusGet, `{}`)["status"].(map[string]any); got["model"] != "one" || got["version"] != "test" {
 		t.Errorf("the profile that the connection opened last has %v", got)
+	}
+	c.ok(oupwire.MethodProfileLlmUpsert, `{"profile_id":"work","selection":{"family_id":"there","model_id":"two","route":{"base_url":"`+address+`"}},"api_key":"sk-another"}`)
+	if got := c.ok(oupwire.MethodProfileLlmSelect, `{"profile_id":"work","model_id":"two"}`); got["applied"] != true || got["restart_required"] != nil {
+		t.Errorf("another choice is %v", got)
+	}
+	turn("02") // OUP-LLM-008: the next turn has it
+	if shown := keys(); len(shown) != 2 || shown[1] != "Bearer sk-another" {
+		t.Errorf("behind another choice the provider was shown %q", shown)
+	}
+	if got := c.ok(oupwire.MethodRouterGetMetrics, `{"session_id":"work:local:lab"}`); got["provider_name"] != "there" {
+		t.Errorf("behind another choice the metrics are %v", got)
 	}
 	c.ok(oupwire.MethodSessionOpen, `{"session_id":"_main:local:lab"}`)
 	_, failure := c.call(oupwire.MethodTurnStart, `{"session_id":"_main:local:lab","turn_id":"7d0c2f1e-5a0b-4a57-9a60-0d2f5f6c1a01","input":[{"kind":"text","text":"Hello"}]}`)

@@ -33,9 +33,10 @@ type Options struct {
 	Engine func(context.Context, Place) (*engine.Engine, error)
 	// Workspace is that of sessions for which nobody names another one.
 	Workspace string
-	// Preview, Spread, Tools, Ended and Failed are those of live.Options.
+	// Preview, Spread, Model, Tools, Ended and Failed are those of live.Options.
 	Preview func(session string, changes []tool.Change) string
 	Spread  func(session, method string, params wirejson.Encoder)
+	Model   func(session string) string
 	Tools   func(s *live.Session) []tool.Tool
 	Ended   func(session, turn string)
 	Failed  func(error)
@@ -217,7 +218,7 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 		Engine: func(ctx context.Context) (*engine.Engine, error) {
 			return h.Engine(ctx, PlaceOf(info.Key, info.Workspace))
 		},
-		Preview: h.o.Preview, Spread: h.o.Spread, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
+		Preview: h.o.Preview, Spread: h.o.Spread, Model: h.o.Model, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
 	})
 	h.sessions[info.Key] = s
 	return s, nil

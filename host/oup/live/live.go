@@ -40,6 +40,9 @@ type Options struct {
 	Preview func(session string, changes []tool.Change) string
 	// Spread tells whoever has the session open now what is not stored; nil: nobody is told.
 	Spread func(session, method string, params wirejson.Encoder)
+	// Model is the reference of the model that a session is to be answered by from its next turn on; empty, or nil: as
+	// before.
+	Model func(session string) string
 	// Tools are those that the conversation has beside others; nil: none.
 	Tools func(s *Session) []tool.Tool
 	// Ended is told that a turn has ended, whatever it was; nil: nobody is.

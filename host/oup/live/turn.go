@@ -205,6 +205,7 @@ func (s *Session) current() *turn {
 
 // run carries the turn out.
 func (s *Session) run(t *turn) {
+	s.choose(t)
 	if t.reason != "" {
 		s.reasoning(t)
 	}
