@@ -84,6 +84,8 @@ class _Case:
     ask: Callable[[_Case], Coroutine[object, object, None]] | None = None
     """Puts it before the callback; None where there is none, or it has been."""
     task: asyncio.Task[None] | None = None
+    told: bool = True
+    """The server has said that it waits, since the session was opened last."""
     settled: bool = False
 
 
@@ -122,12 +124,20 @@ class Desk:
     def hold(self) -> None:
         """Asks nobody until release: what is told now may have been decided since."""
         self._open = False
+        for case in self._cases.values():
+            case.told = False
 
     def release(self) -> None:
-        """Asks about what is still waited for, and sends again what was decided and lost on its way."""
+        """Asks about what is still waited for, and sends again what was decided and lost on its way.
+
+        By now the server has told everything that it waits for.
+        """
         self._open = True
         for case in self._cases.values():
-            self._go_on(case)
+            if case.told:
+                self._go_on(case)
+            else:
+                self._settle(case)
 
     def close(self) -> None:
         """Asks nobody any more."""
@@ -145,6 +155,7 @@ class Desk:
         new = case is None
         if case is None:
             case = self._cases[request_id] = _Case(turn_id, ask=ask)
+        case.told = True
         self._trim()
         if self._open:
             self._go_on(case)

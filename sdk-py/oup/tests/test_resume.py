@@ -450,6 +450,22 @@ def test_a_replay_with_losses_is_opened_again_where_the_server_says() -> None:
     run(scenario)
 
 
+def test_a_loss_is_told_once_although_the_connection_breaks_over_it() -> None:
+    async def scenario() -> None:
+        async with open_session() as (server, wire, _, session):
+            turn = await both(session.turn("go"), wire.accepts())
+            await wire.send(**user(turn.id, 1, 3))
+            lossy = {"session_id": KEY, "dropped_count": 3, "last_durable_cursor": cursor(3)}
+            await wire.notify("protocol/replay_lossy", lossy)
+            await wire.ask("session/open")
+            await wire.close(1011)
+            wire, params = await again(server, ended(turn.id, 2, 4), at=5)
+            assert params["after"] == cursor(3)
+            assert kinds([event async for event in turn]) == ["UserMessage", "Gap", "TurnEnded"]
+
+    run(scenario)
+
+
 def test_a_loss_that_cannot_be_replayed_is_read_and_told() -> None:
     async def scenario() -> None:
         async with open_session() as (_, wire, _, session):
@@ -638,6 +654,7 @@ def test_an_approval_that_came_and_went_while_away_is_not_asked() -> None:
             opened = {"session_id": KEY, "cursor": cursor(5), "capabilities": CAPABILITIES}
             await wire.result(request, {"opened": opened})
             gone, waits = new_id(), new_id()
+            await wire.notify("session/open", opened | {"cursor": cursor(2)})  # somebody else's, and replayed
             await wire.send(**approval(turn.id, gone))
             await wire.send(**approval(turn.id, waits))
             await until(lambda: session.crowd == 2)
@@ -652,6 +669,38 @@ def test_an_approval_that_came_and_went_while_away_is_not_asked() -> None:
     run(scenario)
 
 
+def test_what_is_not_told_again_is_no_longer_waited_for() -> None:
+    async def scenario() -> None:
+        asked = asyncio.Event()
+        ended_ = asyncio.Event()
+
+        async def decide(request: models.ApprovalRequestedEvent) -> Decision:
+            if request.approval_id == quick:
+                return Decision.approve()
+            asked.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended_.set()
+            return Decision.approve()
+
+        quick, slow = new_id(), new_id()
+        async with open_session(on_approval=decide) as (server, wire, client, session):
+            turn = await both(session.turn("go"), wire.accepts())
+            await wire.send(**approval(turn.id, quick))
+            await wire.send(**approval(turn.id, slow))
+            await wire.ask("approval/respond")
+            await asked.wait()
+            await wire.close(1011)
+            wire, _ = await again(server, at=5)
+            await ended_.wait()
+            more = asyncio.ensure_future(client.call("task/list"))
+            await wire.result(await wire.ask("task/list"), 1)  # and no answer before it
+            assert await more == 1
+
+    run(scenario)
+
+
 def test_snapshots_that_are_told_at_every_open_are_told_once() -> None:
     async def scenario() -> None:
         plan: Json = {"session_id": KEY, "plan": {"items": [], "updated_at_ms": 1}}
@@ -659,7 +708,8 @@ def test_snapshots_that_are_told_at_every_open_are_told_once() -> None:
         async with open_session() as (server, wire, _, session):
             events = session.events()
             await wire.notify("plan/updated", plan)
-            assert kinds([await anext(events)]) == ["PlanUpdated"]
+            await wire.notify("plan/updated", plan)  # told twice is told twice, while it is live
+            assert kinds([await anext(events) for _ in range(2)]) == ["PlanUpdated"] * 2
             await wire.close(1011)
             await again(
                 server,

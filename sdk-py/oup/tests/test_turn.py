@@ -101,6 +101,8 @@ async def whole_turn(wire: Wire, client: Client) -> None:
     assert isinstance(seen[7], FileAttached)
     assert session.cursor is not None
     assert session.cursor.seq == 13
+    assert not session._feed.turns
+    assert not session._feed.accepted
 
 
 def test_a_turn_streams_and_gathers_over_a_websocket() -> None:
