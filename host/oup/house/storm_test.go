@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -168,5 +169,36 @@ func TestTools_stayInTheirWorkspace(t *testing.T) {
 	}
 	if strings.Count(f.told(), "tool_end skipped") != 3 {
 		t.Errorf("told was\n%s", f.told())
+	}
+}
+
+// TestClose_leavesNothing: no goroutine of a house outlives it.
+func TestClose_leavesNothing(t *testing.T) {
+	p := newPlace(t)
+	before := runtime.NumGoroutine()
+	for range 3 {
+		r, err := p.tryOpen(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.brain.commanding("one")
+		for _, text := range []string{chat, "two"} {
+			s := r.session(text)
+			started, err := s.Start(t.Context(), live.Turn{ID: event.NewID(time.Now()), Text: "go"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			started.Go()
+			for len(s.Pending().Approvals()) == 0 {
+				runtime.Gosched()
+			}
+		}
+		r.close()
+	}
+	for deadline := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			stacks := make([]byte, 1<<20)
+			t.Fatalf("%d goroutines are left of %d:\n%s", runtime.NumGoroutine(), before, stacks[:runtime.Stack(stacks, true)])
+		}
 	}
 }
