@@ -42,11 +42,12 @@ func (r *Rows) hydrate(ctx context.Context, call *rpc.Call, p oupwire.SessionHyd
 	if err != nil {
 		return result, r.fail(call, err)
 	}
+	running := s.Running() // asked first: what ends meanwhile has its rows
 	branch, err := s.Branch(ctx)
 	if err != nil {
 		return result, r.fail(call, err)
 	}
-	rows := transcript.Rows(branch)
+	rows := replay.Complete(transcript.Rows(branch), running)
 	turns, err := r.standings(ctx, s, rows, replay)
 	if err != nil {
 		return result, err

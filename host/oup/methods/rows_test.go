@@ -567,3 +567,31 @@ func TestDelete(t *testing.T) {
 	c.refused(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(1), "input": []any{params{"kind": "text", "text": "x"}}}, -32600, "turn_id_in_use")
 	c.turn(sessionA, 2, "afresh")
 }
+
+// TestHydrate_rightBehindTheStart reads a session in the write that starts its turn: what the user said is there,
+// wherever it is stored by then.
+func TestHydrate_rightBehindTheStart(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello().open(sessionA)
+	for n := range 20 {
+		start, started := c.request(oupwire.MethodTurnStart, params{
+			"session_id": sessionA, "turn_id": turnID(n), "client_message_id": fmt.Sprint("m", n), "input": []any{params{"kind": "text", "text": fmt.Sprint("line ", n)}},
+		})
+		read, hydrate := c.request(oupwire.MethodSessionHydrate, params{"session_id": sessionA})
+		if err := c.write(append(start, read...)); err != nil {
+			t.Fatal(err)
+		}
+		if f := c.answer(started); f.Error != nil {
+			t.Fatal(f.text)
+		}
+		var h oupwire.SessionHydrateResult
+		if f := c.answer(hydrate); f.Error != nil || json.Unmarshal(f.Result, &h) != nil {
+			t.Fatal(f.text)
+		}
+		at := slices.IndexFunc(h.Messages.Or(nil), func(m oupwire.HydratedMessage) bool { return m.TurnID.Or("") == turnID(n) })
+		if at != 2*n || h.Messages.Or(nil)[at].Seq != int64(at) || h.Messages.Or(nil)[at].Content != fmt.Sprint("line ", n) || h.Messages.Or(nil)[at].ClientMessageID.Or("") != fmt.Sprint("m", n) {
+			t.Errorf("turn %d is at %d of %d rows", n, at, len(h.Messages.Or(nil)))
+		}
+		c.terminal(n)
+	}
+}

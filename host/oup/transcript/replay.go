@@ -11,6 +11,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/live"
 )
 
 // Replay is what a ledger tells of the turns of a session, gathered event by event.
@@ -28,6 +29,9 @@ type Turn struct {
 	Started   time.Time           // zero where it is no longer kept
 	Completed time.Time           // zero while it runs
 	Outcome   oupwire.TurnOutcome // empty while it runs
+
+	said            oupwire.UserMessageData // what the user began it with
+	clientMessageID string
 }
 
 // Take takes the next event.
@@ -65,7 +69,10 @@ func (r *Replay) turn(s ledger.Stored, e oupwire.EnvelopeV2) {
 		r.turns[t.ID], r.order = t, append(r.order, t.ID)
 	}
 	if s.Number == 1 {
-		t.Started = s.Time
+		t.Started, t.clientMessageID = s.Time, e.ClientMessageID.Or("")
+		if p, ok := e.Payload.(oupwire.UserMessagePayload); ok {
+			t.said = p.Data
+		}
 	}
 	if end, ok := e.Payload.(oupwire.TurnTerminalPayload); ok {
 		t.Completed, t.Outcome = s.Time, end.Data.Outcome
@@ -77,6 +84,18 @@ func (r *Replay) Turn(id string) *Turn { return r.turns[id] }
 
 // Turns are the ids of the turns, in the order of their starts.
 func (r *Replay) Turns() []string { return r.order }
+
+// Complete adds the row that a turn is about to have: that it was accepted is told before it is stored what was said.
+func (r *Replay) Complete(rows []Row, running string) []Row {
+	t := r.turns[running]
+	if t == nil || t.Outcome != "" || slices.ContainsFunc(rows, func(row Row) bool { return row.Turn == running }) {
+		return rows
+	}
+	return append(rows, Row{
+		Seq: int64(len(rows)), At: t.Started, Role: oupwire.MessageRoleUser, Text: t.said.Text, Thread: running, Turn: running,
+		Note: live.Note{ClientMessageID: t.clientMessageID, Files: t.said.Files.Or(nil)},
+	})
+}
 
 // Envelopes are those of the streams that are not hidden, at most so many bytes of JSON, each counted as often as it
 // is shown. Where that is too little, older streams lose their pieces, then all but their end, then that.

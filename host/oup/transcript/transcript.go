@@ -132,7 +132,7 @@ func (r *Row) Hydrated(extended bool) oupwire.HydratedMessage {
 		h.ToolCalls = wirejson.Some(calls)
 	}
 	if extended {
-		h.MessageID, h.Source, h.ReasoningContent = wirejson.Some(r.ID), optional(r.Note.Source), optional(r.Reasoning)
+		h.MessageID, h.Source, h.ReasoningContent = optional(r.ID), optional(r.Note.Source), optional(r.Reasoning)
 	}
 	return h
 }
