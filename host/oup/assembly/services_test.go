@@ -176,7 +176,7 @@ func TestLlm_answersInSessionsOfItsProfile(t *testing.T) {
 	if got := c.ok(oupwire.MethodProfileLlmSelect, `{"profile_id":"work","model_id":"two"}`); got["applied"] != true || got["restart_required"] != nil {
 		t.Errorf("another choice is %v", got)
 	}
-	turn("02") // OUP-LLM-008: the next turn has it
+	turn("02") // the next one has it
 	if shown := keys(); len(shown) != 2 || shown[1] != "Bearer sk-another" {
 		t.Errorf("behind another choice the provider was shown %q", shown)
 	}

@@ -70,7 +70,7 @@ func TestStore_takesKeysOutOfTexts(t *testing.T) {
 	}
 }
 
-// TestStore_ordersModels: OUP-LLM-003 to OUP-LLM-005, OUP-LLM-009 to OUP-LLM-011.
+// TestStore_ordersModels: a new model goes behind the one in use unless it is to be in front, where the old one makes room.
 func TestStore_ordersModels(t *testing.T) {
 	s := open(t, nil)
 	m := func(name, route string) profile.Model {
