@@ -120,6 +120,24 @@ func squeeze(text string) string {
 	return strings.Join(lines, "\n")
 }
 
+// TestApproval_showsTheWholeCommand: what is asked about is what would run, also where lines end.
+func TestApproval_showsTheWholeCommand(t *testing.T) {
+	r := newPlace(t).open(nil)
+	r.brain.calling("shell", `{"command":"echo a\nrm -rf b"}`)
+	s := r.session(chat)
+	f := r.follow(chat)
+	begin(t, s, turn(1), "go")
+	asked := f.asked(1)
+	details, _ := asked.TypedDetails.Get()
+	command, _ := details.Command.Get()
+	if want := "echo a\nrm -rf b"; asked.Body != want || command.CommandLine.Or("") != want {
+		t.Errorf("asked was %s", asked.AppendJSON(nil))
+	}
+	if _, err := s.Interrupt(t.Context(), turn(1)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestApproval_denies(t *testing.T) {
 	for _, decision := range []oupwire.ApprovalDecision{"deny", "maybe"} {
 		r := newPlace(t).open(nil)
