@@ -326,12 +326,12 @@ async def pipe_server() -> AsyncIterator[PipeServer]:
 
 
 @contextlib.asynccontextmanager
-async def connected(**options: object) -> AsyncIterator[tuple[SocketServer, Wire, Client]]:
+async def connected(hello: Json | None = None, **options: object) -> AsyncIterator[tuple[SocketServer, Wire, Client]]:
     """A server, a client that has said hello to it over a WebSocket, and their connection."""
     async with socket_server() as server:
         work = asyncio.ensure_future(_awaited(websocket(server.url, **options)))  # type: ignore[arg-type]
         one = await server.accept()
-        await one.hello()
+        await one.hello(**(hello or {}))
         client = await work
         try:
             yield server, one, client

@@ -56,7 +56,7 @@ def at_once() -> Iterator[float]:
 @asynccontextmanager
 async def open_session(**options: object) -> AsyncIterator[tuple[SocketServer, Wire, Client, Session]]:
     options = {"delays": at_once} | options
-    async with connected(**options) as (server, wire, client):
+    async with connected(**options) as (server, wire, client):  # type: ignore[arg-type]
         session = await both(client.open(KEY), wire.opens())
         yield server, wire, client, session
 
@@ -371,6 +371,26 @@ def test_numbers_that_the_ledger_lacks_too_are_told_as_a_gap() -> None:
     run(scenario)
 
 
+def test_a_server_that_tells_no_state_is_gone_on_with() -> None:
+    async def scenario() -> None:
+        async with connected(hello={"supported_methods": ["session/open", "turn/start"]}) as (_, wire, client):
+            session = await both(client.open(KEY), wire.opens())
+            turn = await both(session.turn("go"), wire.accepts())
+            await wire.send(**user(turn.id, 1, 3))
+            await wire.send(**piece(turn.id, 3, 5, "b"))
+            await wire.opens(piece(turn.id, 3, 5, "b"), at=6)
+            params = await wire.opens(piece(turn.id, 3, 5, "b"), at=7)  # and neither hydrate nor turn/state/get
+            assert params["after"] == cursor(3)
+            await wire.send(**ended(turn.id, 4, 8))
+            seen = [event async for event in turn]
+            assert kinds(seen) == ["UserMessage", "Gap", "TextDelta", "TurnEnded"]
+            assert isinstance(seen[1], Gap)
+            assert seen[1].hydrated is None
+            assert not seen[1].replayed
+
+    run(scenario)
+
+
 def test_a_session_that_is_let_go_of_is_not_opened_again() -> None:
     async def scenario() -> None:
         async with open_session() as (_, wire, client, session):
@@ -466,7 +486,8 @@ def test_a_loss_is_told_once_although_the_connection_breaks_over_it() -> None:
     run(scenario)
 
 
-def test_a_loss_that_cannot_be_replayed_is_read_and_told() -> None:
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_loss_that_cannot_be_replayed_is_read_and_told(numbered: bool) -> None:
     async def scenario() -> None:
         async with open_session() as (_, wire, _, session):
             turn = await both(session.turn("go"), wire.accepts())
@@ -474,24 +495,23 @@ def test_a_loss_that_cannot_be_replayed_is_read_and_told() -> None:
             await wire.notify("protocol/replay_lossy", {"session_id": KEY, "dropped_count": 2})
             told = (user(turn.id, 1, 3), piece(turn.id, 2, 4, "a"), piece(turn.id, 3, 5, "b"))
             bare = [message["params"] for message in told]  # the first of them is known
-            sections = {
+            row = {"seq": 1, "role": "assistant", "content": "ab", "persisted_at": "x", "turn_id": turn.id}
+            sections: Json = {
+                "messages": [row],  # what the envelopes say too
                 "turns": [{"turn_id": turn.id, "state": "active"}],
                 "replayed_projection_envelopes": bare,
                 "projection_envelopes": bare,
-                "projection_thread_sequences": {turn.id: 3},
             }
+            if numbered:
+                sections["projection_thread_sequences"] = {turn.id: 3}
             await wire.result(await wire.ask("session/hydrate"), state(5, **sections))
             await wire.error(await wire.ask("turn/state/get"), -32004)
             await wire.opens(at=6)
-            await wire.send(**ended(turn.id, 4, 7))
-            assert kinds([event async for event in turn]) == [
-                "UserMessage",
-                "Gap",
-                "TextDelta",
-                "TextDelta",
-                "TurnEnded",
-            ]
-            assert (await turn.result()).text == "ab"
+            await wire.send(**piece(turn.id, 5, 8, "d"))  # the numbers go on: 4 is missing
+            await wire.opens(piece(turn.id, 4, 7, "c"), piece(turn.id, 5, 8, "d"), at=9)
+            await wire.send(**ended(turn.id, 6, 10))
+            assert kinds([event async for event in turn]) == ["UserMessage", "Gap", *["TextDelta"] * 4, "TurnEnded"]
+            assert (await turn.result()).text == "abcd"
 
     run(scenario)
 
