@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"strings"
 
@@ -45,9 +44,9 @@ func (s *Session) approval(turn string, q permission.Question) pending.Approval 
 	call := wirejson.Some(q.CallID)
 	switch q.Tool.Effect {
 	case tool.Command:
-		a.Title, a.Kind, a.Body = "Run a command", oupwire.ApprovalKindCommand, command(q)
+		a.Title, a.Kind = "Run a command", oupwire.ApprovalKindCommand
 		a.Details = &oupwire.ApprovalTypedDetails{Kind: a.Kind, Command: wirejson.Some(oupwire.ApprovalCommandDetails{
-			CommandLine: wirejson.Some(a.Body), Cwd: wirejson.Some(s.o.Workspace), ToolCallID: call,
+			CommandLine: wirejson.Some(q.Summary.Subject), Cwd: wirejson.Some(s.o.Workspace), ToolCallID: call,
 		})}
 	case tool.Write:
 		a.Title, a.Kind = "Change a file", oupwire.ApprovalKindFilesystem
@@ -66,17 +65,6 @@ func (s *Session) approval(turn string, q permission.Question) pending.Approval 
 		a.Body = q.Reason
 	}
 	return a
-}
-
-// command is what is to run, letter by letter: a summary on one line may hide where a line ends.
-func command(q permission.Question) string {
-	var arguments struct {
-		Command string `json:"command"`
-	}
-	if json.Unmarshal(q.Arguments, &arguments) != nil || arguments.Command == "" {
-		return q.Summary.Subject
-	}
-	return arguments.Command
 }
 
 // offered shows the change that a file is to get, where there is a preview of it.
