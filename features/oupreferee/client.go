@@ -50,6 +50,12 @@ type ClientSetup struct {
 // RelayWord makes the program of ClientSetup pass its standard streams through to an address.
 const RelayWord = "oup-relay"
 
+// Words that make a program play the servers and clients that prove the referee, each in a process of its own.
+const (
+	ServerWord = "faulty-server"
+	ClientWord = "faulty-client"
+)
+
 // Relay passes standard streams through to a server of the referee.
 func Relay(address string, in io.Reader, out io.Writer) error {
 	conn, err := net.Dial("tcp", address)

@@ -205,8 +205,8 @@ const (
 	PlaceToken     = "{token}"
 )
 
-// token is that of servers that the referee starts.
-const token = "conform-0123456789abcdef"
+// token is that of servers that the referee starts, its own ones included.
+const token = oupserver.Token
 
 func (p *started) places() *strings.Replacer {
 	return strings.NewReplacer(PlaceData, p.root+"/data", PlaceWorkspace, p.root+"/workspace", PlacePort, strconv.Itoa(p.port), PlaceToken, token)

@@ -50,7 +50,7 @@ type Server struct {
 }
 
 // Token is what clients over WebSocket have to show.
-const Token = "conform-token"
+const Token = "conform-0123456789abcdef"
 
 // New returns a server with a fault; the empty one has none. The heart beats at the interval that is given, which a
 // selftest shortens; none is that of the protocol.

@@ -50,6 +50,8 @@ func commands() []command {
 		{name: "faulty-peer", usage: "FAULT --api VERSION", hidden: true, run: (*invocation).faultyPeer},
 		{name: selftest.HostWord, usage: "FAULT EXTENSION TOOL ARGUMENTS", hidden: true, run: (*invocation).faultyHost},
 		{name: selftest.TalkerWord, usage: "FAULT EXTENSIONS MODEL", hidden: true, run: (*invocation).faultyTalker},
+		{name: oupreferee.ServerWord, usage: "FAULT [--port N]", hidden: true, run: (*invocation).faultyServer},
+		{name: oupreferee.ClientWord, usage: "FAULT --prompt TEXT ...", hidden: true, run: (*invocation).faultyClient},
 		{name: oupreferee.RelayWord, usage: "ADDRESS", hidden: true, run: (*invocation).oupRelay},
 		{name: "host-peer", hidden: true, run: (*invocation).hostPeer},
 		{name: "actor", usage: "PART.json", hidden: true, run: (*invocation).actor},
