@@ -61,12 +61,11 @@ type client struct {
 	line line
 	ids  int
 
-	key     string
-	turn    string
-	cursor  any
-	before  any // cursor of the newest piece without a gap
-	offered []string
-	opened  bool // the event session/open has come
+	key    string
+	turn   string
+	cursor any
+	before any  // cursor of the newest piece without a gap
+	opened bool // the event session/open has come
 
 	segments []string
 	texts    map[string]string

@@ -70,7 +70,6 @@ type turn struct {
 	users    int
 	steers   int
 	dropped  int
-	cursor   int64
 }
 
 // New returns the monitor of a connection. tokens are the features that were named when it was made.

@@ -125,7 +125,6 @@ type stage struct {
 	monitors map[int]*oupmonitor.Monitor
 	calls    []called
 	cursors  map[int][]any // that events showed, by connection
-	refused  []any         // cursors of opens
 	offers   []http.Header
 
 	session string

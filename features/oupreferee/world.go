@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +35,6 @@ type world struct {
 	ctx    context.Context
 	root   string
 	server Server
-	beats  time.Duration
 
 	mu      sync.Mutex // guards what the readers of the connections write
 	changed chan struct{}
@@ -394,9 +392,4 @@ func requests() []*wirejson.Method {
 		}
 	}
 	return out
-}
-
-// quoted is a list of words in a scenario.
-func quoted(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -30,7 +30,6 @@ type session struct {
 	compaction              string
 	compactions, generation int64
 	snapshots               []object
-	tasks                   []object
 	previews                []object
 }
 

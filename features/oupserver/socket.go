@@ -147,7 +147,7 @@ func (s *Server) beat(ctx context.Context, c *conn) {
 func (s *Server) mayOrigin(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if strings.TrimSpace(origin) == "" {
-		return !(s.does("needs an origin"))
+		return !s.does("needs an origin")
 	}
 	if s.does("lets every origin in") {
 		return true
