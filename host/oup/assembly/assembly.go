@@ -185,11 +185,27 @@ func (a *Assembly) engine(ctx context.Context, o Options, at house.Place) (*engi
 	})
 }
 
+// patience is how long turns go on while clients are told of the end. The first clients answer within that; what
+// works for the others must not go on until they are given up.
+const patience = time.Second
+
 // Close closes all connections with the reason, ends what runs, and gives the data directory back, within about the
 // limit. Every turn that ran has its end on disk then.
 func (a *Assembly) Close(reason transport.Reason, limit time.Duration) (err error) {
 	a.closing.Do(func() {
-		a.Server.Close(reason)
+		told := make(chan struct{})
+		go func() {
+			defer close(told)
+			a.Server.Close(reason)
+		}()
+		select {
+		case <-told:
+		case <-time.After(patience):
+		}
+		if a.House != nil {
+			a.House.Close(limit)
+		}
+		<-told
 		err = a.close(limit)
 	})
 	return err

@@ -41,6 +41,7 @@ const (
 type brain struct {
 	gate    chan struct{} // "wait" goes on when it is closed
 	reached chan struct{} // has room for many; gets a value when somebody waits
+	stopped chan struct{} // the same when somebody is told to wait no longer
 }
 
 func (b *brain) Name() string     { return "brain" }
@@ -68,6 +69,7 @@ func (b *brain) Stream(ctx context.Context, r model.Request, emit func(model.Del
 		select {
 		case <-b.gate:
 		case <-ctx.Done():
+			b.stopped <- struct{}{}
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -102,7 +104,7 @@ func newWorld(t *testing.T, change ...func(*world)) *world {
 	}
 	w := &world{
 		T: t, data: filepath.Join(root, "data"), work: filepath.Join(root, "work"),
-		brain: &brain{gate: make(chan struct{}), reached: make(chan struct{}, 100)},
+		brain: &brain{gate: make(chan struct{}), reached: make(chan struct{}, 100), stopped: make(chan struct{}, 100)},
 	}
 	for _, c := range change {
 		c(w)

@@ -236,7 +236,13 @@ func (c *Connection) hello(call *Call, params []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	set := server.Hello(c.set, &p)
-	c.send(success(call.ID, server.Greet(set, over, &p)))
+	answer := success(call.ID, server.Greet(set, over, &p))
+	if len(answer) > oupwire.MaxTextFrameBytes {
+		refusal := Fail(oupwire.ErrInvalidParams, call.Method+": client and transport are sent back and do not fit into a frame; say less of them")
+		c.send(failure(&call.ID, refusal))
+		return
+	}
+	c.send(answer)
 	c.set = set
 }
 

@@ -325,6 +325,44 @@ func TestServe_tellsNothingOfItsFaults(t *testing.T) {
 	}
 }
 
+// TestServe_goesOnWhereAnAnswerWouldNotFit: OUP-FRAME-003; what a client sends back and forth ends no connection.
+func TestServe_goesOnWhereAnAnswerWouldNotFit(t *testing.T) {
+	c := connect(t, options(handler(func(_ context.Context, _ *rpc.Call, p oupwire.SessionTitleSetParams) (wirejson.Encoder, error) {
+		return nil, &rpc.Error{
+			Code: oupwire.ErrCursorInvalid, Message: p.Title + "é" + p.Title,
+			Data: wirejson.Raw(`{"actual_stream":"` + p.Title + `","kind":"k","number":9007199254740993,"rows":["` + p.Title + `"]}`),
+		}
+	})), nil)
+	const room = oupwire.MaxTextFrameBytes - 200
+	long := strings.Repeat("x", room)
+	for _, o := range []struct {
+		name, frame string
+		code        int64
+		id          bool
+	}{
+		{"id", `{"id":"` + long + `","jsonrpc":"2.0","method":"config/capabilities/list","params":{}}`, oupwire.CodeParseError, false},
+		{"hello", `{"id":"1","jsonrpc":"2.0","method":"client_hello","params":{"client":"` + long + `","supported_features":["user_question.v1"]}}`, oupwire.CodeInvalidParams, true},
+		{"method", `{"id":"1","jsonrpc":"2.0","method":"` + strings.Repeat(`\"`, room/2) + `","params":{}}`, oupwire.CodeMethodNotFound, true},
+		{"params", titleSet("1", long), oupwire.CodeCursorInvalid, true},
+	} {
+		c.send(o.frame)
+		id, failure := c.failure()
+		if _, has := id.Get(); failure.Code != o.code || has != o.id {
+			t.Errorf("%s gives %d with an id %v, want %d with %v", o.name, failure.Code, has, o.code, o.id)
+		}
+		if len(failure.Message) > 9000 {
+			t.Errorf("%s tells %d bytes", o.name, len(failure.Message))
+		}
+		if detail := string(failure.Data.Or(nil)); o.name == "params" && (len(detail) > 9000 || !strings.Contains(detail, `"number":9007199254740993,"rows":["xx`)) {
+			t.Errorf("%s has the detail %.200s of %d bytes", o.name, detail, len(detail))
+		}
+	}
+	c.send(`{"id":"` + strings.Repeat("y", 100_000) + `","jsonrpc":"2.0","method":"config/capabilities/list","params":{}}`)
+	if answer, err := c.Read(); err != nil || !strings.Contains(string(answer), `"supported_methods"`) {
+		t.Errorf("a long id gives %.200s, %v", answer, err)
+	}
+}
+
 // TestServe_announcesWhatASlowClientLost: OUP-QUEUE-004 with count and cursor, OUP-QUEUE-005 to it alone.
 func TestServe_announcesWhatASlowClientLost(t *testing.T) {
 	opened := make(chan *rpc.Connection, 1)

@@ -24,6 +24,10 @@ type Message struct {
 
 var version = protocol.Text("jsonrpc")
 
+// maxIDBytes bounds an id as it is spelled, so that an answer finds room beside it: written with escapes it has up
+// to six times as many.
+const maxIDBytes = oupwire.MaxTextFrameBytes / 8
+
 // Read judges a frame. The steps and their order are those of OUP-FRAME-018; the first that fails gives the error,
 // which is answered with a null id.
 func Read(frame []byte) (Message, *Error) {
@@ -62,6 +66,9 @@ func message(root wirejson.Value) (Message, *Error) {
 		id := root.Member("id")
 		if id.Kind() != wirejson.KindString {
 			return Message{}, unreadable("the id is a " + id.Kind().String() + "; send a string")
+		}
+		if n := len(id.Source()); n > maxIDBytes {
+			return Message{}, unreadable(fmt.Sprintf("the id has %d bytes, which leaves no room for an answer; send at most %d", n, maxIDBytes))
 		}
 		m.ID = id.Text()
 	}
@@ -163,12 +170,24 @@ func success(id string, result wirejson.Encoder) []byte {
 }
 
 func failure(id *string, e *Error) []byte {
-	answer := oupwire.JsonRpcErrorResponse{ID: wirejson.Null[string](), Error: oupwire.ErrorObject{Code: e.Code.Code, Message: e.Message}}
+	var detail json.RawMessage
+	if e.Data != nil {
+		detail = e.Data.AppendJSON(nil)
+	}
+	frame := spellFailure(id, e.Code.Code, e.Message, detail)
+	if len(frame) > oupwire.MaxTextFrameBytes { // what the client sent is in it
+		frame = spellFailure(id, e.Code.Code, shorten(e.Message), shortenAll(detail))
+	}
+	return frame
+}
+
+func spellFailure(id *string, code int64, message string, detail json.RawMessage) []byte {
+	answer := oupwire.JsonRpcErrorResponse{ID: wirejson.Null[string](), Error: oupwire.ErrorObject{Code: code, Message: message}}
 	if id != nil {
 		answer.ID = wirejson.Some(*id)
 	}
-	if e.Data != nil {
-		answer.Error.Data = wirejson.Some(json.RawMessage(e.Data.AppendJSON(nil)))
+	if detail != nil {
+		answer.Error.Data = wirejson.Some(detail)
 	}
 	return answer.AppendJSON(nil)
 }

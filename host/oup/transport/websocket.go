@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
@@ -67,7 +68,8 @@ func (ws *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer ws.serving.Done()
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	kept := &keeper{ResponseWriter: w}
+	conn, err := websocket.Accept(kept, r, &websocket.AcceptOptions{
 		Subprotocols: []string{subprotocol}, InsecureSkipVerify: true, // the origin was judged above
 	})
 	if err != nil {
@@ -76,7 +78,7 @@ func (ws *WebSocket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn.SetReadLimit(-1) // Read has its own bound, so that the error can be answered before the close
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
 	s := &socket{
-		conn: conn, ctx: ctx, cancel: cancel, wait: ws.CloseWait,
+		conn: conn, stream: kept.stream, ctx: ctx, cancel: cancel, wait: ws.CloseWait,
 		info: Info{Transport: oupwire.TransportWebsocket, Features: features(r), Identity: who, Loopback: IsLoopback(r.RemoteAddr)},
 	}
 	if s.wait == 0 {
@@ -157,9 +159,24 @@ func (ws *WebSocket) Close(reason Reason) {
 	ws.serving.Wait()
 }
 
+// keeper keeps the stream below a WebSocket, whose own close waits without a bound for the rest of a message that a
+// client began.
+type keeper struct {
+	http.ResponseWriter
+	stream net.Conn
+}
+
+// Hijack takes the stream over.
+func (k *keeper) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	stream, buffered, err := http.NewResponseController(k.ResponseWriter).Hijack()
+	k.stream = stream
+	return stream, buffered, err
+}
+
 // socket is one connection over WebSocket.
 type socket struct {
 	conn   *websocket.Conn
+	stream net.Conn // below it
 	ctx    context.Context
 	cancel context.CancelFunc
 	info   Info
@@ -232,26 +249,32 @@ var closeCodes = map[Reason]websocket.StatusCode{
 }
 
 // Close sends the code of the reason and waits for the client's answer, within the bound. A connection that is
-// given up ends at once and without a word, also while another close waits.
+// given up ends at once and without a word, also while another close waits. There is no error: a client that went
+// away without a close, as one whose program ends does, has nothing left to be told.
 func (s *socket) Close(reason Reason) error {
 	s.closing.Store(true)
 	if reason == GivenUp {
-		s.cancel()
+		s.sever()
 		return nil
 	}
-	var err error
 	s.once.Do(func() {
 		defer s.cancel()
 		if s.ctx.Err() != nil {
-			err = s.conn.CloseNow()
+			_ = s.conn.CloseNow()
 			return
 		}
-		late := time.AfterFunc(s.wait, s.cancel)
+		late := time.AfterFunc(s.wait, s.sever)
 		defer late.Stop()
 		code := closeCodes[reason]
-		err = s.conn.Close(code, protocol.CloseReason(int(code)))
+		_ = s.conn.Close(code, protocol.CloseReason(int(code)))
 	})
-	return err
+	return nil
+}
+
+// sever ends the connection whatever its client does.
+func (s *socket) sever() {
+	s.cancel()
+	_ = s.stream.Close()
 }
 
 // Bearer returns the token of the Authorization header, or "" where it has none.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/coder/websocket"
 
@@ -294,6 +295,32 @@ func TestWebSocket_closesWithTheCodeOfTheReason(t *testing.T) {
 	s.done <- struct{}{}
 	if code, _ := closedWith(client); code != 1000 {
 		t.Errorf("an ordinary end closes with %d, want 1000", code)
+	}
+}
+
+// TestWebSocket_endsWithAClientThatStoppedInAMessage: the rest of a message over the bound never comes, and no close
+// waits for it.
+func TestWebSocket_endsWithAClientThatStoppedInAMessage(t *testing.T) {
+	s := serve(t, &WebSocket{CloseWait: time.Millisecond})
+	stream, err := net.Dial("tcp", strings.TrimPrefix(strings.TrimSuffix(s.url, WebSocketPath), "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = stream.Close() }()
+	handshake := "GET " + WebSocketPath + " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
+	header := []byte{0x81, 0xff, 0, 0, 0, 0, 0, 0x20, 0, 0, 0, 0, 0, 0} // 2 MiB of text, masked with zeros
+	begun := append(append([]byte(handshake), header...), make([]byte, oupwire.MaxTextFrameBytes+1)...)
+	if _, err := stream.Write(begun); err != nil {
+		t.Fatal(err)
+	}
+	server := <-s.conns
+	var tooLarge *TooLargeError
+	if _, err := server.Read(); !errors.As(err, &tooLarge) {
+		t.Fatalf("read %v", err)
+	}
+	if err := server.Close(TooLarge); err != nil {
+		t.Error(err)
 	}
 }
 
