@@ -111,7 +111,9 @@ func (r *Rows) rollback(ctx context.Context, call *rpc.Call, p oupwire.SessionRo
 		return result, err
 	}
 	var left oupwire.SessionHydrateResult
-	r.fill(&left, func(oupwire.HydrateSection) bool { return true }, rows, turns, replay, false)
+	if err := r.fill(&left, func(oupwire.HydrateSection) bool { return true }, rows, turns, replay, false); err != nil {
+		return result, err
+	}
 	result = oupwire.SessionRollbackResult{DroppedTurns: int64(done.Turns), Thread: oupwire.RolledBackThread{
 		SessionID: s.Key(), Cursor: oupwire.Cursor{Stream: done.Before.Stream, Seq: done.Before.Seq},
 		Messages: left.Messages.Or(nil), Threads: left.Threads.Or(nil), Turns: left.Turns.Or(nil),

@@ -65,15 +65,15 @@ func (r *Rows) hydrate(ctx context.Context, call *rpc.Call, p oupwire.SessionHyd
 			result.PendingQuestions = wirejson.Some(questions)
 		}
 	}
-	r.fill(&result, wants, rows, turns, replay, extended)
-	return result, nil
+	err = r.fill(&result, wants, rows, turns, replay, extended)
+	return result, err
 }
 
 // fill puts in the sections that grow, the newest rows of each, so that all of it fits into a frame. What is left of
 // the room of one goes to the next.
 //
 // Settled: S67, S68.
-func (r *Rows) fill(result *oupwire.SessionHydrateResult, wants func(oupwire.HydrateSection) bool, rows []transcript.Row, turns *standings, replay *transcript.Replay, extended bool) {
+func (r *Rows) fill(result *oupwire.SessionHydrateResult, wants func(oupwire.HydrateSection) bool, rows []transcript.Row, turns *standings, replay *transcript.Replay, extended bool) error {
 	room := transcript.Room - len(result.AppendJSON(nil))
 	all := true
 	if wants(oupwire.HydrateSectionTurns) {
@@ -93,7 +93,10 @@ func (r *Rows) fill(result *oupwire.SessionHydrateResult, wants func(oupwire.Hyd
 		kept, whole := messages(rows, extended, share)
 		result.Messages, room, all = wirejson.Some(kept), room-size(kept), all && whole
 		if extended {
-			envelopes, whole := replay.Envelopes(turns.hidden, room-32<<10)
+			envelopes, whole, err := replay.Envelopes(turns.hidden, room-32<<10)
+			if err != nil {
+				return err
+			}
 			transcript.Show(result, envelopes)
 			all = all && whole
 		}
@@ -101,6 +104,7 @@ func (r *Rows) fill(result *oupwire.SessionHydrateResult, wants func(oupwire.Hyd
 	if !all {
 		result.Truncated = wirejson.Some(true)
 	}
+	return nil
 }
 
 func size[E wirejson.Encoder](list []E) (n int) {

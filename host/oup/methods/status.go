@@ -1,6 +1,7 @@
 package methods
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -213,6 +214,9 @@ func attached(s ledger.Stored, named map[string]bool) error {
 			named[mutation.Path] = true
 		}
 		return err
+	}
+	if !bytes.Contains(s.Body, []byte(`"path":`)) {
+		return nil // no file is in it, and most of a session need not be read
 	}
 	e, is, err := event.EnvelopeOf(s)
 	if err != nil || !is {

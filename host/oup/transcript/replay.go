@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
 	"slices"
@@ -20,7 +21,7 @@ type Replay struct {
 	After     int64 // envelopes up to there are not gathered
 	order     []string
 	turns     map[string]*Turn
-	envelopes []oupwire.BareEnvelope
+	envelopes []ledger.Stored // not read yet: most of a long session does not fit into an answer
 }
 
 // Turn is one turn as the ledger tells it.
@@ -41,22 +42,17 @@ func (r *Replay) Take(s ledger.Stored) error {
 	}
 	gathered := r.Gather && s.Seq > r.After
 	edge := s.Subject.Kind == event.Turn && (s.Number == 1 || s.Step == ledger.Ends)
-	if !gathered && !edge {
-		return nil // what it says is not looked at
+	if gathered {
+		r.envelopes = append(r.envelopes, s)
+	}
+	if !edge {
+		return nil
 	}
 	e, _, err := event.EnvelopeOf(s)
-	if err != nil {
-		return err
-	}
-	if edge {
+	if err == nil {
 		r.turn(s, e)
 	}
-	if gathered {
-		r.envelopes = append(r.envelopes, oupwire.BareEnvelope{
-			ThreadID: e.ThreadID, TurnID: e.TurnID, Seq: e.Seq, Cursor: e.Cursor, ClientMessageID: e.ClientMessageID, Payload: e.Payload,
-		})
-	}
-	return nil
+	return err
 }
 
 func (r *Replay) turn(s ledger.Stored, e oupwire.EnvelopeV2) {
@@ -101,30 +97,63 @@ func (r *Replay) Complete(rows []Row, running string) []Row {
 // is shown. Where that is too little, older streams lose their pieces, then all but their end, then that.
 //
 // OUP-HYDRATE-013, S67.
-func (r *Replay) Envelopes(hidden func(turn string) bool, encoded int) (kept []oupwire.BareEnvelope, all bool) {
-	streams := map[string][]oupwire.BareEnvelope{}
-	for _, e := range r.envelopes {
-		if !hidden(parent(e.TurnID)) {
-			streams[e.ThreadID] = append(streams[e.ThreadID], e)
+func (r *Replay) Envelopes(hidden func(turn string) bool, encoded int) (kept []oupwire.BareEnvelope, all bool, err error) {
+	streams := map[string][]ledger.Stored{}
+	for _, s := range r.envelopes {
+		if !hidden(parent(s.Subject.ID)) {
+			streams[s.Subject.ID] = append(streams[s.Subject.ID], s)
 		}
 	}
-	newest := func(thread string) int64 { return position(streams[thread][len(streams[thread])-1]) }
-	order := slices.SortedFunc(maps.Keys(streams), func(a, b string) int { return cmp.Compare(newest(a), newest(b)) })
+	newest := func(thread string) int64 { return streams[thread][len(streams[thread])-1].Seq }
+	order := slices.SortedFunc(maps.Keys(streams), func(a, b string) int { return cmp.Compare(newest(b), newest(a)) })
 	all = true
-	for _, thread := range slices.Backward(order) {
-		whole := streams[thread]
-		fits := false
-		for _, version := range [][]oupwire.BareEnvelope{whole, condensed(whole), ends(whole)} {
-			if size := cost(version); size <= encoded {
-				encoded, fits = encoded-size, len(version) == len(whole)
-				kept = append(kept, version...)
-				break
-			}
+	for _, thread := range order {
+		if encoded < leastEnvelope {
+			all = false
+			break
 		}
-		all = all && fits
+		version, whole, size, err := fitting(streams[thread], encoded)
+		if err != nil {
+			return nil, false, err
+		}
+		kept, encoded, all = append(kept, version...), encoded-size, all && whole
 	}
 	slices.SortFunc(kept, func(a, b oupwire.BareEnvelope) int { return cmp.Compare(position(a), position(b)) })
-	return kept, all
+	return kept, all, nil
+}
+
+// leastEnvelope is less than any envelope takes.
+const leastEnvelope = 100
+
+// fitting is as much of a stream as fits, and what it takes. What is larger than the room as it is stored, and would
+// be larger in an answer, is not even read.
+func fitting(stream []ledger.Stored, encoded int) (version []oupwire.BareEnvelope, whole bool, size int, err error) {
+	for _, keep := range []func([]ledger.Stored) []ledger.Stored{
+		func(all []ledger.Stored) []ledger.Stored { return all }, withoutPieces, ends,
+	} {
+		stored := keep(stream)
+		least := 0
+		for _, s := range stored {
+			least += 3 * len(s.Body)
+		}
+		if least > encoded {
+			continue
+		}
+		version := make([]oupwire.BareEnvelope, 0, len(stored))
+		for _, s := range stored {
+			e, _, err := event.EnvelopeOf(s)
+			if err != nil {
+				return nil, false, 0, err
+			}
+			version = append(version, oupwire.BareEnvelope{
+				ThreadID: e.ThreadID, TurnID: e.TurnID, Seq: e.Seq, Cursor: e.Cursor, ClientMessageID: e.ClientMessageID, Payload: e.Payload,
+			})
+		}
+		if size := cost(version); size <= encoded {
+			return version, len(version) == len(stream), size, nil
+		}
+	}
+	return nil, false, 0, nil
 }
 
 func position(e oupwire.BareEnvelope) int64 { return e.Cursor.Or(oupwire.Cursor{}).Seq }
@@ -152,36 +181,42 @@ func cost(list []oupwire.BareEnvelope) (size int) {
 	return size
 }
 
-// condensed leaves out pieces of segments that are there as a whole, and the news of tools that have ended.
-func condensed(stream []oupwire.BareEnvelope) []oupwire.BareEnvelope {
-	closed := map[string]bool{}
-	for _, e := range stream {
-		switch p := e.Payload.(type) {
-		case oupwire.AssistantPersistedPayload:
-			closed[p.Data.AssistantSegmentID] = true
-		case oupwire.ToolEndPayload:
-			closed["tool:"+p.Data.ToolCallID] = true
+// mark is how the stored text of an envelope shows its type, without being read: inside of texts quotes are escaped.
+func mark(of oupwire.EnvelopePayload) []byte {
+	text := of.AppendJSON(nil)
+	return text[bytes.LastIndexByte(text, ','):]
+}
+
+var (
+	pieces = [][]byte{mark(oupwire.AssistantDeltaPayload{}), mark(oupwire.ReasoningDeltaPayload{}), mark(oupwire.ToolProgressPayload{})}
+	wholes = [][]byte{mark(oupwire.AssistantPersistedPayload{}), mark(oupwire.TurnTerminalPayload{})}
+)
+
+func marked(s ledger.Stored, marks [][]byte) bool {
+	return slices.ContainsFunc(marks, func(m []byte) bool { return bytes.Contains(s.Body, m) })
+}
+
+// withoutPieces leaves out pieces of what is there as a whole, and the news of tools. The pieces behind the last whole
+// stay: what they belong to is still being said.
+func withoutPieces(stream []ledger.Stored) []ledger.Stored {
+	last := -1
+	for i, s := range stream {
+		if marked(s, wholes) {
+			last = i
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(stream), func(e oupwire.BareEnvelope) bool {
-		switch p := e.Payload.(type) {
-		case oupwire.AssistantDeltaPayload:
-			return closed[p.Data.AssistantSegmentID]
-		case oupwire.ToolProgressPayload:
-			return closed["tool:"+p.Data.ToolCallID]
-		case oupwire.ReasoningDeltaPayload:
-			return true
+	var kept []ledger.Stored
+	for i, s := range stream {
+		if i > last || !marked(s, pieces) {
+			kept = append(kept, s)
 		}
-		return false
-	})
+	}
+	return kept
 }
 
 // ends leaves nothing but the end of a stream.
-func ends(stream []oupwire.BareEnvelope) []oupwire.BareEnvelope {
-	return slices.DeleteFunc(slices.Clone(stream), func(e oupwire.BareEnvelope) bool {
-		_, end := e.Payload.(oupwire.TurnTerminalPayload)
-		return !end && !Child(e)
-	})
+func ends(stream []ledger.Stored) []ledger.Stored {
+	return slices.DeleteFunc(slices.Clone(stream), func(s ledger.Stored) bool { return s.Step&ledger.Ends == 0 })
 }
 
 // Tool reports whether an envelope is about a tool.

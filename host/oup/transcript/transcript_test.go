@@ -94,6 +94,9 @@ func TestFit(t *testing.T) {
 // told makes the event of an envelope.
 func told(seq, number int64, thread string, kind string, payload oupwire.EnvelopePayload) ledger.Stored {
 	step := ledger.Within
+	if kind == event.Child {
+		step = ledger.Begins | ledger.Ends
+	}
 	if _, ends := payload.(oupwire.TurnTerminalPayload); ends {
 		step = ledger.Ends
 	}
@@ -148,12 +151,15 @@ func TestReplay_losesTheOldestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if kept, _ := alone.Envelopes(func(string) bool { return false }, 20_000); len(kept) > 0 || alone.Turn("t").Outcome != oupwire.TurnOutcomeErrored || alone.Turn("t").Started.IsZero() {
+	if kept, _, _ := alone.Envelopes(func(string) bool { return false }, 20_000); len(kept) > 0 || alone.Turn("t").Outcome != oupwire.TurnOutcomeErrored || alone.Turn("t").Started.IsZero() {
 		t.Errorf("the turns alone: %+v, %d envelopes", alone.Turn("t"), len(kept))
 	}
 	shapes := map[string]bool{}
 	for room := 20_000; room >= 0; room -= 50 {
-		kept, all := r.Envelopes(func(turn string) bool { return turn == "t2" }, room)
+		kept, all, err := r.Envelopes(func(turn string) bool { return turn == "t2" }, room)
+		if err != nil {
+			t.Fatal(err)
+		}
 		var result oupwire.SessionHydrateResult
 		empty := len(result.AppendJSON(nil))
 		transcript.Show(&result, kept)
@@ -178,18 +184,18 @@ func TestReplay_losesTheOldestFirst(t *testing.T) {
 	r = transcript.Replay{Gather: true}
 	take(told(1, 1, "t2:background:k", event.Child, child))
 	for room, want := range map[int]int{18_000: 0, 22_000: 1} { // a child stream is shown four times
-		if kept, _ := r.Envelopes(func(string) bool { return false }, room); len(kept) != want {
+		if kept, _, _ := r.Envelopes(func(string) bool { return false }, room); len(kept) != want {
 			t.Errorf("%d bytes hold %d", room, len(kept))
 		}
 	}
-	if kept, _ := r.Envelopes(func(turn string) bool { return turn == "t2" }, 22_000); len(kept) != 0 {
+	if kept, _, _ := r.Envelopes(func(turn string) bool { return turn == "t2" }, 22_000); len(kept) != 0 {
 		t.Error("the child of a turn that was taken out is shown")
 	}
 	r = transcript.Replay{Gather: true, After: 8}
 	for n := int64(6); n <= 10; n++ {
 		take(told(n, n-5, "t", event.Turn, delta("x")))
 	}
-	if kept, _ := r.Envelopes(func(string) bool { return false }, 20_000); len(kept) != 2 || transcript.Sequences(kept)["t"] != 5 {
+	if kept, _, _ := r.Envelopes(func(string) bool { return false }, 20_000); len(kept) != 2 || transcript.Sequences(kept)["t"] != 5 {
 		t.Errorf("behind the cursor: %+v", kept)
 	}
 }
