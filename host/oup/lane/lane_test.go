@@ -49,7 +49,7 @@ func newStage(t testing.TB, o ledger.Options) *stage {
 	t.Cleanup(func() { _ = l.Close() })
 	return &stage{
 		t: t, ledger: l, events: lane.V2,
-		options: options{info: transport.Info{Transport: oupwire.TransportStdio}, log: func(err error) { t.Errorf("logged: %v", err) }},
+		options: options{info: transport.Info{Transport: oupwire.TransportStdio}, patience: time.Hour, log: func(err error) { t.Errorf("logged: %v", err) }},
 	}
 }
 
