@@ -106,6 +106,11 @@ func (h *House) Fork(ctx context.Context, parent key.Key, name string, last int)
 		return Forked{}, err
 	}
 	defer release()
+	if _, err := h.o.Store.Keyed(ctx, child.String()); errors.Is(err, session.ErrNotFound) {
+		if err := h.clear(ctx, child); err != nil {
+			return Forked{}, err
+		}
+	}
 	rows := live.Rows(branch)
 	if last < 0 || last >= len(rows) {
 		_, err = h.o.Store.ForkAs(ctx, from.ID(), "", child.String())

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/host/conversation"
@@ -177,6 +178,42 @@ func TestDelete(t *testing.T) {
 	if err != nil || stored.Seq != head+1 {
 		t.Errorf("numbers go on with %d behind %d, %v", stored.Seq, head, err)
 	}
+}
+
+// TestDelete_thatWasCutShort: a process that ends between the two files leaves nothing that a new session would tell.
+func TestDelete_thatWasCutShort(t *testing.T) {
+	p := newPlace(t)
+	r := p.open(nil)
+	keys := []string{chat, "_main:local:child"}
+	for _, text := range append(keys, "_main:local:parent") {
+		say(t, r, r.session(text), turn(1), "secret")
+	}
+	r.Rest(time.Now().Add(time.Hour))
+	for _, text := range keys {
+		if _, err := r.store.Delete(t.Context(), r.session(text).ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.close()
+	r = p.open(nil)
+	fresh := r.session(chat)
+	if _, err := r.Fork(t.Context(), parse(t, "_main:local:parent"), "child", -1); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range keys {
+		window, err := r.ledger.Replay(t.Context(), text, nil, func(stored ledger.Stored) error {
+			t.Errorf("%s tells %s", text, stored.Body)
+			return nil
+		})
+		if err != nil || window.Head == 0 {
+			t.Errorf("%+v, %v", window, err)
+		}
+	}
+	if _, err := fresh.Start(t.Context(), live.Turn{ID: turn(1), Text: "one"}); !errors.As(err, new(*live.UsedError)) {
+		t.Errorf("the id of a turn of the session before: %v", err)
+	}
+	begin(t, fresh, turn(2), "two")
+	waitIdle(t, fresh)
 }
 
 func TestAddMessage(t *testing.T) {

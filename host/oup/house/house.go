@@ -167,9 +167,22 @@ func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, ma
 				return err
 			}
 		}
+		if err := h.clear(ctx, k); err != nil {
+			return err
+		}
 		_, err := h.o.Store.Create(ctx, session.New{Workspace: root, Key: k.String()})
 		return err
 	})
+}
+
+// clear forgets what was told of a session that is not there any more: the process ended while it was deleted. The
+// caller has claimed the key.
+func (h *House) clear(ctx context.Context, k key.Key) error {
+	window, err := h.o.Ledger.Window(ctx, k.String())
+	if err != nil || window.Oldest > window.Head {
+		return err
+	}
+	return h.o.Ledger.Forget(ctx, k.String())
 }
 
 // load returns a session, from memory or from the store. create is called where it is in neither.
