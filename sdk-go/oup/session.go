@@ -19,8 +19,8 @@ type OpenOptions struct {
 	Sandbox   *oupwire.SandboxRequest
 	// After is the cursor behind which events are wanted, as Session.Cursor gave it once; nil wants new ones alone.
 	After *Cursor
-	// Listen makes events that belong to no Turn wait for Session.Events. Without it, they are let go while no Events
-	// runs.
+	// Listen makes events that belong to no Turn wait for Session.Events, and what is behind them too: so keep one
+	// running. Without it, they are let go while none runs.
 	Listen bool
 	// Commands are slash commands that this client carries out by itself.
 	Commands []string

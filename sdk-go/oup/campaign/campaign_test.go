@@ -113,7 +113,7 @@ func oneSession(t *testing.T, ctx context.Context, on *server, seed uint64, coun
 		}
 	}()
 	for n := range turns {
-		if err := work(ctx, chaos, watchers, n); err != nil {
+		if err := work(ctx, chaos, watchers, undisturbed, n); err != nil {
 			return fmt.Errorf("turn %d: %w", n, err)
 		}
 		count.turns.Add(1)
@@ -150,41 +150,43 @@ func oneSession(t *testing.T, ctx context.Context, on *server, seed uint64, coun
 }
 
 // work has one of the clients start a turn, whatever becomes of it then.
-func work(ctx context.Context, chaos *rand.Rand, watchers []*watcher, n int) error {
+func work(ctx context.Context, chaos *rand.Rand, watchers []*watcher, undisturbed *watcher, n int) error {
 	texts := []string{"Say something", "Use the tool please", "Tell a long story of everything that you know about streams"}
-	for try := 0; ; try++ {
-		if err := ctx.Err(); err != nil {
+	for {
+		at := undisturbed.position()
+		session, err := watchers[chaos.IntN(len(watchers))].at(ctx)
+		if err != nil {
 			return err
-		}
-		session := watchers[chaos.IntN(len(watchers))].at()
-		if session == nil {
-			pause(ctx)
-			continue
 		}
 		turn, err := session.Turn(ctx, fmt.Sprintf("%s (%d)", texts[chaos.IntN(len(texts))], n))
 		var refused *oup.ServerError
 		switch {
 		case errors.As(err, &refused) && refused.Kind == "turn_in_progress":
-			pause(ctx)
+			undisturbed.passes(ctx, at, nil)
 			continue
-		case errors.As(err, &refused):
+		case errors.As(err, &refused) || ctx.Err() != nil:
 			return err
 		case err != nil:
 			continue // its client was closed
 		}
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			_, _ = turn.Result(ctx) // the client may be closed meanwhile
+		}()
 		if chaos.IntN(4) == 0 {
-			pause(ctx)
-			if _, err := turn.Steer(ctx, "and be kind"); errors.As(err, &refused) && refused.Kind == "" && refused.Code == oupwire.CodeInternalError {
+			undisturbed.passes(ctx, undisturbed.position()+chaos.IntN(3), over)
+			if _, err := turn.Steer(ctx, "and be kind"); errors.As(err, &refused) && refused.Code == oupwire.CodeInternalError {
 				return err
 			}
 		}
 		if chaos.IntN(5) == 0 {
-			pause(ctx)
+			undisturbed.passes(ctx, at+chaos.IntN(20), over)
 			if _, err := turn.Interrupt(ctx); errors.As(err, &refused) {
 				return err
 			}
 		}
-		_, _ = turn.Result(ctx) // the client may be closed meanwhile
+		<-over
 		return nil
 	}
 }
@@ -196,15 +198,30 @@ func last(ctx context.Context, on *server, key, id string) error {
 		return err
 	}
 	defer client.Close()
-	session, err := client.Open(ctx, key, oup.OpenOptions{})
+	session, err := client.Open(ctx, key, oup.OpenOptions{Listen: true})
 	if err != nil {
 		return err
 	}
+	ended := make(chan struct{}, 1)
+	go func() { // until the client is closed
+		for ev := range session.Events(ctx) {
+			if _, is := ev.Body.(oup.Ended); is {
+				select {
+				case ended <- struct{}{}:
+				default:
+				}
+			}
+		}
+	}()
 	for {
 		turn, err := session.Start(ctx, oupwire.TurnStartParams{TurnID: id, Input: []oupwire.InputItem{oup.TextInput("Farewell")}})
 		var refused *oup.ServerError
 		if errors.As(err, &refused) && refused.Kind == "turn_in_progress" {
-			pause(ctx)
+			select {
+			case <-ended:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			continue
 		}
 		if err != nil {
@@ -212,13 +229,5 @@ func last(ctx context.Context, on *server, key, id string) error {
 		}
 		_, err = turn.Result(ctx)
 		return err
-	}
-}
-
-// pause waits a little for others to get on.
-func pause(ctx context.Context) {
-	select {
-	case <-time.After(5 * time.Millisecond):
-	case <-ctx.Done():
 	}
 }

@@ -20,9 +20,12 @@ type watcher struct {
 	url    string
 	until  string // the turn whose end is the end
 	chaos  *rand.Rand
-	steady bool // nothing is done to it by itself
+	steady bool   // nothing is done to it by itself
+	tick   func() // called for each event; nil for nothing
 
 	mu      sync.Mutex
+	seen    int           // events
+	changed chan struct{} // closed and renewed when there is an event, or another session
 	session *oup.Session
 	stored  []*state // what it could go on from, the newest last
 	renewed int      // how often it went on from there
@@ -36,7 +39,7 @@ type watcher struct {
 const mostStored = 8
 
 func watch(t *testing.T, ctx context.Context, w *watcher) *watcher {
-	w.t, w.done, w.stored = t, make(chan struct{}), []*state{newState()}
+	w.t, w.done, w.changed, w.stored = t, make(chan struct{}), make(chan struct{}), []*state{newState()}
 	go func() {
 		defer close(w.done)
 		w.err = w.run(ctx)
@@ -84,6 +87,13 @@ func (w *watcher) live(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if w.tick != nil {
+			w.tick()
+		}
+		w.mu.Lock()
+		w.seen++
+		w.change()
+		w.mu.Unlock()
 		if now.apply(ev) {
 			now.cursor = session.Cursor()
 			w.store(now)
@@ -113,14 +123,59 @@ func (w *watcher) again(ctx context.Context, err error) error {
 func (w *watcher) set(session *oup.Session) {
 	w.mu.Lock()
 	w.session = session
+	w.change()
 	w.mu.Unlock()
 }
 
-// at returns the session in which turns can be started now, or nil.
-func (w *watcher) at() *oup.Session {
+// change wakes who waits for the watcher. The caller holds the lock.
+func (w *watcher) change() {
+	close(w.changed)
+	w.changed = make(chan struct{})
+}
+
+// at returns the session of the watcher's client, and waits for one.
+func (w *watcher) at(ctx context.Context) (*oup.Session, error) {
+	for {
+		w.mu.Lock()
+		session, changed := w.session, w.changed
+		w.mu.Unlock()
+		if session != nil {
+			return session, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// position returns how many events the watcher has seen.
+func (w *watcher) position() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.session
+	return w.seen
+}
+
+// passes waits until the watcher has seen more than that, or over is closed.
+func (w *watcher) passes(ctx context.Context, position int, over <-chan struct{}) {
+	for {
+		w.mu.Lock()
+		seen, changed := w.seen, w.changed
+		w.mu.Unlock()
+		if seen > position {
+			return
+		}
+		select {
+		case <-changed:
+		case <-over:
+			return
+		case <-w.done:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // pick returns a stored state to go on from: the newest, or an older one.

