@@ -110,7 +110,7 @@ Feature: Capabilities and features
     Given a connection that names no feature
     Then each of these calls ends so:
       | rule          | call         | params                    | ends                                            |
-      | OUP-HELLO-001 | session/open | {"session_id":"local:h"}  | result {"opened":{"session_id":"local:h"}}      |
+      | OUP-HELLO-001 | session/open | {"session_id":"local:h-«unique»"}  | result {"opened":{"session_id":"local:h-«unique»"}}      |
       | OUP-HELLO-001 | client_hello | {}                        | result {"type":"server_hello"}                  |
       | OUP-HELLO-001 | client_hello | {"client":{"name":"c"}}   | result {"type":"server_hello"}                  |
 

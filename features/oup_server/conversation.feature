@@ -39,7 +39,8 @@ Feature: What is done with a conversation
 
   @OUP-PREVIEW-006
   Scenario: Nothing is restored while a turn runs
-    Given a connection
+    Given a server of its own
+    And a connection
     And a session
     When a turn starts that changes a file
     Then the turn ends completed
@@ -54,7 +55,8 @@ Feature: What is done with a conversation
 
   @OUP-PREVIEW-004 @OUP-PREVIEW-005
   Scenario: A restore takes a snapshot first
-    Given a connection
+    Given a server of its own
+    And a connection
     And a session
     When a turn starts that changes a file
     Then the turn ends completed
@@ -90,11 +92,11 @@ Feature: What is done with a conversation
       | rule         | call                  | params                                                                       | ends                                                                           |
       | OUP-FORK-002 | session/fork          | {"session_id":"«session»","new_chat_id":"a b"}                               | error invalid_params kind invalid_new_chat_id                                  |
       | OUP-FORK-002 | session/fork          | {"session_id":"«session»","new_chat_id":"«repeat 129 x»"}                    | error invalid_params kind invalid_new_chat_id                                  |
-      | OUP-FORK-001 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.1"}                            | result {"new_session_id":"local:fork.1","parent_session_id":"«session»"}       |
-      | OUP-FORK-003 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.1"}                            | error invalid_params kind child_exists                                         |
-      | OUP-FORK-004 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.2","copy_messages":1}          | result {"copied_messages":1}                                                   |
-      | OUP-FORK-004 | session/messages_page | {"session_id":"local:fork.2"}                                                | result {"messages":[{"role":"assistant"}]}                                     |
-    And no event session/open comes with {"session_id":"local:fork.2"}
+      | OUP-FORK-001 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.1-«unique»"}                            | result {"new_session_id":"local:fork.1-«unique»","parent_session_id":"«session»"}       |
+      | OUP-FORK-003 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.1-«unique»"}                            | error invalid_params kind child_exists                                         |
+      | OUP-FORK-004 | session/fork          | {"session_id":"«session»","new_chat_id":"fork.2-«unique»","copy_messages":1}          | result {"copied_messages":1}                                                   |
+      | OUP-FORK-004 | session/messages_page | {"session_id":"local:fork.2-«unique»"}                                                | result {"messages":[{"role":"assistant"}]}                                     |
+    And no event session/open comes with {"session_id":"local:fork.2-«unique»"}
     And no event warning comes
     And no frame breaks a rule of this scenario
 
@@ -102,7 +104,7 @@ Feature: What is done with a conversation
   Scenario: A fork is not opened
     Given a connection
     And a session
-    When the client calls session/fork with {"session_id":"«session»","new_chat_id":"fork.3"}
+    When the client calls session/fork with {"session_id":"«session»","new_chat_id":"fork.3-«unique»"}
     Then the answer is {"copied_messages":0}
     And no event warning comes
 
@@ -137,9 +139,9 @@ Feature: What is done with a conversation
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"assistant","content":"An answer to nothing.","source":"test"}                    | error invalid_params                  |
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"user","content":"  ","source":"test"}                                            | error invalid_params                  |
       | OUP-APPEND-003 | session/append_message | {"session_id":"«session»","role":"user","content":"a","source":"«repeat 201 x»"}                                   | error invalid_params                  |
-      | OUP-APPEND-001 | session/append_message | {"session_id":"local:appended","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended"} |
-      | OUP-APPEND-002 | session/append_message | {"session_id":"local:appended","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended"} |
-      | OUP-APPEND-002 | session/messages_page  | {"session_id":"local:appended"}                                                                                    | result {"messages":[{"role":"user","content":"Hello."}]} |
+      | OUP-APPEND-001 | session/append_message | {"session_id":"local:appended-«unique»","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended-«unique»"} |
+      | OUP-APPEND-002 | session/append_message | {"session_id":"local:appended-«unique»","role":"user","content":"Hello.","source":"test","client_message_id":"m1"}          | result {"session_id":"local:appended-«unique»"} |
+      | OUP-APPEND-002 | session/messages_page  | {"session_id":"local:appended-«unique»"}                                                                                    | result {"messages":[{"role":"user","content":"Hello."}]} |
 
   @OUP-APPEND-004
   Scenario: What was added is told, but for what the system says

@@ -116,7 +116,7 @@ Feature: Frames
 
   @OUP-FRAME-033
   Scenario: A result that does not fit is cut to the newest rows
-    Given a connection
+    Given a connection that names "state.session_hydrate.v1"
     And a session
     When a turn starts that says a lot
     Then the turn ends completed

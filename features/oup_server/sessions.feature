@@ -11,7 +11,7 @@ Feature: Sessions
       | OUP-KEY-002 | session/open   | {"session_id":"cli:local:«base»"}                                                  | result {"opened":{"session_id":"cli:local:«base»"}}                               |
       | OUP-KEY-002 | session/open   | {"session_id":"nobody:nothing:«base»"}                                             | result                                                                            |
       | OUP-KEY-002 | session/open   | {"session_id":"nobody-at-all:local:x"}                                             | error invalid_params kind profile_unresolved                                      |
-      | OUP-KEY-003 | session/open   | {"session_id":"web-123"}                                                           | result {"opened":{"session_id":"web-123"}}                                        |
+      | OUP-KEY-003 | session/open   | {"session_id":"web-«unique»"}                                                           | result {"opened":{"session_id":"web-«unique»"}}                                        |
       | OUP-KEY-004 | session/open   | {"session_id":"«base»#one","topic":"two"}                                          | result {"opened":{"session_id":"«base»#two"}}                                     |
       | OUP-KEY-004 | session/open   | {"session_id":"«base»#one","topic":"  "}                                           | result {"opened":{"session_id":"«base»#one"}}                                     |
       | OUP-KEY-007 | session/open   | {"session_id":"«session»","profile_id":""}                                         | error invalid_params                                                              |
@@ -52,45 +52,45 @@ Feature: Sessions
     Given a connection
     Then each of these calls ends so:
       | rule         | call         | params                                                                   | ends                                                                    |
-      | OUP-OPEN-004 | session/open | {"session_id":"local:w1","cwd":"«workspace»/nothing"}                    | error invalid_params kind cwd_not_accessible                            |
-      | OUP-OPEN-004 | session/open | {"session_id":"local:w2","cwd":"«workspace»/a-file"}                            | error invalid_params kind cwd_not_directory                             |
-      | OUP-OPEN-004 | session/open | {"session_id":"local:w3","cwd":"/etc"}                                   | error invalid_params kind cwd_system_path_banned                        |
-      | OUP-KEY-012  | session/open | {"session_id":"local:w4","cwd":"«workspace»/../../../../../../../etc"}   | error invalid_params kind cwd_system_path_banned                        |
-      | OUP-OPEN-003 | session/open | {"session_id":"local:w5","cwd":"   "}                                    | result                                                                  |
+      | OUP-OPEN-004 | session/open | {"session_id":"local:w1-«unique»","cwd":"«workspace»/nothing"}                    | error invalid_params kind cwd_not_accessible                            |
+      | OUP-OPEN-004 | session/open | {"session_id":"local:w2-«unique»","cwd":"«workspace»/a-file"}                            | error invalid_params kind cwd_not_directory                             |
+      | OUP-OPEN-004 | session/open | {"session_id":"local:w3-«unique»","cwd":"/etc"}                                   | error invalid_params kind cwd_system_path_banned                        |
+      | OUP-KEY-012  | session/open | {"session_id":"local:w4-«unique»","cwd":"«workspace»/../../../../../../../etc"}   | error invalid_params kind cwd_system_path_banned                        |
+      | OUP-OPEN-003 | session/open | {"session_id":"local:w5-«unique»","cwd":"   "}                                    | result                                                                  |
       | OUP-OPEN-002 | client_hello | {"supported_features":["approval.typed.v1"]}                             | result                                                                  |
-      | OUP-OPEN-002 | session/open | {"session_id":"local:w6","cwd":"«workspace»"}                            | error invalid_params kind feature_required data {"feature":"session.workspace_cwd.v1"} |
-      | OUP-OPEN-002 | session/open | {"session_id":"local:w7","sandbox":{"enabled":true}}                     | error invalid_params kind feature_required data {"feature":"session.sandbox.v1"}       |
-      | OUP-OPEN-003 | session/open | {"session_id":"local:w8","cwd":"  "}                                     | result                                                                  |
+      | OUP-OPEN-002 | session/open | {"session_id":"local:w6-«unique»","cwd":"«workspace»"}                            | error invalid_params kind feature_required data {"feature":"session.workspace_cwd.v1"} |
+      | OUP-OPEN-002 | session/open | {"session_id":"local:w7-«unique»","sandbox":{"enabled":true}}                     | error invalid_params kind feature_required data {"feature":"session.sandbox.v1"}       |
+      | OUP-OPEN-003 | session/open | {"session_id":"local:w8-«unique»","cwd":"  "}                                     | result                                                                  |
 
   @OUP-OPEN-001 @OUP-REPLAY-005 @OUP-REPLAY-014 @OUP-REPLAY-015 @OUP-LEDGER-001 @OUP-LEDGER-014
   Scenario: An open makes a session and tells of it
     Given a connection
-    When the client calls session/open with {"session_id":"local:fresh"}
-    Then the answer is {"opened":{"session_id":"local:fresh","cursor":{"stream":"local:fresh","seq":"«integer»"}}}
+    When the client calls session/open with {"session_id":"local:fresh-«unique»"}
+    Then the answer is {"opened":{"session_id":"local:fresh-«unique»","cursor":{"stream":"local:fresh-«unique»","seq":"«integer»"}}}
     And "opened.cursor" of the answer is remembered as "first"
     And "opened.active_profile_id" of the answer is remembered as "profile"
-    And the event session/open comes once with {"session_id":"local:fresh","cursor":"«first»","active_profile_id":"«profile»"}
-    When the client calls session/open with {"session_id":"local:fresh"}
-    Then the event session/open comes once with {"session_id":"local:fresh"}
+    And the event session/open comes once with {"session_id":"local:fresh-«unique»","cursor":"«first»","active_profile_id":"«profile»"}
+    When the client calls session/open with {"session_id":"local:fresh-«unique»"}
+    Then the event session/open comes once with {"session_id":"local:fresh-«unique»"}
     And no frame breaks a rule of this scenario
 
   @OUP-OPEN-007
   Scenario: The first workspace stays
     Given a connection
-    When the client calls session/open with {"session_id":"local:where","cwd":"«workspace»"}
+    When the client calls session/open with {"session_id":"local:where-«unique»","cwd":"«workspace»"}
     Then "opened.workspace_root" of the answer is remembered as "root"
-    When the client calls session/open with {"session_id":"local:where","cwd":"«workspace»/.."}
+    When the client calls session/open with {"session_id":"local:where-«unique»","cwd":"«workspace»/.."}
     Then the answer is {"opened":{"workspace_root":"«root»"}}
 
   @OUP-OPEN-008
   Scenario: An open that fails attaches nothing
     Given a connection
     And a session
-    When the client calls session/open with {"session_id":"local:not-there","after":{"stream":"another","seq":0}}
+    When the client calls session/open with {"session_id":"local:not-there-«unique»","after":{"stream":"another","seq":0}}
     Then the error is cursor_invalid
     And no event warning comes
     And no frame breaks a rule of this scenario
-    When the client calls session/hydrate with {"session_id":"local:not-there"}
+    When the client calls session/hydrate with {"session_id":"local:not-there-«unique»"}
     Then the error is unknown_session
 
   @OUP-OPEN-009 @OUP-OPEN-010 @OUP-OPEN-011 @OUP-OPEN-012
@@ -98,18 +98,18 @@ Feature: Sessions
     Given a connection
     Then each of these calls ends so:
       | rule         | call         | params                                                                                                                            | ends                                                              |
-      | OUP-OPEN-009 | session/open | {"session_id":"local:c","client_commands":["look","a b","","«repeat 33 x»","look","other-1"]}                                    | result {"opened":{"accepted_client_commands":["«has look»","«has other-1»"]}} |
-      | OUP-OPEN-010 | session/open | {"session_id":"local:c","client_commands":["reset","queue","mine"]}                                                              | result {"opened":{"accepted_client_commands":["«has mine»"]}}           |
-      | OUP-OPEN-011 | session/open | {"session_id":"local:c","client_commands":["a b"]}                                                                                | result {"opened":{"accepted_client_commands":[]}}                 |
-      | OUP-OPEN-011 | session/open | {"session_id":"local:c"}                                                                                                          | result {"opened":{"accepted_client_commands":"«absent»"}}         |
-      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["one"]}                                                                                | result {"opened":{"accepted_client_commands":["«has one»"]}}            |
-      | OUP-OPEN-012 | session/open | {"session_id":"local:c","client_commands":["two"]}                                                                                | result {"opened":{"accepted_client_commands":["«has two»"]}}            |
+      | OUP-OPEN-009 | session/open | {"session_id":"local:c-«unique»","client_commands":["look","a b","","«repeat 33 x»","look","other-1"]}                                    | result {"opened":{"accepted_client_commands":["«has look»","«has other-1»"]}} |
+      | OUP-OPEN-010 | session/open | {"session_id":"local:c-«unique»","client_commands":["reset","queue","mine"]}                                                              | result {"opened":{"accepted_client_commands":["«has mine»"]}}           |
+      | OUP-OPEN-011 | session/open | {"session_id":"local:c-«unique»","client_commands":["a b"]}                                                                                | result {"opened":{"accepted_client_commands":[]}}                 |
+      | OUP-OPEN-011 | session/open | {"session_id":"local:c-«unique»"}                                                                                                          | result {"opened":{"accepted_client_commands":"«absent»"}}         |
+      | OUP-OPEN-012 | session/open | {"session_id":"local:c-«unique»","client_commands":["one"]}                                                                                | result {"opened":{"accepted_client_commands":["«has one»"]}}            |
+      | OUP-OPEN-012 | session/open | {"session_id":"local:c-«unique»","client_commands":["two"]}                                                                                | result {"opened":{"accepted_client_commands":["«has two»"]}}            |
 
   @OUP-SESSION-001 @OUP-SESSION-002 @OUP-SESSION-004 @OUP-SESSION-006 @OUP-SESSION-019
   Scenario: What is listed
     Given a connection
     And a session
-    When the client calls session/open with {"session_id":"local:there","cwd":"«workspace»"}
+    When the client calls session/open with {"session_id":"local:there-«unique»","cwd":"«workspace»"}
     Then each of these calls ends so:
       | rule            | call                | params                           | ends                                                            |
       | OUP-SESSION-001 | session/list        | {}                               | result {"sessions":"«list»","workspace_root":"«absent»"}        |

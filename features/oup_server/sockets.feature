@@ -90,7 +90,8 @@ Feature: WebSocket
 
   @OUP-SHUTDOWN-001 @OUP-SHUTDOWN-003
   Scenario: A server ends itself when it is asked to
-    Given a connection
+    Given a server of its own
+    And a connection
     Then these frames in one write are all answered:
       """
       {"jsonrpc":"2.0","id":"«id»","method":"server/shutdown","params":{}}

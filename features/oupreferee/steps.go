@@ -24,6 +24,7 @@ type phrase struct {
 func phrases() []phrase {
 	return []phrase{
 		{`a connection(?: "([^"]+)")?(?: that names (no feature|"[^"]*"))?`, (*world).connects},
+		{`a server of its own`, (*world).alone},
 		{`a session(?: "([^"]+)")?(?: with (\{.*\}))?`, (*world).opensSession},
 		{`the client calls (\S+)(?: with (.+))?`, (*world).calls},
 		{`a turn starts that (says something|uses a tool badly|uses a tool|needs an approval|needs two approvals|asks a question|takes long|fails|makes a plan|tells progress|says a lot|changes a file)`, (*world).startsTurn},
@@ -125,6 +126,14 @@ func (w *world) connects(name, named string) error {
 	}
 	if r.fault != nil {
 		return missing("%s is refused: %s", oupwire.MethodClientHello, short(r.fault))
+	}
+	return nil
+}
+
+// alone leaves a server alone that others use, too.
+func (w *world) alone() error {
+	if w.setup.Target.URL != "" {
+		return notApplicable("a server that is only named by its address may have other clients")
 	}
 	return nil
 }

@@ -141,6 +141,7 @@ func newWorld(ctx context.Context, setup *Setup) (*world, error) {
 	w.vars["workspace"] = root + "/workspace"
 	w.vars["token"] = token
 	w.vars["say"] = setup.Ask.Text
+	w.vars["unique"] = newID()[24:]
 	w.vars["transport"] = setup.Target.Transport
 	w.vars["protocol"] = protocol("identifier")
 	for _, dir := range []string{"/workspace", "/data"} {
