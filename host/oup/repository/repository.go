@@ -59,8 +59,26 @@ func Look(ctx context.Context, workspace string) (state State, has bool) {
 	return state, true
 }
 
-// ask asks git, which runs nothing that the repository names, changes nothing and waits for nobody.
+// ask asks git how the workspace stands. It changes nothing, waits for nobody, and runs nothing that the repository
+// names: a monitor of files and hooks are switched off, and where it names filters, through which status would send
+// files, nothing is asked.
 func ask(ctx context.Context, workspace string) (string, error) {
+	drivers, err := run(ctx, workspace, 1, "config", "--show-scope", "--name-only", "--includes", "--get-regexp", `^filter\.`)
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(drivers) {
+		scope, name, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		if scope == "local" || scope == "worktree" {
+			return "", fmt.Errorf("git is not asked: the repository names a program, %s, that it would run; take that out of its configuration", name)
+		}
+	}
+	return run(ctx, workspace, 0, "-c", "core.fsmonitor=false", "-c", "core.hooksPath="+os.DevNull, "status", "--porcelain=v2", "--branch", "-z",
+		"--ignore-submodules=all", "--untracked-files=normal")
+}
+
+// run runs git and returns the beginning of what it prints. It may end with a code up to most.
+func run(ctx context.Context, workspace string, most int, args ...string) (string, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return "", errors.New("git is not installed")
@@ -69,10 +87,7 @@ func ask(ctx context.Context, workspace string) (string, error) {
 		return "", err
 	}
 	p, err := process.Start(process.Options{
-		Path: git, Dir: workspace, Args: []string{
-			"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull, "status", "--porcelain=v2", "--branch", "-z",
-			"--ignore-submodules=all", "--untracked-files=normal",
-		},
+		Path: git, Dir: workspace, Args: args,
 		Env: append(builtin.Environment(os.Environ()), "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"),
 	})
 	if err != nil {
@@ -99,7 +114,7 @@ func ask(ctx context.Context, workspace string) (string, error) {
 	}
 	report := p.End(stages)
 	<-drained
-	if report.Stage != process.StageSelf || report.State.Code != 0 {
+	if report.Stage != process.StageSelf || report.State.Code > most {
 		return "", fmt.Errorf("git says nothing: %s: %s", report.State, strings.TrimSpace(p.Stderr().String()))
 	}
 	return out.String(), nil

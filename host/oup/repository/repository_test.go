@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/octet-dev/octet/host/oup/repository"
@@ -56,6 +57,20 @@ func TestLook(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("a program that the repository names was run")
 	}
+	git(t, dir, "config", "--unset", "core.fsmonitor")
+	git(t, dir, "config", "filter.x.clean", hook)
+	for file, text := range map[string]string{filepath.Join(".git", "info", "attributes"): "* filter=x\n", "f": "2"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if state, has := repository.Look(t.Context(), dir); !has || !strings.Contains(state.Problem, "filter.x.clean") {
+		t.Errorf("with a filter it is %+v", state)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a filter that the repository names was run")
+	}
+	git(t, dir, "config", "--unset", "filter.x.clean")
 	if err := os.WriteFile(filepath.Join(dir, ".git", "HEAD"), []byte("nonsense"), 0o600); err != nil {
 		t.Fatal(err)
 	}
