@@ -400,7 +400,9 @@ def test_a_server_that_floods_is_read_as_fast_as_it_is_listened_to() -> None:
             await until(lambda: client._paused)
             assert session.crowd < 2000
             assert client._connection is not None
-            assert len(client._connection.link._lines) < 1000  # type: ignore[attr-defined]
+            link = client._connection.link
+            await until(lambda: link._paused)  # type: ignore[attr-defined]
+            assert len(link._lines) < 1000  # type: ignore[attr-defined]
             count = 0
             async for _ in events:
                 count += 1

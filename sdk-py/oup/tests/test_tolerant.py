@@ -19,7 +19,8 @@ def test_null_is_read_as_absent_wherever_a_member_may_be_missing() -> None:
     with pytest.raises(Violation, match="turn_id"):
         tolerant(models.TurnStateGetResult.from_json, value | {"state": "active"})
     turn = "01990000-0000-7000-8000-000000000001"
-    found = tolerant(models.TurnStateGetResult.from_json, value | {"state": "active", "turn_id": turn})
+    value |= {"state": "active", "turn_id": turn}
+    found = tolerant(models.TurnStateGetResult.from_json, value)
     assert not found.committed_seqs
     assert found.unknown_members == {"envelopes": None}
     assert value["committed_seqs"] is None  # a copy was mended
@@ -52,7 +53,17 @@ def test_rows_in_words_of_a_newer_server_are_left_out() -> None:
     assert [one.seq for one in found.projection_envelopes] == [1, 4]
 
 
+def test_null_in_one_row_leaves_the_others_alone() -> None:
+    row = {"seq": 1, "role": "user", "content": "x", "persisted_at": "2026-10-09T08:00:00Z"}
+    state = {"session_id": KEY, "cursor": cursor(1), "messages": [row | {"media": None}, row | {"media": ["a"]}]}
+    found = tolerant(models.SessionHydrateResult.from_json, state)
+    assert isinstance(found.messages, list)
+    assert [message.media or [] for message in found.messages] == [[], ["a"]]
+
+
 def test_what_is_wrong_is_refused_as_it_stands() -> None:
+    with pytest.raises(Violation, match="/sessions/0/message_count"):
+        tolerant(models.SessionListResult.from_json, {"sessions": [{"id": "a"}, 7]})
     for value in (7, {}, {"sessions": 7}, {"sessions": [7]}, {"sessions": [{"id": 7}]}):
         with pytest.raises(Violation) as caught:
             models.SessionListResult.from_json(value)

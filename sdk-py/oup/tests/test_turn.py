@@ -74,7 +74,8 @@ async def whole_turn(wire: Wire, client: Client) -> None:
     await wire.send(**said(turn_id, 9, 11, "Let me look."))
     await wire.send(**piece(turn_id, 10, 12, "Two", "s2"))
     await wire.send(**progress(turn_id, "nearly"))
-    await wire.send(**ended(turn_id, 11, 13, token_usage={"input_tokens": 3}))
+    await wire.send(**said(turn_id, 11, 13, "", "s3"))
+    await wire.send(**ended(turn_id, 12, 14, token_usage={"input_tokens": 3}))
     seen: list[Event] = [event async for event in turn]
     assert [type(event).__name__ for event in seen] == [
         "TurnStarted",
@@ -89,18 +90,19 @@ async def whole_turn(wire: Wire, client: Client) -> None:
         "Message",
         "TextDelta",
         "Progress",
+        "Message",
         "TurnEnded",
     ]
     result = await turn.result()
     assert (result.text, result.status) == ("Let me look.\n\nTwo", "completed")
-    assert result.segments == ("Let me look.", "Two")
+    assert result.segments == ("Let me look.", "Two", "")
     assert result.usage is not None
     assert result.usage.input_tokens == 3
     assert [(tool.name, tool.status, tool.output) for tool in result.tools] == [("shell", "complete", "2")]
     assert [file.path for file in result.files] == ["a.txt"]
     assert isinstance(seen[7], FileAttached)
     assert session.cursor is not None
-    assert session.cursor.seq == 13
+    assert session.cursor.seq == 14
     assert not session._feed.turns
     assert not session._feed.accepted
 
