@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/oup/pending"
+	"github.com/octet-dev/octet/host/oup/story"
 	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/service/dialog"
 	"github.com/octet-dev/octet/host/tool"
@@ -61,8 +63,11 @@ func (s *Session) approval(turn string, q permission.Question) pending.Approval 
 			Operation: q.Tool.Name, Paths: wirejson.Some([]string{q.Summary.Subject}), OutsideWorkspace: q.Summary.External,
 		})}
 	}
-	if a.Body == "" {
-		a.Body = q.Reason
+	if q.Tool.Provider != "" {
+		a.Title += " of the extension " + q.Tool.Provider
+	}
+	if a.Body == "" { // the tool cannot say what it is about: its arguments do
+		a.Body = story.Cut(cmp.Or(string(q.Arguments), q.Reason), oupwire.MaxOutputPreviewCharacters)
 	}
 	return a
 }

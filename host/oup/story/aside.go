@@ -76,7 +76,7 @@ func Notice(session, turn string, n agent.Notification) ledger.Event {
 
 // Warning makes a warning. turn may be empty.
 func Warning(session, turn, code, message string) ledger.Event {
-	told := oupwire.WarningEvent{SessionID: session, Topic: event.Topic(session), Code: code, Message: cut(message, oupwire.MaxOutputPreviewCharacters)}
+	told := oupwire.WarningEvent{SessionID: session, Topic: event.Topic(session), Code: code, Message: Cut(message, oupwire.MaxOutputPreviewCharacters)}
 	if turn != "" {
 		told.TurnID = wirejson.Some(turn)
 	}
@@ -120,8 +120,8 @@ func boundary(text string, n int) int {
 	return n
 }
 
-// cut shortens a text to so many characters.
-func cut(text string, most int) string {
+// Cut shortens a text to so many characters.
+func Cut(text string, most int) string {
 	if len(text) <= most {
 		return text
 	}

@@ -61,7 +61,7 @@ func (c *compaction) take(session string, e agent.Event, world World) []ledger.E
 		return []ledger.Event{c.completed(session, after, r)}
 	case agent.CompactionFailed:
 		r := c.record(e.Trigger, oupwire.CompactionStatusFailed)
-		r.Error = wirejson.Some(cut(e.Reason, oupwire.MaxToolErrorCharacters))
+		r.Error = wirejson.Some(Cut(e.Reason, oupwire.MaxToolErrorCharacters))
 		return []ledger.Event{c.completed(session, state(), r)}
 	}
 	return nil

@@ -265,7 +265,7 @@ func TestLongTexts(t *testing.T) {
 		}
 	}
 	for _, text := range []string{strings.Repeat("\u20ac", 800), strings.Repeat("a", 800), ""} {
-		if got := cut(text, 700); utf8.RuneCountInString(got) != min(700, utf8.RuneCountInString(text)) || !utf8.ValidString(got) {
+		if got := Cut(text, 700); utf8.RuneCountInString(got) != min(700, utf8.RuneCountInString(text)) || !utf8.ValidString(got) {
 			t.Errorf("cut to %d characters", utf8.RuneCountInString(got))
 		}
 	}

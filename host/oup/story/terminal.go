@@ -83,7 +83,7 @@ func Stored(s session.Settlement) End {
 func Terminal(sessionKey, turn string, end End) ledger.Event {
 	data := oupwire.TurnTerminalData{Outcome: end.Outcome}
 	if end.Code != "" {
-		failure := oupwire.TurnFailure{Code: end.Code, Message: cut(cmp.Or(end.Message, end.Code), oupwire.MaxToolErrorCharacters)}
+		failure := oupwire.TurnFailure{Code: end.Code, Message: Cut(cmp.Or(end.Message, end.Code), oupwire.MaxToolErrorCharacters)}
 		if end.Partial {
 			failure.Data = wirejson.Some(event.Detail(map[string]any{"partial_result": partial(end)}))
 		}

@@ -23,7 +23,7 @@ func (t *Teller) started(call, name, arguments string) ledger.Event {
 	t.calls[call] = true
 	data := oupwire.ToolStartData{ToolCallID: call, Name: name}
 	if arguments != "" {
-		data.ArgumentsPreview = wirejson.Some(cut(arguments, oupwire.MaxArgumentsPreviewCharacters))
+		data.ArgumentsPreview = wirejson.Some(Cut(arguments, oupwire.MaxArgumentsPreviewCharacters))
 	}
 	return t.within(oupwire.ToolStartPayload{Data: data})
 }
@@ -42,7 +42,7 @@ func (t *Teller) progressed(e agent.ToolProgress) []ledger.Event {
 		return nil
 	}
 	return []ledger.Event{t.within(oupwire.ToolProgressPayload{Data: oupwire.ToolProgressData{
-		ToolCallID: e.CallID, Message: cut(text, oupwire.MaxOutputPreviewCharacters),
+		ToolCallID: e.CallID, Message: Cut(text, oupwire.MaxOutputPreviewCharacters),
 	}})}
 }
 
@@ -72,11 +72,11 @@ func (t *Teller) finished(e agent.ToolFinished) []ledger.Event {
 	}
 	switch {
 	case e.Status == agent.ToolCompleted:
-		data.OutputPreview = wirejson.Some(cut(output, oupwire.MaxOutputPreviewCharacters))
+		data.OutputPreview = wirejson.Some(Cut(output, oupwire.MaxOutputPreviewCharacters))
 	case e.Status == agent.ToolFailed:
-		data.Error = wirejson.Some(cut(output, oupwire.MaxToolErrorCharacters))
+		data.Error = wirejson.Some(Cut(output, oupwire.MaxToolErrorCharacters))
 	default:
-		data.Reason = wirejson.Some(cut(output, oupwire.MaxToolErrorCharacters))
+		data.Reason = wirejson.Some(Cut(output, oupwire.MaxToolErrorCharacters))
 	}
 	return append(list, t.within(oupwire.ToolEndPayload{Data: data}))
 }
