@@ -87,6 +87,11 @@ test("a turn in five minutes, and the example that does one job", () => {
   assert.equal(said, "completed: I count.\n\nThere are two of them.\nshell complete\n");
 });
 
+test("the client that is judged does one turn and says how it ended", () => {
+  writeFileSync(join(project, "judged.mjs"), readFileSync(join(ROOT, "examples", "judged.mjs"), "utf8"));
+  assert.equal(run(["judged.mjs", "_main:local:judged", "hello", "deny", ...server()]), "completed: You said hello.\n");
+});
+
 test("watching, deciding, stopping and everything else", () => {
   assert.match(guided("watch.js"), /\[shell .*ls \| wc -l.*\]\n\[complete: [\s\S]*There are two of them\.\ncompleted\n$/u);
   assert.equal(guided("stop.js"), "interrupted interrupted\n");
