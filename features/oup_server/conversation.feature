@@ -69,7 +69,8 @@ Feature: What is done with a conversation
 
   @OUP-PREVIEW-001 @OUP-PREVIEW-002
   Scenario: A change is shown to its own session, within its bounds
-    Given a connection
+    Given a server of its own
+    And a connection
     And a session "other"
     And a session
     When a turn starts that changes a file

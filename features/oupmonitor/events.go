@@ -173,7 +173,7 @@ func (m *Monitor) what(index int, method string, params object) {
 		if s := m.opened[text(params, "session_id")]; s != nil {
 			s.replay = false
 		}
-		m.capabilities(index, child(params, "capabilities"))
+		// Its capabilities are those of its result, whatever was negotiated in between.
 	case oupwire.MethodTurnStarted:
 		t := m.turn(text(params, "turn_id"))
 		t.started, t.whole = true, true
