@@ -44,7 +44,7 @@ Example:
 ` + exitCodes
 
 const helpRevoke = `octet auth revoke-work-secret withdraws the secret of a session. A client that is connected with it is sent away at its
-next request, with the close code 1008.
+next request, or within 20 seconds, with the close code 1008.
 
 Usage:
   octet auth revoke-work-secret --session KEY [--data-dir DIR]

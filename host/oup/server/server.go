@@ -136,9 +136,10 @@ func (s *Server) enter(c *rpc.Connection) {
 	}
 }
 
-// beat shows a client that the server is there.
+// beat shows a client that the server is there, and sends one away whose credential counts no longer: who asks for
+// nothing would be told everything for ever.
 //
-// Rules: OUP-SOCKET-012, OUP-STDIO-007.
+// Rules: OUP-SOCKET-012, OUP-SOCKET-015, OUP-STDIO-007.
 func (s *Server) beat(ctx context.Context, c *rpc.Connection) {
 	ticker := time.NewTicker(s.o.Heartbeat)
 	defer ticker.Stop()
@@ -147,6 +148,10 @@ func (s *Server) beat(ctx context.Context, c *rpc.Connection) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+			if holds := c.Info().Identity.Holds; holds != nil && !holds() {
+				_ = c.Close(transport.AuthExpired) // Serve sees the end
+				return
+			}
 			c.Notify(rpc.Notice{
 				Method: oupwire.MethodServerHeartbeat, Class: transport.Ephemeral,
 				Params: func(negotiation.Set) wirejson.Encoder { return wirejson.Raw("{}") },

@@ -73,6 +73,30 @@ func TestServer_beatsOverWebSocketAlone(t *testing.T) {
 	})
 }
 
+// TestServer_sendsAwayWhoOnlyListens: OUP-SOCKET-015 for a client that asks for nothing once its credential is withdrawn.
+func TestServer_sendsAwayWhoOnlyListens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var withdrawn atomic.Bool
+		s := open(t, nil)
+		info := socket
+		info.Identity = transport.Identity{Name: "session", Session: "s", Holds: func() bool { return !withdrawn.Load() }}
+		far, ended := serve(t, s, info)
+		if _, err := far.Read(); err != nil {
+			t.Fatal(err)
+		}
+		withdrawn.Store(true)
+		if frame, err := far.Read(); err == nil {
+			t.Errorf("told %s", frame)
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if reason, closed := far.Closed(); !closed || reason != transport.AuthExpired {
+			t.Errorf("closed %v with %v", closed, reason)
+		}
+	})
+}
+
 // TestServer_endsWhenAClientSaysSo: OUP-SHUTDOWN-001, OUP-SHUTDOWN-003.
 func TestServer_endsWhenAClientSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
