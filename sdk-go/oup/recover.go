@@ -40,6 +40,8 @@ func (s *Session) resume(ctx context.Context, on *conn) error {
 
 // bring opens the session so that everything behind reached comes, or is told to be missing by the gap.
 func (s *Session) bring(ctx context.Context, on *conn, gap *Gap) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
 	hydrate := gap != nil && !gap.Replayed
 	var err error
 	for range mostOpenings {

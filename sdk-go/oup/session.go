@@ -32,6 +32,8 @@ type Session struct {
 	params oupwire.SessionOpenParams // as it is opened again, but for the cursor
 	asks   *asks
 
+	opening sync.Mutex // one opening at a time, also over two connections
+
 	mu     sync.Mutex
 	opened oupwire.SessionOpened
 	// What has come so far. It is touched by the goroutine that reads, and by who opens anew while that one lets
