@@ -1,7 +1,7 @@
 """OUP in Python: drive an octet server from a program.
 
     async with stdio("octet", "serve", "--stdio", on_approval=decide) as client:
-        session = await client.open("ada:local:desk", cwd="/work")
+        session = await client.open("ada:local:desk", cwd="/home/ada")
         turn = await session.turn("How many tests fail?")
         async for event in turn:
             ...

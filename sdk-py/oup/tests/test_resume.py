@@ -337,14 +337,14 @@ def test_the_confirmed_key_is_used_from_then_on() -> None:
     async def scenario() -> None:
         folded = f"{KEY}#build"
         async with connected(delays=at_once) as (server, wire, client):
-            session = await both(client.open(KEY, topic="build", cwd="/work"), wire.opens(key=folded))
+            session = await both(client.open(KEY, topic="build", cwd="/home/ada"), wire.opens(key=folded))
             assert session.key == folded
             assert list(client.sessions) == [folded]
             await wire.close(1011)
             wire = await server.accept()
             await wire.hello()
             params = await wire.opens(key=folded, at=2)
-            assert params == {"session_id": folded, "cwd": "/work", "after": cursor(1, folded)}
+            assert params == {"session_id": folded, "cwd": "/home/ada", "after": cursor(1, folded)}
             await until(lambda: client.connected)
             with pytest.raises(ValueError, match="is open"):
                 await client.open(folded)
@@ -363,10 +363,10 @@ def test_an_open_without_capabilities_is_read() -> None:
         async with connected() as (_, wire, client):
             work = asyncio.ensure_future(client.open(KEY))
             request = await wire.ask("session/open")
-            await wire.result(request, {"opened": {"session_id": KEY, "workspace_root": "/work"}})
+            await wire.result(request, {"opened": {"session_id": KEY, "workspace_root": "/home/ada"}})
             await wire.notify("session/open", {"session_id": KEY})
             session = await work
-            assert session.workspace == "/work"
+            assert session.workspace == "/home/ada"
             assert session.opened is not None
             features = session.opened.capabilities.supported_features
             assert isinstance(features, list)

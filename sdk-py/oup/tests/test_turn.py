@@ -56,7 +56,7 @@ async def started(client: Client, wire: Wire) -> tuple[Session, Turn]:
 
 
 async def whole_turn(wire: Wire, client: Client) -> None:
-    session = await both(client.open(KEY, cwd="/work"), wire.opens())
+    session = await both(client.open(KEY, cwd="/home/ada"), wire.opens())
     turn, turn_id = await asyncio.gather(session.turn("go"), wire.accepts())
     assert turn.id == turn_id
     assert uuid.UUID(turn_id).version == 7
