@@ -193,7 +193,7 @@ chaos: ## Break hosts FAULTS times (default 2000) and look at what is left; SEED
 KILLS ?= 200
 CUTS  ?= 500
 chaos-oup: ## Cut the connections of OUP clients in CUTS runs (default 500), and kill servers KILLS times (default 200); SEED repeats.
-	@$(GO) test -count 1 -timeout 0 -v ./sdk-go/oup/campaign -runs $(CUTS) -kills $(KILLS) -seed $(SEED)
+	@$(GO) test -count 1 -timeout 0 -v ./sdk-go/oup/campaign -runs $(CUTS) -kills $(KILLS) -seed $(SEED) -width 8
 
 TIME ?= 10s
 fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
