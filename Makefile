@@ -138,13 +138,13 @@ test-scripts: build ## Run the scripts of the referee.
 test-py: $(VENV)/.ready test-py-oup ## Run the Python tests.
 	cd sdk-py && ../$(VENV)/bin/python -m pytest -q
 
-test-py-oup: $(VENV)/.ready
+test-py-oup: $(VENV)/.ready build-go
 	cd sdk-py/oup && ../../$(VENV)/bin/python -m pytest -q
 
 test-ts: build-ts test-ts-oup ## Run the TypeScript tests.
 	cd sdk-ts && $(NPM) test --silent
 
-test-ts-oup: build-ts
+test-ts-oup: build-ts build-go
 	cd sdk-ts/oup && $(NPM) test --silent
 
 vectors: build ## Run every vector through the Go, Python and TypeScript testees.
@@ -157,8 +157,8 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 selftest: build ## Prove the referee: every faulty peer and host is caught, no example is accused.
 	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
 
-test-browser: ## Click through the HTML pages in Chromium (needs chromium and chromedriver).
-	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger
+test-browser: build-ts ## Click through the HTML pages and the example client in Chromium (needs chromium and chromedriver).
+	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger ./features/browser
 
 # The showcases of Go and Python are laid where their name and their command fit.
 LEDGER := build/ledger
