@@ -20,6 +20,7 @@ type Connection struct {
 	server     *negotiation.Server
 	slots      chan struct{} // of requests that wait beside the others
 	waiting    sync.WaitGroup
+	crowded    bool // a request waited for a slot in vain; belongs to who reads
 
 	delivery chan struct{} // one delivery at a time, so that nobody takes the room another one waited for
 	stuck    bool          // the client has not read for the whole patience; belongs to who delivers

@@ -212,9 +212,8 @@ func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
 		c.settle(call, result, err)
 		return call.leave
 	}
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
+	if !c.slot(ctx) {
+		c.crowd(call)
 		return call.leave
 	}
 	c.waiting.Go(func() {
@@ -223,6 +222,43 @@ func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
 		c.settle(call, result, err)
 	})
 	return call.leave
+}
+
+// slotPatience is how long the next request waits for room beside those that wait. What is read of a client may be
+// what they wait for, such as an approval.
+const slotPatience = 2 * time.Second
+
+// slot takes a place beside the others and reports whether there was one in time. Behind one that did not come, none
+// is waited for until there is one again.
+func (c *Connection) slot(ctx context.Context) bool {
+	select {
+	case c.slots <- struct{}{}:
+		c.crowded = false
+		return true
+	default:
+	}
+	if c.crowded {
+		return false
+	}
+	late := time.NewTimer(slotPatience)
+	defer late.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		return true
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	c.crowded = true
+	return false
+}
+
+// crowd answers a request that finds no place: with what it does without waiting, which an interruption can.
+func (c *Connection) crowd(call *Call) {
+	result, err := c.run(call, func() (wirejson.Encoder, error) { return call.later(over) })
+	if errors.Is(err, context.Canceled) {
+		err = Fail(oupwire.ErrRuntimeNotReady, fmt.Sprintf("%s: %d requests of this connection wait for something; take their answers first", call.Method, cap(c.slots)))
+	}
+	c.settle(call, result, err)
 }
 
 // hello answers, and puts the new features in force right behind the answer.

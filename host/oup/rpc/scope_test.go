@@ -169,3 +169,58 @@ func TestDeliver_waitsForAReaderAndNotForEver(t *testing.T) {
 		}
 	})
 }
+
+// TestServe_readsOnBesideRequestsThatWait: what they wait for can come on the same connection, however many they are.
+func TestServe_readsOnBesideRequestsThatWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		o := options(handler(func(_ context.Context, call *rpc.Call, p oupwire.SessionTitleSetParams) (wirejson.Encoder, error) {
+			if p.Title == "release" {
+				close(release)
+				return wirejson.Raw(`"released"`), nil
+			}
+			call.Later(func(ctx context.Context) (wirejson.Encoder, error) {
+				select {
+				case <-release:
+					return wirejson.Raw(`"done"`), nil
+				case <-ctx.Done():
+					return nil, context.Cause(ctx)
+				}
+			})
+			return nil, nil
+		}))
+		o.Later = 2
+		c := connect(t, o, nil)
+		begun := time.Now()
+		for _, id := range []string{"a", "b", "c", "d"} {
+			c.send(titleSet(id, "wait"))
+		}
+		for _, want := range []string{"c", "d"} {
+			if id, failure := c.failure(); id.Or("") != want || failure.Code != oupwire.CodeRuntimeNotReady {
+				t.Errorf("%q gets %d, want %q refused", id.Or(""), failure.Code, want)
+			}
+		}
+		if waited := time.Since(begun); waited != 2*time.Second {
+			t.Errorf("waited %s", waited)
+		}
+		c.send(titleSet("e", "release"))
+		answers := ""
+		for range 3 {
+			answer, err := c.Read()
+			if err != nil {
+				t.Fatal(err)
+			}
+			answers += string(answer)
+		}
+		if strings.Count(answers, `"done"`) != 2 || !strings.Contains(answers, `"released"`) {
+			t.Errorf("answered %s", answers)
+		}
+		synctest.Wait()
+		c.send(titleSet("f", "wait"))
+		if answer, err := c.Read(); err != nil || !strings.Contains(string(answer), `"done"`) {
+			t.Errorf("answered %s, %v", answer, err)
+		}
+		_ = c.Memory.Close(transport.Ended)
+		<-c.ended
+	})
+}
