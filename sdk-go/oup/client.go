@@ -96,6 +96,9 @@ func (c *Client) hello(ctx context.Context, on *conn) error {
 	if spoken, want := result.Capabilities.Version.Protocol, text("identifier"); spoken != want {
 		return &ProtocolError{Method: oupwire.MethodClientHello, Detail: fmt.Sprintf("it speaks %q, not %q", spoken, want)}
 	}
+	if given := result.Capabilities.Version.SchemaVersion; given < oupwire.SchemaVersion {
+		return &ProtocolError{Method: oupwire.MethodClientHello, Detail: fmt.Sprintf("its schema_version is %d, and this client needs %d or later", given, oupwire.SchemaVersion)}
+	}
 	c.mu.Lock()
 	c.capabilities = result.Capabilities
 	c.mu.Unlock()

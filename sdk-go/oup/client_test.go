@@ -66,6 +66,12 @@ func TestHello_refusesAnotherProtocol(t *testing.T) {
 			},
 			func(err error) bool { return isProtocol(err) && strings.Contains(err.Error(), `"octos-ui/v9"`) },
 		},
+		"an older schema": {
+			func(p *peer, r request) {
+				p.answer(r, `{"type":"server_hello","transport":"stdio","client_transport":null,"client":null,"capabilities":`+strings.Replace(caps, `"schema_version":1`, `"schema_version":0`, 1)+`}`)
+			},
+			func(err error) bool { return isProtocol(err) && strings.Contains(err.Error(), "schema_version is 0") },
+		},
 		"no result": {func(p *peer, r request) { p.answer(r, `{"capabilities":7}`) }, isProtocol},
 		"a refusal": {func(p *peer, r request) { p.refuse(r, -32603, `null`) }, func(err error) bool { var refused *ServerError; return errors.As(err, &refused) }},
 		"no answer": {func(*peer, request) {}, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},

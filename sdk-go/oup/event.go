@@ -97,6 +97,9 @@ func decodeEvent(method string, params []byte) Event {
 		ev.Body = decodePayload(root.Member("payload"))
 		return ev
 	}
+	if method == oupwire.MethodSessionOpen {
+		params = withCapabilities(params)
+	}
 	if body, err := oupwire.DecodeNotification(method, params); err == nil && body != nil {
 		ev.Body = body
 	} else {

@@ -118,7 +118,7 @@ func (c *Client) await(ctx context.Context, on *conn, method string, settled <-c
 // attach takes the answer to session/open in: from the next frame on, events count. It is called by the goroutine
 // that reads.
 func (s *Session) attach(on *conn, raw []byte, gap *Gap) error {
-	result, err := oupwire.DecodeSessionOpenResult(raw)
+	result, err := openResult(raw)
 	if err != nil {
 		return badResult(oupwire.MethodSessionOpen, err)
 	}
