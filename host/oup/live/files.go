@@ -96,18 +96,18 @@ func plain(err error) error {
 }
 
 func read(root *os.Root, name string) ([]byte, error) {
+	info, err := root.Stat(name)
+	switch {
+	case err != nil:
+		return nil, plain(err)
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file") // to open it could wait for ever
+	}
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, plain(err)
 	}
 	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, plain(err)
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
-	}
 	data, err := io.ReadAll(io.LimitReader(file, maxMedia+1))
 	if err == nil && len(data) > maxMedia {
 		err = fmt.Errorf("it has more than %d bytes", maxMedia)
