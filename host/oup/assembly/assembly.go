@@ -110,7 +110,7 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	}
 	lanes := &lane.Book{}
 	a.House, err = house.Open(ctx, house.Options{
-		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools, Spread: lanes.Spread,
+		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Private: o.DataDir, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools, Spread: lanes.Spread,
 		Model:  func(session string) string { return a.chosen(o, session) },
 		Engine: func(ctx context.Context, at house.Place) (*engine.Engine, error) { return a.engine(ctx, o, at) },
 	})

@@ -33,6 +33,9 @@ type Options struct {
 	Engine func(context.Context, Place) (*engine.Engine, error)
 	// Workspace is that of sessions for which nobody names another one.
 	Workspace string
+	// Private is the directory that the server keeps its data in: no session that names a workspace gets it, what is in
+	// it or around it. Empty: there is none.
+	Private string
 	// Preview, Spread, Model, Tools, Ended and Failed are those of live.Options.
 	Preview func(session string, changes []tool.Change) string
 	Spread  func(session, method string, params wirejson.Encoder)
@@ -165,6 +168,11 @@ func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, ma
 			var err error
 			if root, err = place.Resolve(n.Workspace, ""); err != nil {
 				return err
+			}
+			if h.o.Private != "" {
+				if err := place.Apart(root, h.o.Private); err != nil {
+					return err
+				}
 			}
 		}
 		if err := h.clear(ctx, k); err != nil {

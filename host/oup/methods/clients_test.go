@@ -388,5 +388,13 @@ func TestClients_pathTricks(t *testing.T) {
 			t.Errorf("cwd %s: %s", cwd, f.text)
 		}
 	}
+	linked := filepath.Join(filepath.Dir(w.work), "linked")
+	if err := os.Symlink(w.data, linked); err != nil {
+		t.Log("no links here: ", err)
+		linked = w.data
+	}
+	for _, cwd := range []string{w.data, filepath.Join(w.data, "previews"), filepath.Dir(w.data), "~", linked, filepath.Join(linked, "snapshots")} {
+		c.refused(oupwire.MethodSessionOpen, params{"session_id": "_main:local:cwd", "cwd": cwd}, -32602, "cwd_system_path_banned")
+	}
 	c.refused(oupwire.MethodSessionHydrate, params{"session_id": "_main:local:cwd"}, -32100, "unknown_session")
 }

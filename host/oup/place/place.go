@@ -19,16 +19,19 @@ import (
 type Error struct {
 	Kind   oupwire.CwdErrorKind
 	Path   string // as the client named it
-	Banned string // the directory of the system that it lies below
+	Banned string // the directory that it may not be, or lie below
+	Own    bool   // what is kept from it is what the server keeps, not the system
 	Cause  error  // may be nil
 }
 
 // Error names the path, the rule and the remedy.
 func (e *Error) Error() string {
-	switch e.Kind {
-	case oupwire.CwdErrorKindCwdNotDirectory:
+	switch {
+	case e.Own:
+		return fmt.Sprintf("%q is not apart from the directory that the server keeps its data in; name one that is neither in it nor around it", e.Path)
+	case e.Kind == oupwire.CwdErrorKindCwdNotDirectory:
 		return fmt.Sprintf("%q is no directory; name the one that holds it", e.Path)
-	case oupwire.CwdErrorKindCwdSystemPathBanned:
+	case e.Kind == oupwire.CwdErrorKindCwdSystemPathBanned:
 		return fmt.Sprintf("%q lies below %s, which belongs to the system; name a directory of your own", e.Path, e.Banned)
 	}
 	return fmt.Sprintf("%q cannot be reached: %v; name a directory that is there", e.Path, e.Cause)
@@ -71,6 +74,46 @@ func Resolve(path, home string) (string, error) {
 		return fail(oupwire.CwdErrorKindCwdNotAccessible, plain(err))
 	}
 	return real, nil
+}
+
+// Apart refuses a workspace, given by where it leads, that is the server's own directory, lies in it or around it: tools
+// that read and write there would have the keys and the conversations of everybody. The error is an *Error.
+//
+// Rule: OUP-OPEN-004.
+func Apart(workspace, own string) error {
+	if absolute, err := filepath.Abs(own); err == nil {
+		own = absolute
+	}
+	if real, err := filepath.EvalSymlinks(own); err == nil {
+		own = real
+	}
+	banned := own
+	switch {
+	case lies(workspace, own):
+	case lies(own, workspace):
+		banned = workspace
+	default:
+		return nil
+	}
+	return &Error{Kind: oupwire.CwdErrorKindCwdSystemPathBanned, Path: workspace, Banned: banned, Own: true}
+}
+
+// lies reports whether a directory is another one, or is below it, by what they are and not by how they are spelled.
+func lies(path, below string) bool {
+	top, err := os.Stat(below)
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(path); err == nil && os.SameFile(info, top) {
+			return true
+		}
+		parent := filepath.Dir(path)
+		if parent == path {
+			return false
+		}
+		path = parent
+	}
 }
 
 // Expand puts the home directory in the place of a tilde at the beginning.
