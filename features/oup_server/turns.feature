@@ -128,7 +128,7 @@ Feature: Turns
       | rule             | call             | params                                                                              | ends                                                                                |
       | OUP-APPROVAL-007 | approval/respond | {"session_id":"«session»","approval_id":"«approval»","decision":"approve"}          | error approval_cancelled kind approval_cancelled data {"reason":"turn_interrupted"} |
 
-  @OUP-INTERRUPT-001 @OUP-INTERRUPT-002 @OUP-INTERRUPT-003 @OUP-STATE-001 @OUP-STATE-003
+  @OUP-INTERRUPT-001 @OUP-INTERRUPT-003 @OUP-STATE-001 @OUP-STATE-003
   Scenario: What is known of a turn
     Given a connection
     And a session
@@ -143,19 +143,22 @@ Feature: Turns
     And each of these calls ends so:
       | rule              | call           | params                                            | ends                                                                          |
       | OUP-INTERRUPT-003 | turn/interrupt | {"session_id":"«session»","turn_id":"«turn»"}     | result {"interrupted":false,"terminal_state":"completed"}                     |
-      | OUP-INTERRUPT-002 | turn/interrupt | {"session_id":"«session»","turn_id":"«uuid»"}     | result {"interrupted":false,"reason":"turn_id_mismatch"}                      |
+      | OUP-INTERRUPT-001 | turn/interrupt | {"session_id":"«session»","turn_id":"«uuid»"}     | error unknown_turn kind unknown_turn                                          |
       | OUP-STATE-003     | turn/state/get | {"session_id":"«session»","turn_id":"«turn»"}     | result {"state":"completed","thread_id":"«turn»","committed_seqs":["«some»","«integer»"]} |
 
-  @OUP-INTERRUPT-002 @OUP-INTERRUPT-004 @OUP-INTERRUPT-005 @OUP-STATE-002
+  @OUP-INTERRUPT-001 @OUP-INTERRUPT-002 @OUP-INTERRUPT-004 @OUP-INTERRUPT-005 @OUP-STATE-002
   Scenario: A turn is stopped
     Given a connection
     And a session
+    When a turn starts that says something
+    Then the turn ends completed
     When a turn starts that takes long
     Then the turn has said something
     And each of these calls ends so:
       | rule              | call           | params                                        | ends                                                                        |
       | OUP-STATE-002     | turn/state/get | {"session_id":"«session»","turn_id":"«turn»"} | result {"state":"active","running":"«absent»"}                              |
-      | OUP-INTERRUPT-002 | turn/interrupt | {"session_id":"«session»","turn_id":"«uuid»"} | result {"interrupted":false,"reason":"turn_id_mismatch"}                    |
+      | OUP-INTERRUPT-001 | turn/interrupt | {"session_id":"«session»","turn_id":"«uuid»"} | error unknown_turn kind unknown_turn                                        |
+      | OUP-INTERRUPT-002 | turn/interrupt | {"session_id":"«session»","turn_id":"«turn before»"} | result {"interrupted":false,"reason":"turn_id_mismatch"}             |
       | OUP-INTERRUPT-004 | turn/interrupt | {"session_id":"«session»","turn_id":"«turn»"} | result {"interrupted":true,"ack_timeout":"«absent»"}                        |
       | OUP-INTERRUPT-005 | turn/interrupt | {"session_id":"«session»","turn_id":"«turn»"} | result {"interrupted":true}                                                 |
     And the turn ends interrupted

@@ -132,7 +132,7 @@ func (s *Server) turnInterrupt(c *conn, p object) (object, *failure, []func()) {
 		return nil, f, nil
 	}
 	id := text(p, "turn_id")
-	if len(ses.turns) == 0 {
+	if ses.used[id] == nil || len(ses.turns) == 0 {
 		if s.does("knows every turn") {
 			return object{"interrupted": false}, nil, nil
 		}

@@ -4913,11 +4913,11 @@ const (
 	OUPTurn017 = "OUP-TURN-017"
 	// OUPTurn018: Turn ids of any UUID version are taken.
 	OUPTurn018 = "OUP-TURN-018"
-	// OUPInterrupt001: turn/interrupt of an unknown session is refused with unknown_session, of a session
-	// without a known turn with unknown_turn.
+	// OUPInterrupt001: turn/interrupt of an unknown session is refused with unknown_session, of a turn that
+	// the session never had with unknown_turn.
 	OUPInterrupt001 = "OUP-INTERRUPT-001"
-	// OUPInterrupt002: Another turn than the last one is answered with interrupted false and
-	// turn_id_mismatch.
+	// OUPInterrupt002: A turn that is over is answered with interrupted false and turn_id_mismatch while
+	// another one runs.
 	OUPInterrupt002 = "OUP-INTERRUPT-002"
 	// OUPInterrupt003: A turn that has ended is answered with its terminal_state, interrupted true only
 	// where it was interrupted.
@@ -26630,7 +26630,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "turn/interrupt of an unknown session is refused with unknown_session, of a session without a known turn with unknown_turn.",
+		Text:     "turn/interrupt of an unknown session is refused with unknown_session, of a turn that the session never had with unknown_turn.",
 		Source:   "core 11.18, S74",
 	},
 	{
@@ -26640,7 +26640,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "Another turn than the last one is answered with interrupted false and turn_id_mismatch.",
+		Text:     "A turn that is over is answered with interrupted false and turn_id_mismatch while another one runs.",
 		Source:   "core 11.18",
 	},
 	{

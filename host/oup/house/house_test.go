@@ -129,8 +129,8 @@ func TestInterrupt(t *testing.T) {
 	asked := r.brain.stall()
 	begin(t, s, turn(1), "one")
 	<-asked
-	if i, err := s.Interrupt(t.Context(), turn(2)); err != nil || !i.Mismatch || i.Interrupted {
-		t.Errorf("another turn: %+v, %v", i, err)
+	if i, err := s.Interrupt(t.Context(), turn(2)); !errors.As(err, &unknown) || unknown.Turn != turn(2) {
+		t.Errorf("one that never was, while another one runs: %+v, %v", i, err)
 	}
 	if status, err := s.Turn(t.Context(), turn(1)); err != nil || status.State != oupwire.TurnStateActive {
 		t.Errorf("a running turn: %+v, %v", status, err)
@@ -146,6 +146,19 @@ func TestInterrupt(t *testing.T) {
 	want := live.Interrupted{Interrupted: true, Ended: oupwire.TurnEndInterrupted}
 	if i, err := s.Interrupt(t.Context(), turn(1)); err != nil || i != want {
 		t.Errorf("the ended turn: %+v, %v", i, err)
+	}
+	if _, err := s.Interrupt(t.Context(), turn(2)); !errors.As(err, &unknown) {
+		t.Errorf("one that never was, behind the end of another one: %v", err)
+	}
+	waitIdle(t, s)
+	asked = r.brain.stall()
+	begin(t, s, turn(3), "three")
+	<-asked
+	if i, err := s.Interrupt(t.Context(), turn(1)); err != nil || i != (live.Interrupted{Mismatch: true, Ended: oupwire.TurnEndInterrupted}) {
+		t.Errorf("the ended turn, while another one runs: %+v, %v", i, err)
+	}
+	if i, err := s.Interrupt(t.Context(), turn(3)); err != nil || !i.Interrupted {
+		t.Errorf("the next turn: %+v, %v", i, err)
 	}
 	r.close()
 	r = r.place.open(nil) // what is known comes from the ledger now

@@ -123,7 +123,7 @@ func (s *Session) taken(t *turn, text string) {
 // Interrupted says what became of an interrupt.
 type Interrupted struct {
 	Interrupted bool
-	Mismatch    bool            // another turn is the last one
+	Mismatch    bool            // it had ended, and another one runs
 	Ended       oupwire.TurnEnd // how it had ended; empty while it runs
 	Late        bool            // it has not stopped in time
 }
@@ -141,12 +141,10 @@ func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error)
 	}
 	s.mu.Unlock()
 	switch {
-	case t != nil && t.id != id:
-		return Interrupted{Mismatch: true}, nil
 	case t == nil && last != nil && last.id == id:
 		return Interrupted{Interrupted: last.outcome == oupwire.TurnOutcomeInterrupted, Ended: turnEnd(last.outcome)}, nil
-	case t == nil:
-		return s.interruptOld(ctx, id, last)
+	case t == nil || t.id != id:
+		return s.interruptOld(ctx, id, t != nil)
 	case again:
 		return Interrupted{Interrupted: true}, nil
 	}
@@ -163,18 +161,21 @@ func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error)
 	return Interrupted{Interrupted: true, Late: true}, nil
 }
 
-// interruptOld answers for turns from before the session came to work here.
-func (s *Session) interruptOld(ctx context.Context, id string, last *ended) (Interrupted, error) {
+// interruptOld answers for turns from before the one that runs, and from before the session came to work here.
+func (s *Session) interruptOld(ctx context.Context, id string, another bool) (Interrupted, error) {
 	state, err := s.old(ctx, id)
-	switch {
-	case err != nil:
+	if err != nil {
 		return Interrupted{}, err
-	case state.Outcome != "":
-		return Interrupted{Interrupted: state.Outcome == oupwire.TurnOutcomeInterrupted, Ended: turnEnd(state.Outcome)}, nil
-	case last != nil:
-		return Interrupted{Mismatch: true}, nil
 	}
-	return Interrupted{}, &UnknownTurnError{Turn: id}
+	if state.Outcome != "" {
+		stopped := state.Outcome == oupwire.TurnOutcomeInterrupted && !another
+		return Interrupted{Interrupted: stopped, Mismatch: another, Ended: turnEnd(state.Outcome)}, nil
+	}
+	_, known, err := s.o.Ledger.State(ctx, s.o.Key, ledger.Subject{Kind: event.Turn, ID: id})
+	if err == nil && !known {
+		err = &UnknownTurnError{Turn: id}
+	}
+	return Interrupted{Mismatch: known}, err // how it ended is no longer kept
 }
 
 func turnEnd(o oupwire.TurnOutcome) oupwire.TurnEnd {
