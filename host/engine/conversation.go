@@ -424,6 +424,27 @@ func (c *Conversation) Compact(ctx context.Context, instructions string) (agent.
 	return c.agent.Compact(ctx, instructions)
 }
 
+// CompactUnless is Compact for who does not wait for what runs once a channel is closed: ErrBusy.
+func (c *Conversation) CompactUnless(ctx context.Context, busy <-chan struct{}) (agent.Compaction, error) {
+	ctx, done, err := c.admit(ctx)
+	if err != nil {
+		return agent.Compaction{}, err
+	}
+	defer done()
+	select {
+	case c.turn <- struct{}{}:
+	case <-busy:
+		return agent.Compaction{}, ErrBusy
+	case <-ctx.Done():
+		return agent.Compaction{}, context.Cause(ctx)
+	}
+	defer func() { <-c.turn }()
+	return c.agent.Compact(ctx, "")
+}
+
+// ErrBusy says that something else runs that was not waited for.
+var ErrBusy = errors.New("the conversation is busy; ask again when nothing runs")
+
 // SetModel lets another model answer from here on.
 func (c *Conversation) SetModel(ctx context.Context, reference, reasoning string) error {
 	provider, info, err := c.engine.serving(ctx, reference)

@@ -9,6 +9,7 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/story"
@@ -104,8 +105,9 @@ type Compacted struct {
 	Before, After int64
 }
 
-// Compact sums the conversation up, whatever its size, behind a turn that runs. Errors are *UnavailableError, or why
-// there is no summary; then the conversation is as it was, and that is told too.
+// Compact sums the conversation up, whatever its size, while no turn runs: one that waits for the user could be waited
+// for without end. Errors are *InProgressError, *UnavailableError, or why there is no summary; then the conversation
+// is as it was, and that is told too.
 //
 // Rules: OUP-COMPACT-001, OUP-COMPACT-004.
 func (s *Session) Compact(ctx context.Context) (Compacted, error) {
@@ -115,7 +117,15 @@ func (s *Session) Compact(ctx context.Context) (Compacted, error) {
 	}
 	defer release()
 	before := s.contextState(ctx).TokenEstimate
-	_, err = with.Compact(ctx, "")
+	for err = engine.ErrBusy; errors.Is(err, engine.ErrBusy); {
+		s.mu.Lock()
+		begun := s.begun
+		s.mu.Unlock()
+		if t := s.unsettled(ctx); t != nil {
+			return Compacted{}, &InProgressError{Turn: t.id}
+		}
+		_, err = with.CompactUnless(ctx, begun)
+	}
 	switch {
 	case errors.Is(err, agent.ErrNothingToCompact):
 		return Compacted{Before: before, After: before}, s.tellNothing(err)

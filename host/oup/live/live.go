@@ -64,6 +64,7 @@ type Session struct {
 	mu           sync.Mutex
 	conversation *engine.Conversation // nil while the session is at rest
 	turn         *turn                // nil while none runs
+	begun        chan struct{}        // closed, and replaced, when a turn begins
 	last         *ended
 	used         time.Time
 	retired      bool
@@ -94,7 +95,7 @@ func New(o Options) *Session {
 		o.Failed = func(error) {}
 	}
 	s := &Session{
-		o: o, book: pending.New(o.Key, o.Ledger, o.Now), used: o.Now(), profile: permission.Profile{Mode: permission.WorkspaceWrite},
+		o: o, book: pending.New(o.Key, o.Ledger, o.Now), used: o.Now(), begun: make(chan struct{}), profile: permission.Profile{Mode: permission.WorkspaceWrite},
 	}
 	s.returned.L = &s.mu
 	s.compactions = story.NewCompactions(o.Key, s.world())

@@ -172,6 +172,8 @@ func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
 	}
 	s.mu.Lock()
 	s.turn = t
+	close(s.begun)
+	s.begun = make(chan struct{})
 	s.mu.Unlock()
 	return &Started{Turn: t.id, Events: stored, session: s, turn: t}, nil
 }

@@ -1,0 +1,41 @@
+package methods_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/octet-dev/octet/generated/oupwire"
+)
+
+// TestWaiting_answersMeanwhile: a turn that waits for leave keeps no other request of the connection waiting, however
+// many there are, least of all the one that ends it.
+func TestWaiting_answersMeanwhile(t *testing.T) {
+	for name, connect := range both {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			c := connect(w).hello().open(sessionA)
+			c.start(sessionA, 1, `call shell {"command":"echo made > made.txt"}`)
+			c.notice(oupwire.MethodApprovalRequested)
+			var asked []string
+			for range 70 {
+				asked = append(asked, c.send(oupwire.MethodSessionCompact, params{"session_id": sessionA}))
+			}
+			for _, id := range asked {
+				if f := c.answer(id); f.kind() != "turn_in_progress" || f.Error.Code != oupwire.ErrInvalidRequest.Code || !strings.Contains(f.text, turnID(1)) {
+					t.Fatalf("a pass beside a turn is answered %s", f.text)
+				}
+			}
+			var aside oupwire.SessionBtwResult
+			c.do(oupwire.MethodSessionBtw, params{"session_id": sessionA, "question": "what now"}, &aside)
+			if !strings.Contains(aside.Answer, "heard") {
+				t.Errorf("the aside is answered %+v", aside)
+			}
+			var stopped oupwire.TurnInterruptResult
+			c.do(oupwire.MethodTurnInterrupt, params{"session_id": sessionA, "turn_id": turnID(1)}, &stopped)
+			if outcome := c.terminal(1); outcome != "interrupted" || !stopped.Interrupted {
+				t.Errorf("the turn %s, %+v", outcome, stopped)
+			}
+			c.do(oupwire.MethodSessionCompact, params{"session_id": sessionA}, nil)
+		})
+	}
+}
