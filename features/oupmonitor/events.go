@@ -376,7 +376,8 @@ func (m *Monitor) capabilities(index int, c object) {
 	}
 	v := child(c, "version")
 	if text(v, "protocol") != protocol("identifier") || number(v, "schema_version") != oupwire.SchemaVersion || text(v, "jsonrpc") != jsonrpc {
-		m.add(index, "OUP-VERSION-001", "the version is %v", v)
+		m.add(index, "OUP-VERSION-001", "the version is protocol %q, schema_version %d, jsonrpc %q, want %q, %d, %q",
+			text(v, "protocol"), number(v, "schema_version"), text(v, "jsonrpc"), protocol("identifier"), oupwire.SchemaVersion, jsonrpc)
 	}
 	supported := words(c, "supported_methods")
 	m.offered = supported

@@ -167,6 +167,9 @@ func settle(s features.Scenario, err error, heard []verdict.Finding) verdict.Sce
 		return result
 	case o.class == verdict.NotApplicable:
 		result.Class, result.Reason = o.class, o.text
+		if len(heard) > 0 {
+			result.Idle = o.text
+		}
 	default:
 		result.Class, result.Reason = o.class, o.text
 		result.Findings = append(result.Findings, o.findings(s.Rules)...)

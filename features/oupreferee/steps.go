@@ -297,6 +297,9 @@ func (w *world) restarts() error {
 func (w *world) remembers(path, from, name string) error {
 	var tree any = w.event
 	if from == "answer" {
+		if err := w.offered(w.answer); err != nil {
+			return err
+		}
 		if w.answer == nil || w.answer.fault != nil {
 			return missing("there is no result to remember %s of", path)
 		}
@@ -403,6 +406,9 @@ func (w *world) eventComes(method, once, text string) error {
 			return errored("%v", err)
 		}
 		want = v
+	}
+	if err := w.offered(w.answer); err != nil {
+		return err
 	}
 	found, _, err := w.seek(w.cur, w.cur.mark, method, want)
 	if err != nil {
@@ -531,6 +537,9 @@ func (w *world) turnEnds(end, text string) error {
 func (w *world) order(when string, table *godog.Table) error {
 	from := 0
 	if when == "come" {
+		if err := w.offered(w.answer); err != nil {
+			return err
+		}
 		from = w.cur.mark
 	}
 	before := ""

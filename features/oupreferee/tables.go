@@ -343,10 +343,10 @@ func (w *world) callsAll() error {
 }
 
 func (w *world) connectionEnds(code string) error {
-	err := w.until(w.cur, func() bool { return w.cur.ended })
+	err := w.until(w.cur, func() bool { return w.cur.ended && !w.cur.flood })
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil && !w.cur.ended {
+	if err != nil && (!w.cur.ended || w.cur.flood) {
 		return noAnswer("the connection does not end within %s", w.setup.Wait)
 	}
 	if code != "" && w.setup.Target.Transport == WebSocket && strconv.Itoa(w.cur.code) != code {

@@ -59,7 +59,9 @@ type client struct {
 
 	frames []frame
 	mark   int // frames up to it were before what is judged now
+	size   int // bytes of them
 	ended  bool
+	flood  bool // ended because it told too much
 	code   int
 	reader sync.WaitGroup
 }
@@ -218,7 +220,13 @@ func (w *world) adopt(name string, line Line, tokens []string) *client {
 	return c
 }
 
-// read takes what a server sends until the connection ends.
+// What one connection may tell. No scenario is near it, and what floods costs no more memory and time than that.
+const (
+	maxTold      = 16384
+	maxToldBytes = 64 << 20
+)
+
+// read takes what a server sends until the connection ends, or until it has told too much.
 func (w *world) read(c *client) {
 	for {
 		line, err := c.line.Read()
@@ -231,11 +239,15 @@ func (w *world) read(c *client) {
 			root, _ := decode(line)
 			o, _ := root.(object)
 			c.frames = append(c.frames, frame{f.Index, o})
+			c.size += len(line)
+			c.flood = len(c.frames) >= maxTold || c.size >= maxToldBytes
+			c.ended = c.flood
 		}
+		over := c.ended
 		close(w.changed)
 		w.changed = make(chan struct{})
 		w.mu.Unlock()
-		if err != nil {
+		if over {
 			return
 		}
 	}
@@ -318,7 +330,10 @@ func (w *world) await(c *client, id any, what string) (*reply, error) {
 		return false
 	})
 	if err != nil {
-		return nil, noAnswer("%s is not answered within %s%s", what, w.setup.Wait, w.why(c))
+		if why := w.why(c); why != "" {
+			return nil, noAnswer("%s is not answered%s", what, why)
+		}
+		return nil, noAnswer("%s is not answered within %s", what, w.setup.Wait)
 	}
 	w.asked = what
 	return found, nil
@@ -330,6 +345,9 @@ func (w *world) why(c *client) string {
 	defer w.mu.Unlock()
 	if !c.ended {
 		return ""
+	}
+	if c.flood {
+		return fmt.Sprintf("; the server sent %d frames of %d bytes together, and is read no further", len(c.frames), c.size)
 	}
 	if c.code != 0 {
 		return fmt.Sprintf("; the connection was closed with %d", c.code)

@@ -76,7 +76,8 @@ type Scenario struct {
 	Reason   string    // why, for every class but Pass
 	Findings []Finding // everything broken, rules of other scenarios included
 	Duration time.Duration
-	Unrun    bool // not run, because nothing answers; the reason is the same for all of a run
+	Idle     string // why its own rules could not be judged, although others were found broken; empty where they could
+	Unrun    bool   // not run, because nothing answers; the reason is the same for all of a run
 
 	Steps   int      // that were taken of a scenario that is red
 	Again   string   // a command line that has it again; empty if none is known
@@ -195,6 +196,9 @@ func (r *Rule) merge(s Scenario) {
 	if class == Fail || class == NoAnswer {
 		if !slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Rule == r.ID || f.Rule == "" }) {
 			class, reason = Pass, ""
+			if s.Idle != "" {
+				class, reason = NotApplicable, s.Idle
+			}
 		}
 	}
 	rank := func(c Class) int { return slices.Index(Classes(), c) }

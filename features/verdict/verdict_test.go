@@ -7,7 +7,7 @@ import (
 )
 
 func TestAggregate(t *testing.T) {
-	known := []verdict.Known{{ID: "A", Level: "must"}, {ID: "B", Level: "must"}, {ID: "C", Level: "should"}, {ID: "D", Level: "must"}, {ID: "E", Level: "must"}, {ID: "F", Level: "must"}, {ID: "G", Level: "should"}}
+	known := []verdict.Known{{ID: "A", Level: "must"}, {ID: "B", Level: "must"}, {ID: "C", Level: "should"}, {ID: "D", Level: "must"}, {ID: "E", Level: "must"}, {ID: "F", Level: "must"}, {ID: "G", Level: "should"}, {ID: "H", Level: "must"}}
 	finding := func(rule string) []verdict.Finding {
 		return []verdict.Finding{{Rule: rule, Message: rule + " broken", Frame: -1}}
 	}
@@ -21,6 +21,7 @@ func TestAggregate(t *testing.T) {
 		{Name: "seven", Rules: []string{"F"}, Class: verdict.Errored, Reason: "disk full"},
 		{Name: "left out", Rules: []string{"G"}, Class: verdict.NoAnswer, Unrun: true, Findings: []verdict.Finding{{Rule: "G", Message: "left out", Frame: -1, Silent: true, Unrun: true}}},
 		{Name: "ran", Rules: []string{"G"}, Class: verdict.NoAnswer, Findings: []verdict.Finding{{Rule: "G", Message: "G silent", Frame: -1, Silent: true}}},
+		{Name: "idle", Rules: []string{"H"}, Class: verdict.Fail, Reason: "C broken", Idle: "no tool", Findings: finding("C")},
 		{Name: "eight", Rules: []string{"F"}, Class: verdict.Pass},
 	})
 	want := map[string]struct {
@@ -34,6 +35,7 @@ func TestAggregate(t *testing.T) {
 		"E": {verdict.NoAnswer, "E silent"},
 		"F": {verdict.Errored, "disk full"},
 		"G": {verdict.NoAnswer, "G silent"},
+		"H": {verdict.NotApplicable, "no tool"},
 	}
 	if len(rows) != len(want) {
 		t.Fatalf("rows: got %d, want %d", len(rows), len(want))
