@@ -160,6 +160,21 @@ func (l *Ledger) State(ctx context.Context, stream string, s Subject) (state Sta
 	return state, found, err
 }
 
+// Spelled returns the id of a subject as it is spelled in the ledger, where ASCII letters are alike in both cases, and
+// the id as it is where there is none.
+func (l *Ledger) Spelled(ctx context.Context, stream string, s Subject) (id string, err error) {
+	id = s.ID
+	err = l.view(ctx, func(conn *sql.Conn) error {
+		err := conn.QueryRowContext(ctx, `SELECT id FROM subjects
+			WHERE stream = (SELECT num FROM streams WHERE name = ?) AND kind = ? AND id = ? COLLATE NOCASE`, stream, s.Kind, s.ID).Scan(&id)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return id, err
+}
+
 // Running lists what has begun and not ended, in the order in which it began in its stream. Behind a start
 // it is what a process has left that did not end in order.
 func (l *Ledger) Running(ctx context.Context) (list []Running, err error) {

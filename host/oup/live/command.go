@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/octet-dev/octet/generated/oupwire"
@@ -81,7 +82,7 @@ func (s *Session) steer(input steer, expected string) (t *turn, taken bool, err 
 	if t == nil {
 		return nil, false, nil
 	}
-	if expected != "" && expected != t.id {
+	if expected != "" && !strings.EqualFold(expected, t.id) {
 		return t, false, &OtherTurnError{Expected: expected, Running: t.id}
 	}
 	if t.closed {
@@ -133,6 +134,10 @@ type Interrupted struct {
 //
 // Rules: OUP-INTERRUPT-001 to OUP-INTERRUPT-005, OUP-APPROVAL-019.
 func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error) {
+	id, err := s.Spelled(ctx, id)
+	if err != nil {
+		return Interrupted{}, err
+	}
 	s.mu.Lock()
 	t, last := s.turn, s.last
 	again := t != nil && t.stopped
@@ -211,6 +216,14 @@ func (s *Session) Turn(ctx context.Context, id string) (TurnStatus, error) {
 		return TurnStatus{State: oupwire.TurnState(turnEnd(last.outcome)), Outcome: last.outcome, Started: last.started, Completed: last.completed}, nil
 	}
 	return s.old(ctx, id)
+}
+
+// Spelled is the id of a turn as it was spelled when the turn began: a UUID is the same in capitals. An id that no turn
+// has is returned as it is.
+//
+// Rules: OUP-TURN-007, OUP-TURN-008.
+func (s *Session) Spelled(ctx context.Context, id string) (string, error) {
+	return s.o.Ledger.Spelled(ctx, s.o.Key, ledger.Subject{Kind: event.Turn, ID: id})
 }
 
 // Running is the id of the turn that runs, empty if none does.

@@ -120,7 +120,10 @@ func (s *Session) Start(ctx context.Context, want Turn) (*Started, error) {
 	return s.start(ctx, want)
 }
 
-func (s *Session) start(ctx context.Context, want Turn) (*Started, error) {
+func (s *Session) start(ctx context.Context, want Turn) (_ *Started, err error) {
+	if want.ID, err = s.Spelled(ctx, want.ID); err != nil {
+		return nil, err
+	}
 	if t := s.unsettled(ctx); t != nil {
 		if t.id == want.ID && !s.isClosed(t) {
 			return &Started{Turn: t.id, Again: true, session: s, turn: t}, nil

@@ -110,14 +110,18 @@ func (r *Rows) turnState(ctx context.Context, call *rpc.Call, p oupwire.TurnStat
 	if err != nil {
 		return result, err
 	}
-	status, err := s.Turn(ctx, p.TurnID)
+	id, err := s.Spelled(ctx, p.TurnID)
+	if err != nil {
+		return result, err
+	}
+	status, err := s.Turn(ctx, id)
 	if err != nil {
 		return result, r.fail(call, err)
 	}
 	result = oupwire.TurnStateGetResult{SessionID: s.Key(), TurnID: p.TurnID, State: status.State}
 	var seqs []int64
 	for i := range rows {
-		if rows[i].Turn == p.TurnID {
+		if rows[i].Turn == id {
 			seqs = append(seqs, rows[i].Seq)
 		}
 	}
@@ -131,7 +135,7 @@ func (r *Rows) turnState(ctx context.Context, call *rpc.Call, p oupwire.TurnStat
 		result.CompletedAt = wirejson.Some(event.Time(status.Completed))
 	}
 	if status.State != oupwire.TurnStateUnknown || len(seqs) > 0 {
-		result.ThreadID = wirejson.Some(p.TurnID)
+		result.ThreadID = wirejson.Some(id)
 	}
 	if status.State != oupwire.TurnStateActive && status.State != oupwire.TurnStateInterrupting {
 		result.Running = wirejson.Some(false)

@@ -39,3 +39,29 @@ func TestWaiting_answersMeanwhile(t *testing.T) {
 		})
 	}
 }
+
+// TestTurnIDs_inCapitals: a UUID is the same in capitals, so that S66 and OUP-TURN-007 hold for it too.
+func TestTurnIDs_inCapitals(t *testing.T) {
+	w := newWorld(t)
+	c := w.stdio().hello().open(sessionA)
+	id := "018f0000-0000-7000-8000-abcdefabcdef"
+	again := strings.ToUpper(id)
+	start := func(id string) params {
+		return params{"session_id": sessionA, "turn_id": id, "input": []any{params{"kind": "text", "text": "wait"}}}
+	}
+	c.do(oupwire.MethodTurnStart, start(id), nil)
+	<-w.reached
+	c.do(oupwire.MethodTurnStart, start(again), nil) // the same once more
+	c.do(oupwire.MethodTurnSteer, params{"session_id": sessionA, "expected_turn_id": again, "input": []any{params{"kind": "text", "text": "and this"}}}, nil)
+	var state oupwire.TurnStateGetResult
+	c.do(oupwire.MethodTurnStateGet, params{"session_id": sessionA, "turn_id": again}, &state)
+	if state.State != oupwire.TurnStateActive || state.ThreadID.Or("") != id {
+		t.Errorf("the running turn stands so: %+v", state)
+	}
+	var stopped oupwire.TurnInterruptResult
+	c.do(oupwire.MethodTurnInterrupt, params{"session_id": sessionA, "turn_id": again}, &stopped)
+	if !stopped.Interrupted {
+		t.Errorf("the running turn is answered %+v", stopped)
+	}
+	c.refused(oupwire.MethodTurnStart, start(again), -32600, "turn_id_in_use")
+}
