@@ -134,21 +134,17 @@ type Interrupted struct {
 //
 // Rules: OUP-INTERRUPT-001 to OUP-INTERRUPT-005, OUP-APPROVAL-019.
 func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error) {
-	id, err := s.Spelled(ctx, id)
-	if err != nil {
-		return Interrupted{}, err
-	}
 	s.mu.Lock()
 	t, last := s.turn, s.last
 	again := t != nil && t.stopped
-	if t != nil && t.id == id {
+	if t != nil && strings.EqualFold(t.id, id) {
 		t.stopped = true
 	}
 	s.mu.Unlock()
 	switch {
-	case t == nil && last != nil && last.id == id:
+	case t == nil && last != nil && strings.EqualFold(last.id, id):
 		return Interrupted{Interrupted: last.outcome == oupwire.TurnOutcomeInterrupted, Ended: turnEnd(last.outcome)}, nil
-	case t == nil || t.id != id:
+	case t == nil || !strings.EqualFold(t.id, id):
 		return s.interruptOld(ctx, id, t != nil)
 	case again:
 		return Interrupted{Interrupted: true}, nil
@@ -168,6 +164,10 @@ func (s *Session) Interrupt(ctx context.Context, id string) (Interrupted, error)
 
 // interruptOld answers for turns from before the one that runs, and from before the session came to work here.
 func (s *Session) interruptOld(ctx context.Context, id string, another bool) (Interrupted, error) {
+	id, err := s.Spelled(ctx, id)
+	if err != nil {
+		return Interrupted{}, err
+	}
 	state, err := s.old(ctx, id)
 	if err != nil {
 		return Interrupted{}, err
