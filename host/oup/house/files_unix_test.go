@@ -19,8 +19,12 @@ func TestFiles_areRegular(t *testing.T) {
 	if err := syscall.Mkfifo(filepath.Join(r.workspace, "pipe.png"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "look", Files: []oupwire.FileRef{{Path: "pipe.png", Mime: "image/png"}}})
-	if !errors.As(err, new(*live.FileError)) {
-		t.Errorf("a pipe is attached: %v", err)
+	for _, file := range []oupwire.FileRef{
+		{Path: "pipe.png", Mime: "image/png"}, {Path: "pipe.png", Mime: "text/plain"}, {Path: ".", Mime: "image/png"}, {Path: ".", Mime: "text/plain"},
+	} {
+		_, err := s.Start(t.Context(), live.Turn{ID: turn(1), Text: "look", Files: []oupwire.FileRef{file}})
+		if !errors.As(err, new(*live.FileError)) {
+			t.Errorf("%+v is attached: %v", file, err)
+		}
 	}
 }

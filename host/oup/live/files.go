@@ -51,8 +51,8 @@ func (s *Session) media(files []oupwire.FileRef) (parts []conversation.Part, men
 		}
 		kind := conversation.Kind(strings.SplitN(file.Mime, "/", 2)[0])
 		if kind != conversation.Image && kind != conversation.Audio {
-			if _, err := root.Stat(inside); err != nil {
-				return nil, "", &FileError{file.Path, plain(err)}
+			if err := regular(root, inside); err != nil {
+				return nil, "", &FileError{file.Path, err}
 			}
 			if mentions != "" {
 				mentions += "\n"
@@ -95,13 +95,21 @@ func plain(err error) error {
 	return err
 }
 
-func read(root *os.Root, name string) ([]byte, error) {
+// regular refuses what is no regular file: a directory has nothing to show, and to open a pipe could wait for ever.
+func regular(root *os.Root, name string) error {
 	info, err := root.Stat(name)
 	switch {
 	case err != nil:
-		return nil, plain(err)
+		return plain(err)
 	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file") // to open it could wait for ever
+		return errors.New("it is no regular file")
+	}
+	return nil
+}
+
+func read(root *os.Root, name string) ([]byte, error) {
+	if err := regular(root, name); err != nil {
+		return nil, err
 	}
 	file, err := root.Open(name)
 	if err != nil {
