@@ -251,8 +251,9 @@ func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
 		argv = append(argv, s.setup.Self, RelayWord, address)
 	}
 	var said, stderr bounded
+	tag := tagOf(s.root)
 	p, err := process.Start(process.Options{
-		Path: argv[0], Args: argv[1:], Dir: s.root, Env: s.setup.Env,
+		Path: argv[0], Args: argv[1:], Dir: s.root, Env: slices.Concat(s.setup.Env, []string{tag}), Tag: tag,
 		Stderr: process.StderrOptions{OnLine: func(l process.Line) { _, _ = io.WriteString(&stderr, l.Text+"\n") }},
 	})
 	if err != nil {
@@ -266,8 +267,8 @@ func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
 		_ = p.Stdin().Close()
 		_, _ = io.Copy(&said, p.Stdout())
 	}
-	s.code = p.Leave().Code
-	p.End(process.Stages{})
+	<-p.Exited()
+	s.code = endTree(p).State.Code
 	s.output, s.hung = said.String()+stderr.String(), ctx.Err() != nil
 	return nil
 }

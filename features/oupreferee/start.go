@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -184,6 +185,19 @@ func (p *piped) Close() {
 	}
 }
 
+// tagOf marks what is started below a root of its own, so that descendants which left the group are found and ended.
+func tagOf(root string) string { return "OCTET_CONFORM_ROOT=" + root }
+
+// treeEnd bounds the wait for the end of what is killed.
+const treeEnd = 5 * time.Second
+
+// endTree kills a process and what it has started, which may outlive it.
+func endTree(p *process.Process) process.Report {
+	p.Kill()
+	<-p.Exited()
+	return p.End(process.Stages{Kill: treeEnd})
+}
+
 // started is a process.
 type started struct {
 	target *Target
@@ -194,7 +208,6 @@ type started struct {
 	process *process.Process
 	stderr  strings.Builder
 	line    *streams
-	gone    chan struct{}
 }
 
 // Places of a command and of files.
@@ -238,21 +251,17 @@ func (p *started) start(ctx context.Context) error {
 	for i, entry := range p.target.Env {
 		env[i] = places.Replace(entry)
 	}
+	tag := tagOf(p.root)
 	proc, err := process.Start(process.Options{
-		Path: argv[0], Args: argv[1:], Dir: p.root + "/workspace", Env: env,
+		Path: argv[0], Args: argv[1:], Dir: p.root + "/workspace", Env: slices.Concat(env, []string{tag}), Tag: tag,
 		Stderr: process.StderrOptions{OnLine: func(l process.Line) { p.said(l.Text) }},
 	})
 	if err != nil {
 		return err
 	}
-	gone := make(chan struct{})
 	p.mu.Lock()
-	p.process, p.gone, p.line = proc, gone, nil
+	p.process, p.line = proc, nil
 	p.mu.Unlock()
-	go func() {
-		proc.Leave()
-		close(gone)
-	}()
 	if p.target.Transport == Stdio {
 		return nil
 	}
@@ -298,7 +307,7 @@ func (p *started) listening(ctx context.Context) error {
 			return conn.Close()
 		}
 		select {
-		case <-p.gone:
+		case <-p.process.Exited():
 			_, said := p.Ended()
 			return fmt.Errorf("the server ended before it listened: %s", strings.TrimSpace(said))
 		case <-ctx.Done():
@@ -342,19 +351,17 @@ func (p *started) Again(ctx context.Context) error {
 
 func (p *started) kill() {
 	p.mu.Lock()
-	proc, gone := p.process, p.gone
+	proc := p.process
 	p.mu.Unlock()
-	proc.Kill()
-	<-gone
-	proc.End(process.Stages{})
+	endTree(proc)
 }
 
 func (p *started) Ended() (bool, string) {
 	p.mu.Lock()
-	gone, said := p.gone, p.stderr.String()
+	proc, said := p.process, p.stderr.String()
 	p.mu.Unlock()
 	select {
-	case <-gone:
+	case <-proc.Exited():
 		return true, said
 	default:
 		return false, said
