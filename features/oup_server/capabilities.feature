@@ -26,11 +26,23 @@ Feature: Capabilities and features
 
   @OUP-CAPABILITY-007
   Scenario: An open tells the capabilities of its connection
-    Given a connection that names "state.session_hydrate.v1"
+    Given a connection
+    And features that the server serves are remembered as "one, two"
+    When the client calls client_hello with {"supported_features":["«two»"]}
+    And "capabilities.supported_features" of the answer is remembered as "features"
+    And "capabilities.supported_methods" of the answer is remembered as "methods"
+    Given a session
+    Then the answer is {"opened":{"capabilities":{"supported_features":"«elements of features»","supported_methods":"«elements of methods»"}}}
+
+  @OUP-CAPABILITY-007
+  Scenario: A status tells the capabilities of its connection
+    Given a connection
+    And features that the server serves are remembered as "one, two"
     And a session
-    Then the answer is {"opened":{"capabilities":{"supported_features":["«none»","state.thread_graph.v1"],"supported_methods":["«some»","session/hydrate"]}}}
+    When the client calls client_hello with {"supported_features":["«two»"]}
+    And "capabilities.supported_features" of the answer is remembered as "features"
     When the client calls session/status/read with {"session_id":"«session»"}
-    Then the answer is {"capabilities":{"supported_features":["«none»","state.thread_graph.v1"]}}
+    Then the answer is {"capabilities":{"supported_features":"«elements of features»"}}
 
   @OUP-FEATURE-001 @websocket
   Scenario: Without a feature what needs to be named stays closed
@@ -40,20 +52,35 @@ Feature: Capabilities and features
 
   @OUP-FEATURE-002 @OUP-HELLO-003
   Scenario: Blank features and empty lists change nothing
-    Given a connection that names "state.session_hydrate.v1"
+    Given a connection
+    And features that the server serves are remembered as "one"
+    When the client calls client_hello with {"supported_features":["«one»"]}
     Then each of these calls ends so:
-      | rule            | call         | params                                     | ends                                                                                         |
-      | OUP-HELLO-003   | client_hello | {"supported_features":[]}                  | result {"capabilities":{"supported_features":["«some»","state.session_hydrate.v1"]}}         |
-      | OUP-HELLO-003   | client_hello | {}                                         | result {"capabilities":{"supported_features":["«some»","state.session_hydrate.v1"]}}         |
-      | OUP-FEATURE-002 | client_hello | {"supported_features":["", "  "]}          | result {"capabilities":{"supported_features":["«some»","state.session_hydrate.v1"]}}         |
+      | rule            | call         | params                            | ends                                                              |
+      | OUP-HELLO-003   | client_hello | {"supported_features":[]}         | result {"capabilities":{"supported_features":["«some»","«one»"]}} |
+      | OUP-HELLO-003   | client_hello | {}                                | result {"capabilities":{"supported_features":["«some»","«one»"]}} |
+      | OUP-FEATURE-002 | client_hello | {"supported_features":["", "  "]} | result {"capabilities":{"supported_features":["«some»","«one»"]}} |
 
-  @OUP-FEATURE-003 @OUP-FEATURE-004 @OUP-FEATURE-005 @OUP-FEATURE-006
-  Scenario: The features in force are the named ones, in their order
+  @OUP-FEATURE-003
+  Scenario: The features in force are in the order of the registry
+    Given a connection
+    And features that the server serves are remembered as "one, two"
+    When the client calls client_hello with {"supported_features":["«two»","«one»"]}
+    Then the answer is {"capabilities":{"supported_features":["«some»","«one»"]}}
+    And the answer is {"capabilities":{"supported_features":["«some»","«two»"]}}
+
+  @OUP-FEATURE-004
+  Scenario: Features that nobody knows are passed over
+    Given a connection
+    And features that the server serves are remembered as "one"
+    When the client calls client_hello with {"supported_features":["nobody.knows.v9","«one»"]}
+    Then the answer is {"capabilities":{"supported_features":["«some»","«one»"]}}
+
+  @OUP-FEATURE-005 @OUP-FEATURE-006
+  Scenario: The features in force are the named ones
     Given a connection
     Then each of these calls ends so:
       | rule            | call         | params                                                                                         | ends                                                                                     |
-      | OUP-FEATURE-003 | client_hello | {"supported_features":["state.thread_graph.v1","state.session_hydrate.v1","approval.typed.v1"]} | result {"capabilities":{"supported_features":["«some»","state.session_hydrate.v1"]}}     |
-      | OUP-FEATURE-004 | client_hello | {"supported_features":["nobody.knows.v9","approval.typed.v1"]}                                 | result {"capabilities":{"supported_features":["«some»","approval.typed.v1"]}}            |
       | OUP-FEATURE-005 | client_hello | {"supported_features":["approval.typed.v1"]}                                                   | result {"capabilities":{"supported_features":["«none»","state.thread_graph.v1"]}}        |
       | OUP-FEATURE-006 | client_hello | {"supported_features":["approval.typed.v1"]}                                                   | result {"capabilities":{"supported_methods":["«none»","session/list"]}}                  |
 
@@ -65,12 +92,15 @@ Feature: Capabilities and features
 
   @OUP-FEATURE-008 @websocket
   Scenario: Features are a matter of one connection
-    Given a connection that names "state.session_hydrate.v1"
-    And a connection "second" that names "state.thread_graph.v1"
-    When the client calls client_hello with {"supported_features":["state.turn_state_get.v1"]}
+    Given a connection "all"
+    And features that the server serves are remembered as "one, two"
+    And a connection that names "«one»"
+    And a connection "second"
+    When the client calls client_hello with {"supported_features":["«two»"]}
     And the client turns to connection "first"
     And the client calls config/capabilities/list
-    Then the answer is {"capabilities":{"supported_features":["«some»","state.session_hydrate.v1"]}}
+    Then the answer is {"capabilities":{"supported_features":["«some»","«one»"]}}
+    And the answer is {"capabilities":{"supported_features":["«none»","«two»"]}}
 
   @OUP-FEATURE-011 @OUP-STREAM-001
   Scenario: Pieces of a turn need no feature

@@ -140,6 +140,7 @@ Feature: Approvals, questions and permissions
   @OUP-QUESTION-002 @OUP-QUESTION-003 @OUP-QUESTION-004 @OUP-QUESTION-005 @OUP-QUESTION-006 @OUP-QUESTION-007 @OUP-PROGRESS-013
   Scenario: Questions are answered once, and well
     Given a connection
+    And the server serves user_question.v1
     And a session "other"
     And a session
     When a turn starts that asks a question

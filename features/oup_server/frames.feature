@@ -57,7 +57,7 @@ Feature: Frames
       | rule          | frame                                                                                       | met           |
       | OUP-FRAME-014 | {"jsonrpc":"2.0","id":"«id»","method":"config/capabilities/list","params":null}             | answer result |
       | OUP-FRAME-014 | {"jsonrpc":"2.0","id":"«id»","method":"config/capabilities/list","params":{}}               | answer result |
-      | OUP-FRAME-009 | {"jsonrpc":"2.0","id":"«id»","method":"session/status/read","params":{"session_id":"«session»"}} | answer result |
+      | OUP-FRAME-009 | {"jsonrpc":"2.0","id":"«id»","method":"session/status/read","params":{"session_id":"«session»"}} | answer        |
     And these frames in one write are all answered:
       """
       {"jsonrpc":"2.0","id":" spaced ","method":"config/capabilities/list","params":{}}

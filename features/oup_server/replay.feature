@@ -80,6 +80,7 @@ Feature: Ledger and replay
   @OUP-REPLAY-012 @OUP-PROGRESS-006
   Scenario: The newest plan is told again, before the open
     Given a connection
+    And the server serves plan.todos.v1
     And a session
     Then "opened.cursor" of the answer is remembered as "start"
     When a turn starts that makes a plan
@@ -140,6 +141,7 @@ Feature: Ledger and replay
   @OUP-HYDRATE-007
   Scenario: Questions stand beside approvals
     Given a connection
+    And the server serves user_question.v1
     And a session
     When a turn starts that asks a question
     Then the turn asks the person

@@ -1,7 +1,7 @@
 @v1alpha1 @websocket
 Feature: WebSocket
 
-  @OUP-SOCKET-002 @OUP-SOCKET-003 @OUP-SOCKET-004 @OUP-SOCKET-005 @OUP-SOCKET-006 @OUP-SOCKET-007 @OUP-SOCKET-008 @OUP-SOCKET-010
+  @OUP-SOCKET-002 @OUP-SOCKET-003 @OUP-SOCKET-004 @OUP-SOCKET-005 @OUP-SOCKET-006 @OUP-SOCKET-007 @OUP-SOCKET-008
   Scenario: Who is let in
     Then each of these upgrades is answered so:
       | rule           | header                                                                        | query                    | answer                     |
@@ -17,7 +17,14 @@ Feature: WebSocket
       | OUP-SOCKET-006 |                                                                               | token=%«token»           | 101                        |
       | OUP-SOCKET-007 | Sec-WebSocket-Protocol=octos-ui; Sec-WebSocket-Protocol=octos.bearer.«token»  |                          | 101 subprotocol "octos-ui" |
       | OUP-SOCKET-008 | Authorization=Bearer «token»                                                  |                          | 101 subprotocol ""         |
-      | OUP-SOCKET-010 | Authorization=Bearer «token»; X-Octos-Ui-Features=state.session_hydrate.v1, approval.typed.v1 | ui_feature=state.thread_graph.v1 | 101 features state.session_hydrate.v1 approval.typed.v1 state.thread_graph.v1 |
+
+  @OUP-SOCKET-010
+  Scenario: Features are named in a header and in the query
+    Given a connection
+    And features that the server serves are remembered as "one, two, three"
+    Then each of these upgrades is answered so:
+      | rule           | header                                                            | query              | answer                              |
+      | OUP-SOCKET-010 | Authorization=Bearer «token»; X-Octos-Ui-Features=«two», «one»    | ui_feature=«three» | 101 features «one» «two» «three»    |
 
   @OUP-SOCKET-001
   Scenario: Binary messages are passed over

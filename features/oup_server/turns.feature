@@ -201,6 +201,7 @@ Feature: Turns
   @OUP-STEER-003 @OUP-STEER-005 @OUP-STEER-006
   Scenario: A steer that was not taken is told to be dropped, before the end
     Given a connection
+    And the server serves turn/steer
     And a session
     When a turn starts that takes long
     Then the turn has said something

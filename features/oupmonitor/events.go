@@ -369,6 +369,9 @@ func (m *Monitor) terminal(index int, t *turn, params, data object) {
 	}
 }
 
+// retired is the status of a method and the origin of a feature that no server stands behind any more.
+const retired = "retired"
+
 // capabilities judges what a server says of itself.
 func (m *Monitor) capabilities(index int, c object) {
 	if c == nil {
@@ -390,7 +393,7 @@ func (m *Monitor) capabilities(index int, c object) {
 	for i := range oupwire.Methods {
 		row := &oupwire.Methods[i]
 		if row.Direction != wirejson.ClientToServer {
-			if !slices.Contains(notifications, row.Name) {
+			if row.Status != retired && !slices.Contains(notifications, row.Name) {
 				m.add(index, "OUP-CAPABILITY-004", "supported_notifications lacks %s", row.Name)
 				break
 			}
@@ -434,7 +437,7 @@ func (m *Monitor) features(index int, shown []string) {
 		switch {
 		case f == nil:
 			continue // one more
-		case f.Origin == "retired":
+		case f.Origin == retired:
 			m.add(index, "OUP-FEATURE-010", "the retired feature %s is advertised", name)
 			continue
 		case f.Origin != "registry":

@@ -23,25 +23,27 @@ const (
 // A sound server is accused of nothing, on either transport.
 func TestRun_soundServer(t *testing.T) {
 	for _, transport := range []string{oupreferee.Stdio, oupreferee.WebSocket} {
-		t.Run(transport, func(t *testing.T) {
-			setup := selftest.ServerSetup(oupserver.Fault{}, transport, longer*wait)
-			scenarios, err := oupreferee.Run(t.Context(), oupreferee.Options{Setup: setup, Jobs: 4})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range scenarios {
-				if s.Class == verdict.Pass || s.Class == verdict.NotApplicable {
-					continue
+		for _, f := range append([]oupserver.Fault{{}}, oupserver.Variants()...) {
+			t.Run(transport+" "+f.Doc, func(t *testing.T) {
+				setup := selftest.ServerSetup(f, transport, longer*wait)
+				scenarios, err := oupreferee.Run(t.Context(), oupreferee.Options{Setup: setup, Jobs: 4})
+				if err != nil {
+					t.Fatal(err)
 				}
-				t.Errorf("%s (%s) is %s: %s", s.Name, s.File, s.Class, s.Reason)
-				for _, f := range s.Findings {
-					t.Logf("  %s: %s (frame %d)", f.Rule, f.Message, f.Frame)
+				for _, s := range scenarios {
+					if s.Class == verdict.Pass || s.Class == verdict.NotApplicable {
+						continue
+					}
+					t.Errorf("%s (%s) is %s: %s", s.Name, s.File, s.Class, s.Reason)
+					for _, f := range s.Findings {
+						t.Logf("  %s: %s (frame %d)", f.Rule, f.Message, f.Frame)
+					}
+					for _, f := range s.Frames {
+						t.Logf("  %d %s %.400s", f.Index, f.Lane, f.Bytes)
+					}
 				}
-				for _, f := range s.Frames {
-					t.Logf("  %d %s %.400s", f.Index, f.Lane, f.Bytes)
-				}
-			}
-		})
+			})
+		}
 	}
 }
 

@@ -30,6 +30,7 @@ type object = map[string]any
 //	«integer»        an integer
 //	«list»           a list; with a number and a text as in package steps
 //	«moment»         a moment in RFC 3339 and UTC
+//	«elements of X»  a list with the elements of the one that was remembered as X, in any order
 //	«some» P         in a list: one element at least is P
 //	«each» P         in a list: every element is P
 //	«none» P         in a list: no element is P
@@ -96,7 +97,7 @@ func (w *world) filled(v any) any {
 			if known, there := w.vars[m[1]]; there {
 				return known
 			}
-			for _, word := range []string{"above ", "at least ", "other than "} {
+			for _, word := range []string{"above ", "at least ", "other than ", "elements of "} {
 				if path, is := strings.CutPrefix(m[1], word); is {
 					name, inside, deep := strings.Cut(path, ".")
 					known := w.vars[name]
@@ -181,8 +182,21 @@ func (r relation) holds(got any) bool {
 		return compare(got, r.to) > 0
 	case "at least":
 		return compare(got, r.to) >= 0
+	case "elements of":
+		return slices.Equal(elements(got), elements(r.to))
 	}
 	return !reflect.DeepEqual(plain(got), plain(r.to))
+}
+
+// elements are those of a list as they are spelled, in an order that says nothing; nil for what is no list.
+func elements(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, each := range list {
+		out = append(out, string(encode(each)))
+	}
+	slices.Sort(out)
+	return out
 }
 
 // absent stands for a member that is not there.

@@ -25,6 +25,9 @@ func phrases() []phrase {
 	return []phrase{
 		{`a connection(?: "([^"]+)")?(?: that names (no feature|"[^"]*"))?`, (*world).connects},
 		{`a server of its own`, (*world).alone},
+		{`features that the server serves are remembered as "([^"]+)"`, (*world).knowsFeatures},
+		{`the server serves (\S+)`, (*world).serves},
+		{`the features of standard streams are in force`, (*world).streamFeatures},
 		{`a session(?: "([^"]+)")?(?: with (\{.*\}))?`, (*world).opensSession},
 		{`the client calls (\S+)(?: with (.+))?`, (*world).calls},
 		{`a turn starts that (says something|uses a tool badly|uses a tool|needs an approval|needs two approvals|asks a question|takes long|fails|makes a plan|tells progress|says a lot|changes a file)`, (*world).startsTurn},
@@ -106,7 +109,7 @@ func (w *world) connects(name, named string) error {
 	case named != "":
 		tokens = strings.Split(strings.Trim(named, `"`), ",")
 		for i := range tokens {
-			tokens[i] = strings.TrimSpace(tokens[i])
+			tokens[i] = w.plainText(tokens[i])
 		}
 	}
 	line, err := w.server.Connect(w.ctx, tokens)

@@ -83,7 +83,8 @@ func (w *world) endsOtherwise(r *reply, what, ends string) (string, error) {
 	return w.unlike(r, what, strings.TrimSpace(name), word, data)
 }
 
-// eachFrame sends frames as they are written. They are met with: silence, answer, error NAME [data PATTERN].
+// eachFrame sends frames as they are written. They are met with: silence, answer [as in endsOtherwise],
+// error NAME [data PATTERN].
 func (w *world) eachFrame(table *godog.Table) error {
 	var o outcome
 	for _, row := range rowsOf(table) {
@@ -126,6 +127,9 @@ func (w *world) metOtherwise(id any, met string, payload []byte) (text string, l
 		r, err := w.await(w.cur, id, shown)
 		if err != nil {
 			return err.Error(), true
+		}
+		if rest == "" {
+			return "", false
 		}
 		if d, err := w.endsOtherwise(r, shown, rest); err != nil || d != "" {
 			return d, false
@@ -296,7 +300,7 @@ func (w *world) upgradedOtherwise(query string, header http.Header, protocols []
 		return err.Error()
 	}
 	shown, _ := at(r.result, "capabilities.supported_features")
-	for _, name := range strings.Split(value, " ") {
+	for _, name := range strings.Split(w.plainText(value), " ") {
 		if list, _ := shown.([]any); !slices.Contains(list, any(name)) {
 			return fmt.Sprintf("%s: the feature %s is not in force: %s", what, name, short(shown))
 		}

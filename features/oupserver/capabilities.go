@@ -18,6 +18,25 @@ var served = []string{
 	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1,
 }
 
+// What is left of a server that serves little.
+var (
+	servedOfLittle  = []string{oupwire.FeatureApprovalTypedV1, oupwire.FeatureSessionWorkspaceCwdV1, oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1}
+	methodsOfLittle = []string{
+		oupwire.MethodClientHello, oupwire.MethodConfigCapabilitiesList, oupwire.MethodSessionOpen,
+		oupwire.MethodTurnStart, oupwire.MethodTurnInterrupt, oupwire.MethodApprovalRespond,
+	}
+)
+
+// serves reports whether the server stands behind a feature.
+func (s *Server) serves(feature string) bool {
+	return slices.Contains(served, feature) && (!s.does(little) || slices.Contains(servedOfLittle, feature))
+}
+
+// handles reports whether the server carries a method out.
+func (s *Server) handles(method string) bool {
+	return handlers[method] != nil && (!s.does(little) || slices.Contains(methodsOfLittle, method))
+}
+
 const (
 	ofServer  = "server"
 	ofRetired = "retired"
@@ -50,7 +69,7 @@ func (s *Server) choose(wanted func(wirejson.Feature) bool) []string {
 		switch {
 		case f.Origin == ofRetired && s.does("advertises a retired feature") && wanted(f):
 			registry = append(registry, f.Name)
-		case !slices.Contains(served, f.Name) || f.Origin == ofRetired:
+		case !s.serves(f.Name) || f.Origin == ofRetired:
 		case f.Origin == ofServer:
 			own = append(own, f.Name)
 		case wanted(f) || s.does("advertises what was not named"):
@@ -133,7 +152,7 @@ func (s *Server) judge(c *conn, method string) *failure {
 		return fail(oupwire.ErrMethodNotFound, "no method "+name, nil)
 	}
 	if reason, kind := s.closed(c, row); reason != "" {
-		if handlers[method] != nil && row.Gate != "-" && s.does("calls what it lists as closed") {
+		if s.handles(method) && row.Gate != "-" && s.does("calls what it lists as closed") {
 			return nil
 		}
 		if kind != "" {
@@ -153,7 +172,7 @@ func (s *Server) judge(c *conn, method string) *failure {
 // closed is why a method cannot be called on a connection; empty where it can.
 func (s *Server) closed(c *conn, row *wirejson.Method) (reason, kind string) {
 	always := row.Name == oupwire.MethodClientHello || row.Name == oupwire.MethodConfigCapabilitiesList
-	_, handled := handlers[row.Name]
+	handled := s.handles(row.Name)
 	switch {
 	case !slices.Contains(row.Transports, string(c.transport)):
 		if needsIdentity(row.Name) {
@@ -201,6 +220,9 @@ func (s *Server) capabilities(c *conn) object {
 		switch {
 		case m.Notification && m.Direction != wirejson.ClientToServer:
 			if m.Name == oupwire.MethodQueueState && s.does("lists what it sends alone") {
+				continue
+			}
+			if m.Status == ofRetired && s.does(little) {
 				continue
 			}
 			notifications = append(notifications, m.Name)

@@ -29,12 +29,20 @@ func Faults() []Fault {
 	return slices.Concat(frameFaults(), connectionFaults(), sessionFaults(), turnFaults(), stateFaults())
 }
 
-// Find returns a fault by name; the empty name is none.
+// little is what the server does that serves a few methods and features, and says so of the rest.
+const little = "serves little"
+
+// Variants lists servers that keep every rule, and are otherwise than the one without a fault.
+func Variants() []Fault {
+	return []Fault{act("", little)}
+}
+
+// Find returns a fault or a variant by name; the empty name is none.
 func Find(name string) (Fault, bool) {
 	if name == "" {
 		return Fault{}, true
 	}
-	for _, f := range Faults() {
+	for _, f := range slices.Concat(Variants(), Faults()) {
 		if f.Name == name {
 			return f, true
 		}

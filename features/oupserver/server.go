@@ -614,7 +614,7 @@ func (s *Server) call(c *conn, m *message) (object, *failure, []func()) {
 	if refusal := s.judge(c, m.method); refusal != nil {
 		return nil, refusal, nil
 	}
-	if handlers[m.method] == nil {
+	if !s.handles(m.method) {
 		return object{}, nil, nil // a fault makes it up
 	}
 	params := m.params

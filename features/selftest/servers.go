@@ -70,6 +70,9 @@ func (o ServerOptions) chosen() []suspectServer {
 	}
 	for _, transport := range []string{oupreferee.Stdio, oupreferee.WebSocket} {
 		all = append(all, suspectServer{transport: transport, rules: rules})
+		for _, f := range oupserver.Variants() {
+			all = append(all, suspectServer{Fault: f, transport: transport, rules: rules})
+		}
 	}
 	return append(all, faulty...)
 }
