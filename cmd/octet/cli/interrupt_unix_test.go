@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 )
@@ -43,6 +44,10 @@ func TestSignals_child(t *testing.T) {
 // Whatever octet hangs in, each signal ends it, with the exit code that is documented.
 func TestSignals_endWhateverHangs(t *testing.T) {
 	t.Parallel()
+	// What this process ignores, as behind nohup, its children would ignore as well; what it hears they do not.
+	heard := make(chan os.Signal, 1)
+	signal.Notify(heard, syscall.SIGINT, syscall.SIGHUP)
+	t.Cleanup(func() { signal.Stop(heard) })
 	for _, phase := range []string{"conversation", "attended", "call", "other", "unwatched"} {
 		for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 			t.Run(fmt.Sprintf("%s %v", phase, number), func(t *testing.T) {
