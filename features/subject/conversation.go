@@ -127,7 +127,7 @@ func (c *Conversation) answer(m Message) {
 
 // Replied waits until every answer given so far has been written, at most as long as the limit says.
 func (c *Conversation) Replied(limit time.Duration) error {
-	return c.write(limit, 0, c.replies.running.Wait)
+	return c.write(limit, 0, c.replies.wait)
 }
 
 // Reply writes frames as answers are written: behind those given before, and without holding up the caller.
@@ -324,6 +324,6 @@ func (c *Conversation) Close() Ended {
 	c.gate.release()
 	ended := c.run.End()
 	<-c.readDone
-	c.replies.running.Wait()
+	c.replies.wait()
 	return ended
 }

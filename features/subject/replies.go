@@ -7,12 +7,10 @@ import "sync"
 type replies struct {
 	write func(frame []byte)
 
-	running sync.WaitGroup // the goroutine that writes, if there is one
-
-	mu      sync.Mutex // guards the fields below
-	blocked bool       // somebody else writes bytes that are no whole lines yet
-	writing bool       // a goroutine takes from the queue
-	queue   [][]byte   // answers to be written
+	mu      sync.Mutex    // guards the fields below
+	blocked bool          // somebody else writes bytes that are no whole lines yet
+	queue   [][]byte      // answers to be written
+	writing chan struct{} // closed when the goroutine that takes from the queue ends; nil while there is none
 }
 
 // send writes answers, now or once they may be written.
@@ -25,9 +23,9 @@ func (r *replies) send(frames ...[]byte) {
 
 // start sees to it that the queue is written. The caller holds the lock.
 func (r *replies) start() {
-	if !r.blocked && !r.writing && len(r.queue) > 0 {
-		r.writing = true
-		r.running.Go(r.drain)
+	if !r.blocked && r.writing == nil && len(r.queue) > 0 {
+		r.writing = make(chan struct{})
+		go r.drain()
 	}
 }
 
@@ -36,7 +34,8 @@ func (r *replies) drain() {
 	for {
 		r.mu.Lock()
 		if r.blocked || len(r.queue) == 0 {
-			r.writing = false
+			close(r.writing)
+			r.writing = nil
 			r.mu.Unlock()
 			return
 		}
@@ -52,7 +51,17 @@ func (r *replies) hold() {
 	r.mu.Lock()
 	r.blocked = true
 	r.mu.Unlock()
-	r.running.Wait()
+	r.wait()
+}
+
+// wait returns once none is being written.
+func (r *replies) wait() {
+	r.mu.Lock()
+	writing := r.writing
+	r.mu.Unlock()
+	if writing != nil {
+		<-writing
+	}
 }
 
 // release lets answers through again.

@@ -49,12 +49,12 @@ func TestReplies_stayOutOfALineThatIsUnderWay(t *testing.T) {
 
 		r.release()
 		close(gate)
-		r.running.Wait()
+		r.wait()
 		if got := seen(); !slices.Equal(got, []string{"first", "second", "third"}) {
 			t.Errorf("written in the end: %q, want all three", got)
 		}
 		r.send([]byte("fourth"))
-		r.running.Wait()
+		r.wait()
 		if got := seen(); len(got) != 4 {
 			t.Errorf("written behind the release: %q, want four", got)
 		}
