@@ -475,7 +475,8 @@ func TestReload_endsTheChildrenOfWhatIsSwitchedOff(t *testing.T) {
 	}
 }
 
-// A command is answered however slow its news are shown; what piles up meanwhile is one piece, the newest.
+// A command is answered however slow its news are shown; what piles up meanwhile is one piece, the newest. Where the
+// machine is slow, all of it may have piled up before the first is shown.
 func TestCommand_isNotHeldUpByItsNews(t *testing.T) {
 	s, c, _ := acting04(t)
 	answered := s.config.Frontend.(opening).notified
@@ -486,7 +487,7 @@ func TestCommand_isNotHeldUpByItsNews(t *testing.T) {
 		}
 		shown = append(shown, *p.Current)
 	})
-	if err != nil || text != "told" || len(shown) != 2 || shown[1] != 99 {
+	if err != nil || text != "told" || len(shown) == 0 || len(shown) > 2 || shown[len(shown)-1] != 99 {
 		t.Errorf("answered %q, %v; shown were %v", text, err, shown)
 	}
 }
