@@ -50,28 +50,15 @@ func (o ServerOptions) chosenClients() []suspectClient {
 // Clients judges OUP clients of ours, in this process. A context that is done ends the run at once.
 func Clients(ctx context.Context, opts ServerOptions) ([]Result, error) {
 	cases := opts.chosenClients()
-	results, at, err := each(cases, opts.Jobs, opts.Progress, func(s suspectClient) (Result, error) { return judgeClient(ctx, s, opts) })
+	patient := opts
+	patient.Wait = longPatience * opts.Wait
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(s suspectClient) (Result, error) {
+		return judge(ctx, s.Rule == "", s.result(Unknown), opts, patient, func(o ServerOptions) (Result, error) { return attemptClient(ctx, s, o) })
+	})
 	if err != nil {
 		return nil, fmt.Errorf("client %q: %w", cases[at].Name, err)
 	}
 	return results, nil
-}
-
-// judgeClient judges a sound client once, and a faulty one again if it went uncaught.
-func judgeClient(ctx context.Context, s suspectClient, opts ServerOptions) (Result, error) {
-	if ctx.Err() != nil {
-		return s.result(Unknown), nil
-	}
-	patient := opts
-	patient.Wait = longPatience * opts.Wait
-	if s.Rule == "" {
-		return attemptClient(ctx, s, patient)
-	}
-	r, err := attemptClient(ctx, s, opts)
-	if err != nil || r.Verdict == Caught || r.Verdict == Unknown {
-		return r, err
-	}
-	return attemptClient(ctx, s, patient)
 }
 
 // clientWaits is how many times the wait for one frame a client gets for its whole turn.

@@ -92,28 +92,15 @@ func (o HostOptions) chosen() []suspectHost {
 // Hosts judges hosts. A context that is done ends the run at once.
 func Hosts(ctx context.Context, opts HostOptions) ([]Result, error) {
 	cases := opts.chosen()
-	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspectHost) (Result, error) { return judgeHost(ctx, f, opts) })
+	patient := opts
+	patient.Wait, patient.Grace = longPatience*opts.Wait, longPatience*opts.Grace
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspectHost) (Result, error) {
+		return judge(ctx, f.Rule == "", f.result(Unknown), opts, patient, func(o HostOptions) (Result, error) { return attemptHost(ctx, f, o) })
+	})
 	if err != nil {
 		return nil, fmt.Errorf("host %q on API %s: %w", cases[at].Name, cases[at].API, err)
 	}
 	return results, nil
-}
-
-// judgeHost judges a sound host once, and a faulty one again if it went uncaught.
-func judgeHost(ctx context.Context, f suspectHost, opts HostOptions) (Result, error) {
-	if ctx.Err() != nil {
-		return f.result(Unknown), nil
-	}
-	patient := opts
-	patient.Wait, patient.Grace = longPatience*opts.Wait, longPatience*opts.Grace
-	if f.Rule == "" {
-		return attemptHost(ctx, f, patient)
-	}
-	r, err := attemptHost(ctx, f, opts)
-	if err != nil || r.Verdict == Caught || r.Verdict == Unknown {
-		return r, err
-	}
-	return attemptHost(ctx, f, patient)
 }
 
 // scenariosAtATime is how many scenarios of one host run at a time: they wait for the clocks of the wires.

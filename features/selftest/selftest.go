@@ -137,7 +137,11 @@ func Run(ctx context.Context, opts Options) ([]Result, error) {
 		}
 		cases = append(cases, more...)
 	}
-	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspect) (Result, error) { return judge(ctx, f, opts) })
+	patient := opts
+	patient.Patience = opts.Patience.Scale(longPatience)
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(f suspect) (Result, error) {
+		return judge(ctx, f.Rule == "", f.result(Unknown), opts, patient, func(o Options) (Result, error) { return attempt(ctx, f, o) })
+	})
 	if err != nil {
 		return nil, fmt.Errorf("peer %q on API %s: %w", cases[at].Name, cases[at].API, err)
 	}
@@ -176,21 +180,19 @@ func each[C any](cases []C, jobs int, progress func(done, total int), judge func
 // uncaught once, perhaps because a busy machine was late with what comes before the fault.
 const longPatience = 10
 
-// judge judges a sound peer once, and a faulty one again if it went uncaught.
-func judge(ctx context.Context, f suspect, opts Options) (Result, error) {
+// judge judges a sound suspect once, with all patience, and a faulty one again so if it went uncaught.
+func judge[O any](ctx context.Context, sound bool, unknown Result, opts, patient O, attempt func(O) (Result, error)) (Result, error) {
 	if ctx.Err() != nil {
-		return f.result(Unknown), nil
+		return unknown, nil
 	}
-	patient := opts
-	patient.Patience = opts.Patience.Scale(longPatience)
-	if f.Rule == "" {
-		return attempt(ctx, f, patient)
+	if sound {
+		return attempt(patient)
 	}
-	r, err := attempt(ctx, f, opts)
+	r, err := attempt(opts)
 	if err != nil || r.Verdict == Caught || r.Verdict == Unknown {
 		return r, err
 	}
-	return attempt(ctx, f, patient)
+	return attempt(patient)
 }
 
 // attempt runs the scenarios that prove the expected rule; all of them for a sound peer.

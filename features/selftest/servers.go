@@ -80,28 +80,15 @@ func (o ServerOptions) chosen() []suspectServer {
 // Servers judges OUP servers of ours, in this process. A context that is done ends the run at once.
 func Servers(ctx context.Context, opts ServerOptions) ([]Result, error) {
 	cases := opts.chosen()
-	results, at, err := each(cases, opts.Jobs, opts.Progress, func(s suspectServer) (Result, error) { return judgeServer(ctx, s, opts) })
+	patient := opts
+	patient.Wait = longPatience * opts.Wait
+	results, at, err := each(cases, opts.Jobs, opts.Progress, func(s suspectServer) (Result, error) {
+		return judge(ctx, s.Rule == "", s.result(Unknown), opts, patient, func(o ServerOptions) (Result, error) { return attemptServer(ctx, s, o) })
+	})
 	if err != nil {
 		return nil, fmt.Errorf("server %q: %w", cases[at].Name, err)
 	}
 	return results, nil
-}
-
-// judgeServer judges a sound server once, and a faulty one again if it went uncaught.
-func judgeServer(ctx context.Context, s suspectServer, opts ServerOptions) (Result, error) {
-	if ctx.Err() != nil {
-		return s.result(Unknown), nil
-	}
-	patient := opts
-	patient.Wait = longPatience * opts.Wait
-	if s.Rule == "" {
-		return attemptServer(ctx, s, patient)
-	}
-	r, err := attemptServer(ctx, s, opts)
-	if err != nil || r.Verdict == Caught || r.Verdict == Unknown {
-		return r, err
-	}
-	return attemptServer(ctx, s, patient)
 }
 
 // attemptServer runs the scenarios that prove the expected rule; those that are chosen for a sound server.
