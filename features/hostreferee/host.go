@@ -1,17 +1,13 @@
 package hostreferee
 
 import (
-	"bytes"
 	"context"
 	"io"
-	"sync"
 	"time"
 
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/process"
 )
-
-// maxOutput bounds what is kept of each stream of a host.
-const maxOutput = 1 << 20
 
 // leftoverGrace is how long what a host has left behind may hold its output open once the host has ended.
 const leftoverGrace = time.Second
@@ -21,7 +17,7 @@ type startedHost struct {
 	process        *process.Process   // nil for one that runs in this process
 	cancel         context.CancelFunc // interrupts that one
 	stdin          io.WriteCloser     // of a conversation; nil for a call
-	stdout, stderr bounded
+	stdout, stderr subject.Beginning
 	ended          chan struct{} // closed behind its end
 	code           int           // with which it ended; to be read behind that
 }
@@ -116,23 +112,4 @@ func (h *startedHost) wait(ctx context.Context, limit time.Duration, interrupt <
 		r.stdout, r.stderr = h.stdout.String(), h.stderr.String()
 		return r
 	}
-}
-
-// bounded keeps the beginning of a stream.
-type bounded struct {
-	mu   sync.Mutex
-	kept bytes.Buffer
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.kept.Write(p[:min(len(p), maxOutput-b.kept.Len())])
-	return len(p), nil
-}
-
-func (b *bounded) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kept.String()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/octet-dev/octet/features/oupmonitor"
 	"github.com/octet-dev/octet/features/oupserver"
 	"github.com/octet-dev/octet/features/referee"
+	"github.com/octet-dev/octet/features/subject"
 	"github.com/octet-dev/octet/features/verdict"
 	"github.com/octet-dev/octet/features/wire"
 	"github.com/octet-dev/octet/process"
@@ -250,7 +251,7 @@ func (s *stage) runProcess(ctx context.Context, prompt, decision string) error {
 		}
 		argv = append(argv, s.setup.Self, RelayWord, address)
 	}
-	var said, stderr bounded
+	var said, stderr subject.Beginning
 	tag := tagOf(s.root)
 	p, err := process.Start(process.Options{
 		Path: argv[0], Args: argv[1:], Dir: s.root, Env: slices.Concat(s.setup.Env, []string{tag}), Tag: tag,
@@ -337,26 +338,4 @@ func (s *stage) judge(sc features.Scenario, err error) verdict.Scenario {
 		}
 	}
 	return result
-}
-
-// maxOutput bounds what is kept of the output of a client.
-const maxOutput = 1 << 20
-
-// bounded keeps the beginning of a stream.
-type bounded struct {
-	mu   sync.Mutex
-	kept bytes.Buffer
-}
-
-func (b *bounded) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.kept.Write(p[:min(len(p), maxOutput-b.kept.Len())])
-	return len(p), nil
-}
-
-func (b *bounded) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.kept.String()
 }
