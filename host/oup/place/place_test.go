@@ -15,7 +15,7 @@ func TestResolve_judgesWhereAPathLeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range []string{"work", "work/sub"} {
+	for _, dir := range []string{"lab", "lab/sub"} {
 		if err := os.Mkdir(filepath.Join(home, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -23,22 +23,22 @@ func TestResolve_judgesWhereAPathLeads(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, "file"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, to := range map[string]string{"link": "work/sub", "loop": "loop", "etc-link": "/etc"} {
+	for name, to := range map[string]string{"link": "lab/sub", "loop": "loop", "etc-link": "/etc"} {
 		if err := os.Symlink(to, filepath.Join(home, name)); err != nil {
-			t.Skip("no links here: ", err)
+			t.Fatal("links are needed: ", err)
 		}
 	}
 	for path, want := range map[string]string{
-		"~/work": "work", "~": "", " ~/work/../work ": "work", filepath.Join(home, "link"): "work/sub", filepath.Join(home, "work/sub/.."): "work",
+		"~/lab": "lab", "~": "", " ~/lab/../lab ": "lab", filepath.Join(home, "link"): "lab/sub", filepath.Join(home, "lab/sub/.."): "lab",
 	} {
 		if got, err := place.Resolve(path, home); err != nil || got != filepath.Join(home, want) {
 			t.Errorf("%q leads to %q, %v", path, got, err)
 		}
 	}
 	for path, want := range map[string]oupwire.CwdErrorKind{
-		"work":                          oupwire.CwdErrorKindCwdNotAccessible,
+		"lab":                          oupwire.CwdErrorKindCwdNotAccessible,
 		"":                              oupwire.CwdErrorKindCwdNotAccessible,
-		"~work":                         oupwire.CwdErrorKindCwdNotAccessible,
+		"~lab":                         oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "missing"):  oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "loop"):     oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "a\x00"):    oupwire.CwdErrorKindCwdNotAccessible,

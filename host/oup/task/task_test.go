@@ -212,7 +212,7 @@ func alive(pid string) bool {
 // TestCancel covers OUP-TASK-005, OUP-TASK-006, OUP-TASK-008 to OUP-TASK-010.
 func TestCancel_endsTheWholeGroup(t *testing.T) {
 	if _, err := os.Stat("/proc/self/stat"); err != nil {
-		t.Skip("needs /proc to look for processes")
+		t.Fatal("/proc is needed to look for processes: ", err)
 	}
 	b := open(t, t.TempDir())
 	r := b.start("trap '' TERM; (trap '' TERM; sleep 1000) & setsid sleep 1000 & echo $$ $!; while :; do sleep 1; done")
@@ -301,7 +301,7 @@ func TestClose_endsWhatRuns(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat("/proc/self"); err == nil && alive(pid) {
+	if alive(pid) {
 		t.Errorf("process %s is still there", pid)
 	}
 	if got := b.states(r.ID); got[len(got)-1] != "failed" {

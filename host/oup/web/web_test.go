@@ -94,7 +94,7 @@ func TestSite_servesFilesOfItsRootAlone(t *testing.T) {
 	}
 	for name, to := range map[string]string{"link.txt": outside, "up": filepath.Dir(outside)} {
 		if err := os.Symlink(to, filepath.Join(files.Name(), name)); err != nil {
-			t.Skip("no links here: ", err)
+			t.Fatal("links are needed: ", err)
 		}
 	}
 	if err := os.Symlink("app.js", filepath.Join(files.Name(), "inside.js")); err != nil {
