@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 from typing import Protocol
 
@@ -36,12 +37,12 @@ class Link(Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Opener:
+class Opener(abc.ABC):
     """The base of what makes links. transport is its word in client_hello; again, whether it can be opened again."""
 
     transport: str
     again: bool
 
+    @abc.abstractmethod
     async def open(self) -> Link:
         """Returns a new link. Raises Disconnected or AuthError."""
-        raise NotImplementedError
