@@ -36,9 +36,9 @@ func TestResolve_judgesWhereAPathLeads(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]oupwire.CwdErrorKind{
-		"lab":                          oupwire.CwdErrorKindCwdNotAccessible,
+		"lab":                           oupwire.CwdErrorKindCwdNotAccessible,
 		"":                              oupwire.CwdErrorKindCwdNotAccessible,
-		"~lab":                         oupwire.CwdErrorKindCwdNotAccessible,
+		"~lab":                          oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "missing"):  oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "loop"):     oupwire.CwdErrorKindCwdNotAccessible,
 		filepath.Join(home, "a\x00"):    oupwire.CwdErrorKindCwdNotAccessible,
