@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"sync"
 )
 
@@ -111,7 +112,11 @@ func (s *Session) SetHead(ctx context.Context, id EntryID) error {
 			}
 			seq = rec.seq
 		}
-		w.session.head = seq
+		branch, err := s.store.branch(w.rows, w.session, seq)
+		if err != nil && !errors.Is(err, ErrDamaged) { // what is left of a damaged one is what counts
+			return err
+		}
+		w.session.head, w.session.messages = seq, said(branch)
 		return w.add(record{kind: kindHead, parent: seq}, struct {
 			Entry EntryID `json:"entry,omitempty"`
 		}{id})

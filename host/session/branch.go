@@ -67,6 +67,21 @@ func (s *Store) branch(r rows, row sessionRow, head int64) ([]record, error) {
 	return s.salvageBranch(r, row, head)
 }
 
+// isSaid reports whether the record is an entry that holds something said.
+func (r record) isSaid() bool {
+	return r.kind == kindEntry && (r.valueOf == Message{}.Type() || r.valueOf == Injected{}.Type())
+}
+
+// said counts what was said on a branch.
+func said(branch []record) (count int64) {
+	for _, rec := range branch {
+		if rec.isSaid() {
+			count++
+		}
+	}
+	return count
+}
+
 // salvageBranch is branch for a session in which something cannot be read.
 func (s *Store) salvageBranch(r rows, row sessionRow, head int64) ([]record, error) {
 	all, damage := s.readable(r, row)

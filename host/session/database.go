@@ -46,8 +46,8 @@ type rows interface {
 	setLabel(session, seq int64, label string) error
 }
 
-// sessionRow is a session as it is stored. All of it but name and labels can be told from the records; it
-// is kept so that nobody has to read them.
+// sessionRow is a session as it is stored. All of it but name, labels, key and profile can be told from the records;
+// it is kept so that nobody has to read them.
 type sessionRow struct {
 	num       int64
 	id        string
@@ -65,6 +65,8 @@ type sessionRow struct {
 	running   string
 	usage     Totals
 	key       string
+	profile   string
+	messages  int64 // on the branch to the head
 }
 
 // The kinds of records.

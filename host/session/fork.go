@@ -37,6 +37,7 @@ func (s *Store) ForkAs(ctx context.Context, id string, at EntryID, key string) (
 			id: newID(), workspace: source.workspace, name: source.name, model: source.model, title: source.title,
 			created: now, updated: now, entries: int64(len(branch)), head: head, last: head,
 			origin: &Origin{Session: source.id, Entry: entryID(head)}, key: key,
+			profile: source.profile, messages: said(branch),
 		}
 		if err := s.free(r, key); err != nil {
 			return err

@@ -10,9 +10,9 @@ import (
 
 // sqliteRows are the tables of a SQLite file inside one transaction of a connection.
 type sqliteRows struct {
-	ctx  context.Context
-	conn *sql.Conn
-	old  bool // sessions have no keys
+	ctx     context.Context
+	conn    *sql.Conn
+	version int // of the schema
 }
 
 func (r *sqliteRows) exec(query string, args ...any) error {
@@ -29,10 +29,13 @@ const sessionColumns = "num, id, workspace, name, model, title, created, updated
 
 // columns are those of a session.
 func (r *sqliteRows) columns() string {
-	if r.old {
-		return sessionColumns + "''"
+	switch {
+	case r.version < keysSince:
+		return sessionColumns + "'', '', 0"
+	case r.version < messagesSince:
+		return sessionColumns + "key, '', 0"
 	}
-	return sessionColumns + "key"
+	return sessionColumns + "key, profile, messages"
 }
 
 func (r *sqliteRows) addSession(s sessionRow) error {
@@ -40,9 +43,10 @@ func (r *sqliteRows) addSession(s sessionRow) error {
 	if err != nil {
 		return err
 	}
-	return r.exec("INSERT INTO sessions (id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage, key)"+
-		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		s.id, s.workspace, s.name, s.model, s.title, s.created, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage, s.key)
+	return r.exec("INSERT INTO sessions (id, workspace, name, model, title, created, updated, entries, head, last, parent, origin, running, usage, key, profile, messages)"+
+		" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		s.id, s.workspace, s.name, s.model, s.title, s.created, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage, s.key,
+		s.profile, s.messages)
 }
 
 func (r *sqliteRows) putSession(s sessionRow) error {
@@ -51,8 +55,8 @@ func (r *sqliteRows) putSession(s sessionRow) error {
 		return err
 	}
 	return r.exec("UPDATE sessions SET workspace = ?, name = ?, model = ?, title = ?, updated = ?, entries = ?, head = ?, last = ?,"+
-		" parent = ?, origin = ?, running = ?, usage = ? WHERE num = ?",
-		s.workspace, s.name, s.model, s.title, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage, s.num)
+		" parent = ?, origin = ?, running = ?, usage = ?, messages = ? WHERE num = ?",
+		s.workspace, s.name, s.model, s.title, s.updated, s.entries, s.head, s.last, s.parent, origin, s.running, usage, s.messages, s.num)
 }
 
 func encodeSession(s sessionRow) (origin, usage string, err error) {
@@ -73,7 +77,7 @@ type scanner interface{ Scan(into ...any) error }
 func scanSession(row scanner) (s sessionRow, err error) {
 	var origin, usage string
 	err = row.Scan(&s.num, &s.id, &s.workspace, &s.name, &s.model, &s.title, &s.created, &s.updated, &s.entries, &s.head, &s.last,
-		&s.parent, &origin, &s.running, &usage, &s.key)
+		&s.parent, &origin, &s.running, &usage, &s.key, &s.profile, &s.messages)
 	if err != nil {
 		return s, err
 	}
@@ -87,7 +91,7 @@ func scanSession(row scanner) (s sessionRow, err error) {
 func (r *sqliteRows) session(id string) (sessionRow, error) { return r.one("id = ?", id) }
 
 func (r *sqliteRows) keyed(key string) (sessionRow, error) {
-	if key == "" || r.old {
+	if key == "" || r.version < keysSince {
 		return sessionRow{}, ErrNotFound
 	}
 	return r.one("key = ? AND key <> ''", key)
@@ -108,7 +112,7 @@ func (r *sqliteRows) sessions(f Filter) (list []sessionRow, err error) {
 		query, args = query+" AND workspace = ?", append(args, f.Workspace)
 	}
 	switch {
-	case f.Keyed && r.old:
+	case f.Keyed && r.version < keysSince:
 		query += " AND FALSE"
 	case f.Keyed:
 		query += " AND key <> ''"

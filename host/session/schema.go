@@ -61,11 +61,26 @@ CREATE TABLE labels (
 ALTER TABLE sessions ADD COLUMN key TEXT NOT NULL DEFAULT '';
 CREATE UNIQUE INDEX sessions_key ON sessions (key) WHERE key <> '';
 `,
+	`
+ALTER TABLE sessions ADD COLUMN profile TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
+WITH RECURSIVE branch (session, type, parent) AS (
+	SELECT r.session, r.type, r.parent FROM sessions s JOIN records r ON r.session = s.num AND r.seq = s.head
+	UNION ALL
+	SELECT r.session, r.type, r.parent FROM branch b JOIN records r ON r.session = b.session AND r.seq = b.parent
+)
+UPDATE sessions SET messages = counted.said
+	FROM (SELECT session, count(*) AS said FROM branch WHERE type IN ('message', 'injected') GROUP BY session) AS counted
+	WHERE counted.session = sessions.num;
+`,
 }
 
-// keysSince is the version since which sessions have keys. Files of earlier ones can be read without a right to
-// change them.
-const keysSince = 2
+// The versions since which sessions have keys, and a profile and a count of messages. Files of earlier ones can be read
+// without a right to change them.
+const (
+	keysSince     = 2
+	messagesSince = 3
+)
 
 // identify says which version a file has; 0 is an empty one. Nothing is changed.
 func identify(ctx context.Context, conn *sql.Conn, path string, newest int) (version int, err error) {

@@ -43,6 +43,11 @@ type Info struct {
 	// Owner is what extensions are told instead of the id: opaque, and the same whenever the session is
 	// opened again.
 	Owner string `json:"-"`
+	// Profile is for whom the session was made; empty where nobody said it.
+	Profile string `json:"-"`
+	// Messages is how many entries of the branch to the head are something said, by anybody. It is not known, and 0, in a
+	// store of an earlier version that is open for reading alone.
+	Messages int64 `json:"-"`
 }
 
 // Origin is the entry that a fork begins behind. Entry is empty if it begins with nothing.
@@ -58,6 +63,7 @@ type New struct {
 	Model     string
 	Parent    string // id of the session that it works for; may be empty
 	Key       string // that no other session has; may be empty
+	Profile   string // for whom; may be empty
 }
 
 // Filter chooses sessions. The zero value chooses every session that has no parent.

@@ -26,7 +26,7 @@ type sqlite struct {
 	turn     chan struct{} // of the one who writes
 	scratch  string        // a private directory to be removed; may be empty
 	trouble  error         // why only a part of the file may be readable; nil if nothing was seen
-	old      bool          // it is of a version without keys, and may not be changed
+	version  int           // of its schema: an earlier one where it may not be changed
 }
 
 const (
@@ -44,7 +44,7 @@ func openSQLite(ctx context.Context, path string, lockWait time.Duration, steps 
 	if err := checkLength(ctx, path, wait); err != nil {
 		return nil, err
 	}
-	db := &sqlite{path: path, lockWait: lockWait, turn: make(chan struct{}, 1)}
+	db := &sqlite{path: path, lockWait: lockWait, turn: make(chan struct{}, 1), version: len(steps)}
 	defer func() {
 		if err != nil {
 			_ = db.close()
@@ -241,18 +241,10 @@ func (db *sqlite) checkVersion(ctx context.Context, newest int) error {
 	}
 	defer func() { _ = conn.Close() }()
 	version, err := identify(ctx, conn, db.path, newest)
-	switch {
-	case err != nil || version == newest:
-	case version > 0 && version < keysSince:
-		db.old = true
-	case version == 0:
+	if err == nil && version == 0 {
 		err = &Error{Path: db.path, Kind: ErrMissing, Problem: "the file is empty", Remedy: verdictMissing.remedy}
-	default:
-		err = &Error{
-			Path: db.path, Kind: ErrReadOnly, Problem: "the file is of an earlier octet and would have to be changed to be read",
-			Remedy: "make it and its directory writable",
-		}
 	}
+	db.version = version
 	return err
 }
 
@@ -308,7 +300,7 @@ func (db *sqlite) update(ctx context.Context, work func(rows) error) error {
 	}
 	defer func() { _ = conn.Close() }()
 	return explain(db.path, immediate(ctx, conn, func() error {
-		return work(&sqliteRows{ctx: context.WithoutCancel(ctx), conn: conn})
+		return work(&sqliteRows{ctx: context.WithoutCancel(ctx), conn: conn, version: db.version})
 	}))
 }
 
@@ -343,7 +335,7 @@ func (db *sqlite) view(ctx context.Context, work func(rows) error) error {
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return explain(db.path, err)
 	}
-	return explain(db.path, work(&sqliteRows{ctx: ctx, conn: conn, old: db.old}))
+	return explain(db.path, work(&sqliteRows{ctx: ctx, conn: conn, version: db.version}))
 }
 
 func (db *sqlite) compact(ctx context.Context) error {

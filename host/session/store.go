@@ -98,7 +98,7 @@ func (s *Store) info(row sessionRow) Info {
 		ID: row.id, Name: row.name, Workspace: row.workspace, Model: row.model, Title: row.title,
 		Created: time.UnixMilli(row.created).UTC(), Updated: time.UnixMilli(row.updated).UTC(),
 		Entries: row.entries, Head: entryID(row.head), Parent: row.parent, Fork: row.origin,
-		Running: row.running, Usage: row.usage, Key: row.key, Owner: s.ownerID(row.id),
+		Running: row.running, Usage: row.usage, Key: row.key, Profile: row.profile, Messages: row.messages, Owner: s.ownerID(row.id),
 	}
 }
 
@@ -126,7 +126,10 @@ func (s *Store) Create(ctx context.Context, n New) (Info, error) {
 		return Info{}, err
 	}
 	now := s.now().UnixMilli()
-	row := sessionRow{id: newID(), workspace: n.Workspace, name: n.Name, model: n.Model, parent: n.Parent, key: n.Key, created: now, updated: now}
+	row := sessionRow{
+		id: newID(), workspace: n.Workspace, name: n.Name, model: n.Model, parent: n.Parent, key: n.Key, profile: n.Profile,
+		created: now, updated: now,
+	}
 	err := s.db.update(ctx, func(r rows) error {
 		if n.Parent != "" {
 			if _, err := s.lookup(r, n.Parent); err != nil {

@@ -113,6 +113,9 @@ func (w *writer) entry(e Entry) error {
 	}
 	w.session.head = w.session.last
 	w.session.entries++
+	if rec.isSaid() {
+		w.session.messages++
+	}
 	w.learn(e.Value)
 	return nil
 }
