@@ -3,7 +3,6 @@
 package scaffold
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -12,8 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
-	"text/template"
 
 	"github.com/octet-dev/octet/generated/manifestdoc"
 	"github.com/octet-dev/octet/runtime/manifest/near"
@@ -69,7 +68,7 @@ type file struct {
 // language is how extensions of a language are built.
 type language struct {
 	name    string // for people
-	command string
+	command func(name string) string
 	source  string
 	test    string
 	files   []file
@@ -78,7 +77,7 @@ type language struct {
 
 var languages = map[string]language{
 	"go": {
-		name: "Go", command: "bin/{{.Name}}", source: "main.go", test: "main_test.go",
+		name: "Go", command: func(name string) string { return "bin/" + name }, source: "main.go", test: "main_test.go",
 		files: []file{
 			{template: "go/main.go", path: "main.go"},
 			{template: "go/main_test.go", path: "main_test.go"},
@@ -90,7 +89,7 @@ var languages = map[string]language{
 		},
 	},
 	"python": {
-		name: "Python", command: "extension.py", source: "extension.py", test: "test_extension.py",
+		name: "Python", command: func(string) string { return "extension.py" }, source: "extension.py", test: "test_extension.py",
 		files: []file{
 			{template: "python/extension.py", path: "extension.py", executable: true},
 			{template: "python/test_extension.py", path: "test_extension.py"},
@@ -105,7 +104,7 @@ var languages = map[string]language{
 		},
 	},
 	"typescript": {
-		name: "TypeScript", command: "extension.mjs", source: "src/extension.ts", test: "src/extension.test.ts",
+		name: "TypeScript", command: func(string) string { return "extension.mjs" }, source: "src/extension.ts", test: "src/extension.test.ts",
 		files: []file{
 			{template: "typescript/extension.ts", path: "src/extension.ts"},
 			{template: "typescript/extension.test.ts", path: "src/extension.test.ts"},
@@ -170,10 +169,19 @@ func Write(o Options) (_ *Written, err error) {
 
 // render fills the templates, in the order of common and the language's own files.
 func render(o Options, l language, steps []string) ([][]byte, error) {
-	values := map[string]any{
-		"Name": o.Name, "API": o.API, "Canonical": o.API == manifestdoc.Version03, "Prefix": prefix(o.Name), "SDK": o.SDK, "Release": o.Release,
-		"LanguageName": l.name, "Command": strings.ReplaceAll(l.command, "{{.Name}}", o.Name), "Source": l.source, "Test": l.test,
-		"Steps": steps,
+	canonical := ""
+	if o.API == manifestdoc.Version03 {
+		canonical = "yes"
+	}
+	file, err := json.Marshal("file:" + o.SDK + "/sdk-ts")
+	if err != nil {
+		return nil, err
+	}
+	values := map[string]string{
+		"Name": o.Name, "API": o.API, "Canonical": canonical, "Prefix": prefix(o.Name), "Release": o.Release,
+		"SDK": o.SDK, "QuotedSDK": strconv.Quote(o.SDK), "FileSDK": string(file),
+		"LanguageName": l.name, "Command": l.command(o.Name), "Source": l.source, "Test": l.test,
+		"Steps": strings.Join(steps, "\n"),
 	}
 	var rendered [][]byte
 	for _, f := range append(common, l.files...) {
@@ -181,15 +189,11 @@ func render(o Options, l language, steps []string) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		parsed, err := template.New(f.template).Option("missingkey=error").Parse(string(text))
+		filled, err := fill(string(text), values)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("template %s: %w", f.template, err)
 		}
-		var b bytes.Buffer
-		if err := parsed.Execute(&b, values); err != nil {
-			return nil, err
-		}
-		rendered = append(rendered, b.Bytes())
+		rendered = append(rendered, []byte(filled))
 	}
 	return rendered, nil
 }
