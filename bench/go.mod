@@ -12,6 +12,7 @@ require (
 	github.com/spf13/pflag v1.1.0
 	golang.org/x/exp/jsonrpc2 v0.0.0-20260709172345-9ea1abe57597
 	golang.org/x/sys v0.50.0
+	golang.org/x/term v0.48.0
 )
 
 require (

@@ -3,6 +3,7 @@
 //	measure list                                            what can be measured, as bench/SAMPLES.md says
 //	measure run --row ROW --subject SUBJECT --seconds S     one subject once
 //	measure all [--rows PATTERN] [--rounds N] [--seconds S] everything, interleaved, and the report
+//	measure report [--raw FILE] [--report DIR]              the report again, from samples that were kept
 package main
 
 import (
@@ -50,8 +51,12 @@ func dispatch(ctx context.Context, arguments []string) error {
 		return list()
 	case "run":
 		return run(ctx, arguments[1:])
+	case "all":
+		return all(ctx, arguments[min(1, len(arguments)):])
+	case "report":
+		return again(arguments[1:])
 	}
-	return fmt.Errorf("unknown command %q: use list, run or all", word)
+	return fmt.Errorf("unknown command %q: use list, run, all or report", word)
 }
 
 func list() error {
@@ -73,14 +78,14 @@ func run(ctx context.Context, arguments []string) error {
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	all := runs()
-	at := slices.IndexFunc(all, func(r sample.Run) bool { return r.Row == *row && r.Subject == *subject })
+	known := runs()
+	at := slices.IndexFunc(known, func(r sample.Run) bool { return r.Row == *row && r.Subject == *subject })
 	if at < 0 {
 		return fmt.Errorf("there is no subject %q in row %q: measure list shows them", *subject, *row)
 	}
 	out := bufio.NewWriter(os.Stdout)
 	var broken error
-	err := all[at].Do(ctx, time.Duration(*seconds*float64(time.Second)), func(one sample.Sample) {
+	err := known[at].Do(ctx, time.Duration(*seconds*float64(time.Second)), func(one sample.Sample) {
 		one.Row, one.Subject = *row, *subject
 		if err := sample.Write(out, one); err != nil {
 			broken = err
