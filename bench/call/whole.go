@@ -18,15 +18,20 @@ import (
 	"github.com/octet-dev/octet/runtime/canonical"
 )
 
-// whole is a host with all that it does for a call: arguments against the schema of the tool, deadlines, owners,
+// Host is a host with all that it does for a call: arguments against the schema of the tool, deadlines, owners,
 // events, media, the process under supervision.
-type whole struct {
+type Host struct {
 	fleet *supervise.Fleet
 	pid   atomic.Int64
 }
 
 // Manifest writes the manifest of an extension that is this program in the role of ours.
-func Manifest(dir, name, allocated string) error {
+func Manifest(dir, name, allocated string) error { return layOut(dir, name, Ours, allocated) }
+
+// LoudManifest is Manifest of an extension that writes to its standard error without end when it is called with Flood.
+func LoudManifest(dir, name string) error { return layOut(dir, name, loudName, os.DevNull) }
+
+func layOut(dir, name, role, allocated string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -38,12 +43,13 @@ func Manifest(dir, name, allocated string) error {
 	text := fmt.Sprintf("name = %q\nversion = \"1.0.0\"\napi_version = %q\ndescription = %q\n\n"+
 		"[entrypoint]\ncommand = %q\nargs = [%q, %q, %q]\n\n"+
 		"[capabilities]\nfilesystem = \"none\"\nprocess = false\nnetwork = false\n\n[contributes]\ntools = [%q]\n",
-		name, featurewire.Version04, toolDescription, self, childWord, Ours, allocated, toolName)
+		name, featurewire.Version04, toolDescription, self, childWord, role, allocated, toolName)
 	return os.WriteFile(filepath.Join(at, "extension.toml"), []byte(text), 0o600)
 }
 
-func openWhole(ctx context.Context, dir string, names ...string) (*whole, error) {
-	w := new(whole)
+// OpenHost starts the extensions of a directory, which have these names.
+func OpenHost(ctx context.Context, dir string, names ...string) (*Host, error) {
+	w := new(Host)
 	var finder discovery.Discoverer
 	found := finder.Discover(discovery.Places{Directories: []string{dir}})
 	if len(found.Entries) != len(names) {
@@ -74,14 +80,17 @@ func openWhole(ctx context.Context, dir string, names ...string) (*whole, error)
 	return w, nil
 }
 
-func (w *whole) Close() error {
+// Close ends the extensions.
+func (w *Host) Close() error {
 	w.fleet.Close(supervise.ProductCap)
 	return nil
 }
 
-func (w *whole) Call(ctx context.Context, text string) error { return w.call(ctx, toolName, text) }
+// Call calls the only extension.
+func (w *Host) Call(ctx context.Context, text string) error { return w.CallOn(ctx, toolName, text) }
 
-func (w *whole) call(ctx context.Context, name, text string) error {
+// CallOn sends text to the extension of a name and demands that it comes back.
+func (w *Host) CallOn(ctx context.Context, name, text string) error {
 	arguments := canonical.AppendString([]byte(`{"text":`), text)
 	return w.fleet.Get(name).Use(ctx, func(ctx context.Context, on supervise.Running) error {
 		result, err := on.Call(ctx, extension.Request{Tool: toolName, Arguments: append(arguments, '}')})
@@ -104,7 +113,7 @@ func runWhole(ctx context.Context, lasts time.Duration, emit func(sample.Sample)
 		return err
 	}
 	for _, shape := range shapes {
-		w, err := openWhole(ctx, extensions, toolName)
+		w, err := OpenHost(ctx, extensions, toolName)
 		if err != nil {
 			return err
 		}

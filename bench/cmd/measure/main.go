@@ -20,17 +20,21 @@ import (
 
 	"github.com/octet-dev/octet/bench/call"
 	"github.com/octet-dev/octet/bench/codec"
+	"github.com/octet-dev/octet/bench/driver"
+	"github.com/octet-dev/octet/bench/oup"
+	"github.com/octet-dev/octet/bench/product"
 	"github.com/octet-dev/octet/bench/sample"
 	"github.com/octet-dev/octet/process/guard"
 )
 
 func runs() []sample.Run {
-	return slices.Concat(codec.Runs(), call.Runs())
+	return slices.Concat(codec.Runs(), call.Runs(), product.Runs(), oup.Runs())
 }
 
 func main() {
 	guard.Main()
 	call.Child()
+	product.Child()
 	guard.Install()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := dispatch(ctx, os.Args[1:])
@@ -63,7 +67,7 @@ func list() error {
 	lines := json.NewEncoder(os.Stdout)
 	lines.SetEscapeHTML(false)
 	for _, one := range runs() {
-		if err := lines.Encode(map[string]string{"row": one.Row, "subject": one.Subject}); err != nil {
+		if err := lines.Encode(driver.Subject{Row: one.Row, Subject: one.Subject, Rounds: one.Rounds}); err != nil {
 			return err
 		}
 	}
