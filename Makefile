@@ -209,8 +209,12 @@ fuzz-peers: build ## Make RUNS conversations up (default 2000) for every sound p
 	  $(RUN_ENV) $(BIN)/octet-conform fuzz --runs $(RUNS) --seed "$$seed" --time 30m --transcripts "build/fuzz/$$dir" "$$dir" || status=$$?; done; \
 	exit $$status
 
-bench: ## Measure the canonical check, the peer and the bindings.
-	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./gen/golang/... ./sdk-go/... ./host/...
+ROUNDS ?= 15
+bench: build ## Measure octet beside what people would use instead (ROWS=regexp, ROUNDS=15), and write docs/benchmarks.md.
+	@# A language that cannot be made ready is left out, and the report says so.
+	@for stamp in build/bench-venv/.ready bench/typescript/node_modules/.ready; do $(MAKE) --no-print-directory $$stamp || true; done
+	@cd bench && $(GO) build -o ../build/measure ./cmd/measure
+	build/measure all --rows '$(ROWS)' --rounds $(ROUNDS) $(if $(ROWS),--report '')
 
 cross: ## Build everything for macOS and Windows; the tests check the types alone.
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...
