@@ -41,8 +41,7 @@ def frame(size: int) -> bytes:
     rows: list[bytes] = []
     room = size - len(head) - len(tail)
     while room > 0:
-        row = '{"line":%d,"ok":true,"text":"a \\"line\\" of tøxt"},' % len(rows)
-        taken = row.encode()
+        taken = b'{"line":%d,"ok":true,"text":"%s"},' % (len(rows), 'a \\"line\\" of tøxt'.encode())
         if room - len(taken) < 16:
             rows.append(b'{"t":"%s"}' % (b"x" * (room - 8)))
             break

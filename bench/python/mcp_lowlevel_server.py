@@ -12,7 +12,9 @@ async def list_tools(
     _context: ServerRequestContext, _params: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
     """Returns the one tool."""
-    return types.ListToolsResult(tools=[types.Tool(name="echo", description="Gives the text back", input_schema=SCHEMA)])
+    return types.ListToolsResult(
+        tools=[types.Tool(name="echo", description="Gives the text back", input_schema=SCHEMA)]
+    )
 
 
 async def call_tool(_context: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:

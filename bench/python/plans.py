@@ -12,8 +12,8 @@ from typing import Final
 
 from octet_extension import CURRENT_API
 from octet_extension._generated import canonical_wire
-from octet_extension._host_side import CanonicalHost, FeatureHost, HostSide, Setting
 from octet_extension._generated._json import encode
+from octet_extension._host_side import CanonicalHost, FeatureHost, HostSide, Setting
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parent.parent

@@ -7,7 +7,6 @@ needless escape or a number in another spelling all show as a difference of byte
 from __future__ import annotations
 
 import json
-import re
 from typing import Final, NoReturn
 
 from octet_extension._generated import _json
@@ -16,8 +15,7 @@ from octet_extension._generated.canonical_wire import MAX_JSON_DEPTH, MAX_PORTAB
 
 __all__ = ["check", "encode"]
 
-_LONG_INTEGER: Final = re.compile(r"[0-9]{16}")
-_NOT_PORTABLE: Final = re.compile(rb"[0-9]{16}|(?:^|[:,\[-])[0-9]+[.eE]")
+_SHORT: Final = 15  # digits and a sign that are in the portable range whatever they are
 
 
 def _refuse(text: str) -> NoReturn:
@@ -25,13 +23,12 @@ def _refuse(text: str) -> NoReturn:
 
 
 def _portable(text: str) -> int:
-    if len(text) > 17 or abs(value := int(text)) > MAX_PORTABLE_JSON_INTEGER:
+    if len(text) > _SHORT and (len(text) > 17 or abs(int(text)) > MAX_PORTABLE_JSON_INTEGER):
         raise JsonSyntaxError(f"{text[:40]} is outside the portable range")
-    return value
+    return int(text)
 
 
-_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
-_CAREFUL_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_portable)
+_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_portable)
 
 
 def check(payload: bytes) -> object:
@@ -43,16 +40,17 @@ def check(payload: bytes) -> object:
         text = payload.decode("utf-8")
     except UnicodeDecodeError as fault:
         raise JsonSyntaxError("the bytes are not UTF-8", fault.start) from None
-    if _json.too_deep(text, MAX_JSON_DEPTH):
+    if _json.too_deep(payload, MAX_JSON_DEPTH):
         raise JsonSyntaxError(f"more than {MAX_JSON_DEPTH} arrays and objects enclose a value")
-    reader = _CAREFUL_READER if _LONG_INTEGER.search(text) else _READER
     try:
-        value: object = reader.decode(text)
-        respelled = _json.encode(value, max_depth=MAX_JSON_DEPTH)
+        value, end = _READER.raw_decode(text)
+        respelled = _json.respell(value, payload)
     except json.JSONDecodeError as fault:
         raise JsonSyntaxError(fault.msg.lower().removesuffix(" at"), fault.pos) from None
     except Violation as fault:
         raise JsonSyntaxError(fault.detail) from None
+    if end != len(text):
+        raise JsonSyntaxError("text stands behind the value", end)
     if respelled != payload:
         raise JsonSyntaxError("the spelling is not canonical", _first_difference(respelled, payload))
     return value
@@ -74,22 +72,4 @@ def encode(value: object) -> bytes:
 
     A fraction, an integer outside the portable range, a lone surrogate and nesting over the bound have none.
     """
-    data = _json.encode(value, max_depth=MAX_JSON_DEPTH)
-    if _NOT_PORTABLE.search(data):
-        _check_numbers(value)
-    return data
-
-
-def _check_numbers(value: object) -> None:
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, float):
-            raise Violation("type", "", f"{node!r} is not an integer, and this wire has no other numbers")
-        if isinstance(node, int):
-            if abs(node) > MAX_PORTABLE_JSON_INTEGER:
-                raise Violation("range", "", f"{node} is outside the portable range of integers")
-        elif isinstance(node, dict):
-            stack.extend(node.values())
-        elif isinstance(node, (list, tuple)):
-            stack.extend(node)
+    return _json.encode(value, max_depth=MAX_JSON_DEPTH, largest=MAX_PORTABLE_JSON_INTEGER)

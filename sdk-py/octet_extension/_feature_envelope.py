@@ -100,7 +100,7 @@ def salvage(payload: bytes) -> tuple[Mapping[str, object], str] | None:
     """
     try:
         text = payload.decode("utf-8")
-        if too_deep(text, feature_wire.MAX_JSON_DEPTH):
+        if too_deep(payload, feature_wire.MAX_JSON_DEPTH):
             return None
         value = _LENIENT.decode(text)
     except (ValueError, RecursionError, JsonSyntaxError):

@@ -81,14 +81,27 @@ def test_escaped_pairs_and_backslashes_are_no_lone_surrogates() -> None:
 
 
 def test_depth_counts_what_encloses_a_value() -> None:
-    assert not too_deep("[" * 4 + "]" * 4, 3)
-    assert too_deep("[" * 5 + "]" * 5, 3)
-    assert too_deep("[" * 4 + "1" + "]" * 4, 3)
-    assert too_deep('{"a":[[[1]]]}', 3)
-    assert not too_deep('"[[[[[["', 3)
-    assert not too_deep('["\\"[[[[", "[[[["]', 1)
-    assert not too_deep("[],[],[],[],[]", 1)
+    assert not too_deep(b"[" * 4 + b"]" * 4, 3)
+    assert too_deep(b"[" * 5 + b"]" * 5, 3)
+    assert too_deep(b"[" * 4 + b"1" + b"]" * 4, 3)
+    assert too_deep(b'{"a":[[[1]]]}', 3)
+    assert not too_deep(b'"[[[[[["', 3)
+    assert not too_deep(b'["\\"[[[[", "[[[["]', 1)
+    assert not too_deep(b"[],[],[],[],[]", 1)
     parse("[" * 128 + "1" + "]" * 128)
+
+
+def depth_of(value: Any) -> int:
+    """Returns how many arrays and objects enclose the value that is deepest."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return max((1 + depth_of(one) for one in inner), default=0)
+
+
+@given(VALUES | st.lists(st.text('[]{}"\\', max_size=6), max_size=6), st.integers(0, 9))
+def test_depth_is_the_same_counted_on_brackets_and_on_values(value: Any, bound: int) -> None:
+    assert too_deep(encode(value), bound) == (depth_of(value) > bound)
+    # So many brackets beside it that their number settles nothing.
+    assert too_deep(encode([value, [[]] * 200]), bound + 2) == (depth_of(value) > bound + 1)
 
 
 def test_a_flood_of_brackets_is_refused_without_recursion() -> None:
@@ -127,6 +140,29 @@ def test_encode_spells_strings_one_way() -> None:
     assert encode('"\\\b\t\n\f\r\x00\x1f/<>&\x7f\x85\u2028\ufeff\U0001f427') == (
         b'"\\"\\\\\\b\\t\\n\\f\\r\\u0000\\u001f/<>&\x7f\xc2\x85\xe2\x80\xa8\xef\xbb\xbf\xf0\x9f\x90\xa7"'
     )
+
+
+LONG = st.lists(TEXTS, min_size=1, max_size=3).map(lambda some: "".join(some) + "".join(some * 3000)[:9000])
+
+
+@given(LONG | LONG.map(lambda text: text + "\x00\b\f"), st.floats(allow_nan=False, allow_infinity=False))
+def test_long_strings_are_spelled_like_short_ones(text: str, number: float) -> None:
+    for value in (text, [text, 1], {"a": {"b": text}, "c": [None, True, number]}):
+        wanted = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        assert encode(value) == wanted.encode()
+        assert parse(wanted) == value
+
+
+def test_encode_refuses_a_lone_surrogate_in_a_long_string() -> None:
+    with pytest.raises(Violation, match="lone surrogate"):
+        encode({"a": "x" * 9000 + "\udc00"})
+
+
+@pytest.mark.parametrize(("value", "reason"), [(8, "range"), ([-8], "range"), ({"a": 0.5}, "no other numbers")])
+def test_encode_keeps_to_the_largest_integer(value: object, reason: str) -> None:
+    assert encode([7, -7, True, "8"], largest=7) == b'[7,-7,true,"8"]'
+    with pytest.raises(Violation, match=reason):
+        encode(value, largest=7)
 
 
 def test_encode_sorts_members_by_scalar_value() -> None:
