@@ -5,6 +5,7 @@
 package access
 
 import (
+	"context"
 	"errors"
 	"sync"
 
@@ -22,6 +23,8 @@ type Gate struct {
 	Local bool
 	// Stored says whether a profile exists; nil: only the default one does.
 	Stored func(profile string) bool
+	// Owner says which profile a session belongs to whose key names none; nil: none is known.
+	Owner func(ctx context.Context, session key.Key) (profile string, found bool, err error)
 
 	mu    sync.Mutex
 	bound map[*rpc.Connection]string
@@ -126,7 +129,7 @@ func aboutOf(params []byte) about {
 // Admit fills in the scope of a request whose params keep their model, or refuses it.
 //
 // Rules: OUP-KEY-004, OUP-KEY-007 to OUP-KEY-010, OUP-INGRESS-008, OUP-INGRESS-009, OUP-STDIO-013, OUP-SOCKET-020.
-func (g *Gate) Admit(call *rpc.Call, params []byte) error {
+func (g *Gate) Admit(ctx context.Context, call *rpc.Call, params []byte) error {
 	who, row, a := call.Info().Identity, reaches[call.Method], aboutOf(params)
 	var session key.Key
 	if a.hasSession {
@@ -150,15 +153,31 @@ func (g *Gate) Admit(call *rpc.Call, params []byte) error {
 			return rpc.Fail(oupwire.ErrInvalidRequest, call.Method+": the credential belongs to another session")
 		}
 	}
-	profile, err := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}.Check(session, a.profile, a.hasProfile)
+	owned, err := g.owned(ctx, session)
+	if err != nil {
+		return err
+	}
+	profile, err := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}.Check(owned, a.profile, a.hasProfile)
 	if err != nil {
 		return g.refuse(call, err)
 	}
-	if a.profile == "" && session.Profile == "" && who.Profile == "" {
+	if a.profile == "" && owned.Profile == "" && who.Profile == "" {
 		profile = g.profile(call.Connection)
 	}
 	call.Scope = rpc.Scope{Session: session, Profile: profile}
 	return nil
+}
+
+// owned is a session key with the profile that its session belongs to, where it names none itself.
+func (g *Gate) owned(ctx context.Context, session key.Key) (key.Key, error) {
+	if session.Profile != "" || session.String() == "" || g.Owner == nil {
+		return session, nil
+	}
+	profile, found, err := g.Owner(ctx, session)
+	if found {
+		session.Profile = profile
+	}
+	return session, err
 }
 
 // refuse spells what is out of scope.

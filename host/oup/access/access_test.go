@@ -13,6 +13,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/access"
+	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/transport"
 )
@@ -124,6 +125,37 @@ func TestGate_foldsTopicsAndFindsProfiles(t *testing.T) {
 			t.Errorf("%s %s gives %q, want %q", c.method, c.params, got, c.want)
 		}
 	}
+}
+
+// TestGate_asksWhoHasASession: where the key names no profile, that of the session is in force. OUP-KEY-008, OUP-KEY-009.
+func TestGate_asksWhoHasASession(t *testing.T) {
+	gate := &access.Gate{
+		Stored: func(string) bool { return true },
+		Owner: func(_ context.Context, session key.Key) (string, bool, error) {
+			return "work", session.Base == "web-1", nil
+		},
+	}
+	a := connect(t, gate, transport.Info{Transport: oupwire.TransportStdio})
+	for params, want := range map[string]string{
+		`{"session_id":"web-1"}`:                           "web-1 work",
+		`{"session_id":"web-1","profile_id":"work"}`:       "web-1 work",
+		`{"session_id":"web-1","profile_id":"_main"}`:      "invalid_params ",
+		`{"session_id":"web-2"}`:                           "web-2 _main",
+		`{"session_id":"web-2","profile_id":"other"}`:      "web-2 other",
+		`{"session_id":"_main:local:a"}`:                   "_main:local:a _main",
+		`{"session_id":"web-1#x","profile_id":"somebody"}`: "invalid_params ",
+	} {
+		if got := a.ask("session/open", params); got != want {
+			t.Errorf("%s gives %q, want %q", params, got, want)
+		}
+	}
+	held := connect(t, gate, transport.Info{
+		Transport: oupwire.TransportWebsocket, Identity: transport.Identity{Name: "somebody", Profile: "other"},
+	})
+	if got := held.ask("session/hydrate", `{"session_id":"web-1"}`); got != "invalid_params violation" {
+		t.Fatalf("the session of another profile gives %q", got)
+	}
+	<-held.done
 }
 
 // TestGate_holdsAnIdentityToItsProfile: OUP-SOCKET-019, OUP-SOCKET-020.

@@ -111,13 +111,13 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	lanes := &lane.Book{}
 	a.House, err = house.Open(ctx, house.Options{
 		Ledger: a.Ledger, Store: a.Store, Workspace: o.Workspace, Private: o.DataDir, Failed: o.Log, Preview: a.preview(o.Log), Tools: a.tools, Spread: lanes.Spread,
-		Model:  func(session string) string { return a.chosen(o, session) },
+		Model:  func(profile string) string { return a.chosen(o, profile) },
 		Engine: func(ctx context.Context, at house.Place) (*engine.Engine, error) { return a.engine(ctx, o, at) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	gate := &access.Gate{Local: o.Local, Stored: a.Profiles.Has}
+	gate := &access.Gate{Local: o.Local, Stored: a.Profiles.Has, Owner: a.House.Owner}
 	rows := methods.Rows{House: a.House, Ledger: a.Ledger, Lanes: lanes, Gate: gate, Events: o.Events, Home: o.Machine.Home, Log: o.Log}
 	rows.Tasks, rows.Previews, rows.Snapshots = a.Tasks, a.previews, a.snapshots
 	handlers := with(rows.Handlers(), a.services(o))

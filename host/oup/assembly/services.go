@@ -7,7 +7,6 @@ import (
 
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/model/registry"
-	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/services"
@@ -54,12 +53,12 @@ func (o Options) models(profiles *profile.Store, id string) (engine.Models, *pro
 	return models, provided, err
 }
 
-// chosen is the model that the profile of a session has chosen, where the operator leaves the choice to it.
-func (a *Assembly) chosen(o Options, session string) string {
+// chosen is the model that a profile has chosen, where the operator leaves the choice to it.
+func (a *Assembly) chosen(o Options, profile string) string {
 	if o.Model != "" {
 		return ""
 	}
-	list, err := a.Profiles.List(house.PlaceOf(session, "").Profile)
+	list, err := a.Profiles.List(profile)
 	if err != nil || list.Primary == nil {
 		return ""
 	}

@@ -130,7 +130,9 @@ func (h *House) copyLast(ctx context.Context, from *live.Session, child key.Key,
 	if err != nil {
 		return err
 	}
-	made, err := h.o.Store.Create(ctx, session.New{Workspace: info.Workspace, Name: info.Name, Model: info.Model, Key: child.String()})
+	made, err := h.o.Store.Create(ctx, session.New{
+		Workspace: info.Workspace, Name: info.Name, Model: info.Model, Key: child.String(), Profile: info.Profile,
+	})
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -187,7 +189,7 @@ func (h *House) closeUnused(since time.Time) {
 	needed := map[Place]bool{}
 	for _, s := range h.Sessions() {
 		if s.AtWork() {
-			needed[PlaceOf(s.Key(), s.Workspace())] = true
+			needed[PlaceOf(s)] = true
 		}
 	}
 	unused := map[Place]*engine.Engine{}

@@ -353,6 +353,27 @@ func TestWorkspace(t *testing.T) {
 	}
 }
 
+// TestMake_keepsTheOwner: who comes second, at the same moment and for another profile, does not get the session.
+func TestMake_keepsTheOwner(t *testing.T) {
+	r := newPlace(t).open(nil)
+	s, made, err := r.Make(t.Context(), parse(t, "web-1"), house.New{Profile: "work"})
+	if err != nil || !made || s.Owner() != "work" || house.PlaceOf(s).Profile != "work" {
+		t.Fatalf("%v, %v", made, err)
+	}
+	if again, _, err := r.Make(t.Context(), parse(t, "web-1"), house.New{Profile: "work"}); err != nil || again != s {
+		t.Error(err)
+	}
+	var foreign *key.ScopeError
+	if _, _, err := r.Make(t.Context(), parse(t, "web-1"), house.New{Profile: "other"}); !errors.As(err, &foreign) || foreign.Expected != "work" {
+		t.Errorf("another profile: %v", err)
+	}
+	for text, want := range map[string]string{"work:local:a": "work", "web-2": key.Default()} {
+		if s, _, err := r.Make(t.Context(), parse(t, text), house.New{}); err != nil || s.Owner() != want {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 func TestFiles_stayInside(t *testing.T) {
 	r := newPlace(t).open(nil)
 	s := r.session(chat)

@@ -36,10 +36,12 @@ type Options struct {
 	// Private is the directory that the server keeps its data in: no session that names a workspace gets it, what is in
 	// it or around it. Empty: there is none.
 	Private string
-	// Preview, Spread, Model, Tools, Ended and Failed are those of live.Options.
+	// Model is the reference of the model that the sessions of a profile are to be answered by from their next turn on;
+	// empty, or nil: as before.
+	Model func(profile string) string
+	// Preview, Spread, Tools, Ended and Failed are those of live.Options.
 	Preview func(session string, changes []tool.Change) string
 	Spread  func(session, method string, params wirejson.Encoder)
-	Model   func(session string) string
 	Tools   func(s *live.Session) []tool.Tool
 	Ended   func(session, turn string)
 	Failed  func(error)
@@ -71,12 +73,32 @@ type Place struct {
 }
 
 // PlaceOf is where the engine of a session works.
-func PlaceOf(session, workspace string) Place {
-	place := Place{Workspace: workspace, Profile: key.Default()}
-	if k, err := key.Parse(session); err == nil && k.Profile != "" {
-		place.Profile = k.Profile
+func PlaceOf(s *live.Session) Place { return Place{Workspace: s.Workspace(), Profile: s.Owner()} }
+
+// Owner is the profile that a stored session belongs to: that which it was made for, or that of its key.
+func Owner(info session.Info) string {
+	if info.Profile != "" {
+		return info.Profile
 	}
-	return place
+	if k, err := key.Parse(info.Key); err == nil && k.Profile != "" {
+		return k.Profile
+	}
+	return key.Default()
+}
+
+// Owner is the profile that the session of a key belongs to; found is false where there is none.
+func (h *House) Owner(ctx context.Context, k key.Key) (profile string, found bool, err error) {
+	h.mu.Lock()
+	s := h.sessions[k.String()]
+	h.mu.Unlock()
+	if s != nil {
+		return s.Owner(), true, nil
+	}
+	info, err := h.o.Store.Keyed(ctx, k.String())
+	if errors.Is(err, session.ErrNotFound) {
+		return "", false, nil
+	}
+	return Owner(info), err == nil, err
 }
 
 // opened is the engine of a place, or the opening of one.
@@ -157,12 +179,14 @@ func (h *House) Find(ctx context.Context, k key.Key) (*live.Session, error) {
 // New says what a session is made with.
 type New struct {
 	Workspace string // a folder as a client names it, absolute; empty: the default one
+	Profile   string // whom it belongs to; empty: whom its key names
 }
 
 // Make returns the session that has a key, and makes it where there is none. made says which. A workspace is looked
-// at for a new session alone: that of another one never moves. Errors are *place.Error, ErrClosed, or of the store.
+// at for a new session alone: that of another one never moves. Errors are *place.Error, ErrClosed, or of the store; a
+// *key.ScopeError says that the session belongs to another profile.
 func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, made bool, err error) {
-	return h.load(ctx, k, func() error {
+	s, made, err = h.load(ctx, k, func() error {
 		root := h.o.Workspace
 		if n.Workspace != "" {
 			var err error
@@ -178,9 +202,13 @@ func (h *House) Make(ctx context.Context, k key.Key, n New) (s *live.Session, ma
 		if err := h.clear(ctx, k); err != nil {
 			return err
 		}
-		_, err := h.o.Store.Create(ctx, session.New{Workspace: root, Key: k.String()})
+		_, err := h.o.Store.Create(ctx, session.New{Workspace: root, Key: k.String(), Profile: n.Profile})
 		return err
 	})
+	if err == nil && n.Profile != "" && n.Profile != s.Owner() {
+		return nil, false, &key.ScopeError{Kind: key.ForeignProfile, Expected: s.Owner(), Actual: n.Profile}
+	}
+	return s, made, err
 }
 
 // clear forgets what was told of a session that is not there any more: the process ended while it was deleted. The
@@ -234,12 +262,19 @@ func (h *House) take(info session.Info) (*live.Session, error) {
 	if s := h.sessions[info.Key]; s != nil {
 		return s, nil
 	}
+	owner := Owner(info)
 	s := live.New(live.Options{
-		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
+		Key: info.Key, ID: info.ID, Workspace: info.Workspace, Owner: owner, Ledger: h.o.Ledger, Store: h.o.Store, Now: h.o.Now,
 		Engine: func(ctx context.Context) (*engine.Engine, error) {
-			return h.Engine(ctx, PlaceOf(info.Key, info.Workspace))
+			return h.Engine(ctx, Place{Workspace: info.Workspace, Profile: owner})
 		},
-		Preview: h.o.Preview, Spread: h.o.Spread, Model: h.o.Model, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
+		Model: func() string {
+			if h.o.Model == nil {
+				return ""
+			}
+			return h.o.Model(owner)
+		},
+		Preview: h.o.Preview, Spread: h.o.Spread, Tools: h.o.Tools, Ended: h.o.Ended, Failed: h.o.Failed,
 	})
 	h.sessions[info.Key] = s
 	return s, nil

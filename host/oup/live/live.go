@@ -32,9 +32,10 @@ type Options struct {
 	Key       string // with its topic; the name of its stream
 	ID        string // in the store
 	Workspace string // its root
+	Owner     string // the profile that it belongs to
 	Ledger    *ledger.Ledger
 	Store     *session.Store
-	// Engine returns the engine of the workspace.
+	// Engine returns the engine of the workspace and the owner.
 	Engine func(context.Context) (*engine.Engine, error)
 	// Preview keeps what a call has changed, or would change, and returns the id of the preview; nil: none is kept.
 	Preview func(session string, changes []tool.Change) string
@@ -42,7 +43,7 @@ type Options struct {
 	Spread func(session, method string, params wirejson.Encoder)
 	// Model is the reference of the model that a session is to be answered by from its next turn on; empty, or nil: as
 	// before.
-	Model func(session string) string
+	Model func() string
 	// Tools are those that the conversation has beside others; nil: none.
 	Tools func(s *Session) []tool.Tool
 	// Ended is told that a turn has ended, whatever it was; nil: nobody is.
@@ -110,6 +111,9 @@ func (s *Session) ID() string { return s.o.ID }
 
 // Workspace is the root of the session's workspace. It never changes.
 func (s *Session) Workspace() string { return s.o.Workspace }
+
+// Owner is the profile that the session belongs to. It never changes.
+func (s *Session) Owner() string { return s.o.Owner }
 
 // Pending is what the session waits for.
 func (s *Session) Pending() *pending.Book { return s.book }

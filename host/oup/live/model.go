@@ -8,7 +8,7 @@ func (s *Session) choose(t *turn) {
 	if s.o.Model == nil {
 		return
 	}
-	want := s.o.Model(s.o.Key)
+	want := s.o.Model()
 	if want == "" {
 		return
 	}

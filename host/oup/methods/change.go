@@ -215,7 +215,7 @@ func (r *Rows) add(ctx context.Context, call *rpc.Call, p oupwire.SessionAppendM
 	message := live.Added{
 		Role: p.Role, Text: p.Content, Source: p.Source, Media: p.Media.Or(nil), ClientMessageID: p.ClientMessageID.Or(""), Thread: p.ThreadID.Or(""),
 	}
-	s, _, err := r.House.Make(ctx, call.Scope.Session, house.New{})
+	s, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Profile: call.Scope.Profile})
 	if err != nil {
 		return none, r.fail(call, err)
 	}

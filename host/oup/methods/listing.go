@@ -7,8 +7,8 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/key"
-	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/transcript"
@@ -61,7 +61,7 @@ func (r *Rows) list(ctx context.Context, call *rpc.Call, p oupwire.SessionListPa
 	if only != "" {
 		profile = call.Scope.Profile
 	}
-	kept, whole := transcript.First(r.describe(ctx, listed(infos, profile)), transcript.Room)
+	kept, whole := transcript.First(describe(listed(infos, profile)), transcript.Room)
 	result.Sessions = kept
 	if !whole {
 		result.Unknown = []wirejson.Member{transcript.Truncated}
@@ -76,33 +76,21 @@ func reachable(call *rpc.Call) string { return call.Info().Identity.Profile }
 func listed(infos []session.Info, profile string) []session.Info {
 	return slices.DeleteFunc(infos, func(info session.Info) bool {
 		k, err := key.Parse(info.Key)
-		return err != nil || internal(k) || !within(k, profile)
+		return err != nil || internal(k) || profile != "" && house.Owner(info) != profile
 	})
 }
 
-// describe makes rows of sessions. It reads what was said in each.
-func (r *Rows) describe(ctx context.Context, infos []session.Info) []oupwire.SessionInfo {
+// describe makes rows of sessions, without a look at what was said in them.
+func describe(infos []session.Info) []oupwire.SessionInfo {
 	list := make([]oupwire.SessionInfo, 0, len(infos))
 	for _, info := range infos {
-		branch, err := r.House.Store().Branch(ctx, info.ID)
-		if err != nil {
-			r.Log(err) // one that is damaged is listed without its messages
-		}
-		row := oupwire.SessionInfo{ID: info.Key, MessageCount: int64(len(live.Rows(branch)))}
+		row := oupwire.SessionInfo{ID: info.Key, MessageCount: info.Messages}
 		if title := titleOf(info); title != "" {
 			row.Title = wirejson.Some(title)
 		}
 		list = append(list, row)
 	}
 	return list
-}
-
-func within(k key.Key, profile string) bool {
-	own := k.Profile
-	if own == "" {
-		own = key.Default()
-	}
-	return profile == "" || own == profile
 }
 
 // titleOf is the name that somebody gave a session, or the beginning of what was said first.
@@ -157,7 +145,7 @@ func (r *Rows) history(ctx context.Context, call *rpc.Call, p oupwire.SessionHis
 	result.Total = int64(len(all))
 	offset := min(p.Offset.Or(0), result.Total)
 	limit := min(p.Limit.Or(oupwire.HistoryPageDefault), oupwire.MaxHistoryPage)
-	page, whole := transcript.First(r.describe(ctx, all[offset:min(offset+limit, result.Total)]), transcript.Room)
+	page, whole := transcript.First(describe(all[offset:min(offset+limit, result.Total)]), transcript.Room)
 	result.Sessions = page
 	if !whole {
 		result.Unknown = []wirejson.Member{transcript.Truncated}

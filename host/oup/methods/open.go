@@ -69,7 +69,7 @@ func (r *Rows) open(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenPa
 
 // enter finds or makes the session, and describes it.
 func (r *Rows) enter(ctx context.Context, call *rpc.Call, p oupwire.SessionOpenParams, workspace string) (*live.Session, oupwire.SessionOpened, error) {
-	session, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Workspace: workspace})
+	session, _, err := r.House.Make(ctx, call.Scope.Session, house.New{Workspace: workspace, Profile: call.Scope.Profile})
 	if err != nil {
 		return nil, oupwire.SessionOpened{}, r.fail(call, err)
 	}

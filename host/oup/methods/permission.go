@@ -102,9 +102,8 @@ func selection(p permission.Profile) oupwire.PermissionSelection {
 //
 // Rule: OUP-PERMISSION-004.
 func (r *Rows) solo(call *rpc.Call) bool {
-	k := call.Scope.Session
 	local := r.Gate.Local || call.Info().Transport == oupwire.TransportStdio
-	return local && (k.Profile == "" || k.Profile == key.Default())
+	return local && call.Scope.Profile == key.Default()
 }
 
 // profiles lists what may be chosen.

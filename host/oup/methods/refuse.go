@@ -6,6 +6,7 @@ import (
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/oup/house"
+	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/pending"
@@ -52,7 +53,7 @@ func featureRequired(call *rpc.Call, member, feature string) *rpc.Error {
 
 // fail spells what went wrong below as the protocol has it. What it does not know is a fault of the server.
 func (r *Rows) fail(call *rpc.Call, err error) error {
-	for _, spell := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, question, approval, workspace} {
+	for _, spell := range []func(*rpc.Call, error) *rpc.Error{unknown, cursor, turn, question, approval, workspace, owner} {
 		if e := spell(call, err); e != nil {
 			return e
 		}
@@ -147,6 +148,16 @@ func approval(call *rpc.Call, err error) *rpc.Error {
 		return detailed(call, oupwire.ErrApprovalCancelled, err, data)
 	}
 	return nil
+}
+
+func owner(call *rpc.Call, err error) *rpc.Error {
+	var scope *key.ScopeError
+	if !errors.As(err, &scope) {
+		return nil
+	}
+	return detailed(call, oupwire.ErrInvalidParams, err, oupwire.ProfileMismatchErrorData{
+		ExpectedProfileID: scope.Expected, ActualProfileID: wirejson.Some(scope.Actual),
+	})
 }
 
 func workspace(call *rpc.Call, err error) *rpc.Error {

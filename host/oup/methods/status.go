@@ -108,7 +108,7 @@ func (r *Rows) status(ctx context.Context, call *rpc.Call, _ oupwire.SessionStat
 	if call.Set().Open(oupwire.FeatureContextLifecycleV1) {
 		result.ContextState = wirejson.Some(s.ContextState(ctx))
 	}
-	if e := r.House.Engines()[house.PlaceOf(s.Key(), s.Workspace())]; e != nil {
+	if e := r.House.Engines()[house.PlaceOf(s)]; e != nil {
 		tools := int64(len(e.Taken()))
 		result.ToolSummary.Visible, result.ToolSummary.Enabled = tools, tools
 	}

@@ -32,7 +32,7 @@ func Handle[P any, R wirejson.Encoder](decode func([]byte) (P, error), do func(c
 			return nil, call.refuseParams(err)
 		}
 		if admit := call.dispatcher.admit; admit != nil {
-			if err := admit(call, params); err != nil {
+			if err := admit(ctx, call, params); err != nil {
 				return nil, err
 			}
 		}
@@ -53,7 +53,7 @@ type Options struct {
 	Closed func(transport.Info) map[string]negotiation.Refusal
 	// Admit judges a request whose params keep their model, in front of its handler, and fills in the scope of the
 	// call. An *Error is answered as it is. Nil lets all pass.
-	Admit    func(call *Call, params []byte) error
+	Admit    func(ctx context.Context, call *Call, params []byte) error
 	Outbox   transport.OutboxOptions
 	Later    int           // requests of one connection that may wait beside the others; 64
 	Patience time.Duration // how long Deliver waits for a client that does not read; 30 s
@@ -66,7 +66,7 @@ type Dispatcher struct {
 	handlers map[string]Handler
 	outbox   transport.OutboxOptions
 	closed   func(transport.Info) map[string]negotiation.Refusal
-	admit    func(*Call, []byte) error
+	admit    func(context.Context, *Call, []byte) error
 	later    int
 	patience time.Duration
 	log      func(error)

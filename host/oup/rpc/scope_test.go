@@ -49,7 +49,7 @@ func TestOptions_closeAndAdmit(t *testing.T) {
 		return map[string]negotiation.Refusal{oupwire.MethodSessionOpen: {Error: oupwire.ErrInvalidRequest, Reason: "is closed today"}}
 	}
 	refused := rpc.Fail(oupwire.ErrInvalidParams, "not admitted")
-	o.Admit = func(call *rpc.Call, params []byte) error {
+	o.Admit = func(_ context.Context, call *rpc.Call, params []byte) error {
 		call.Scope.Profile = "somebody"
 		if strings.Contains(string(params), "forbidden") {
 			return refused

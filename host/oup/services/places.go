@@ -10,7 +10,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
-	"github.com/octet-dev/octet/host/oup/key"
+	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/session"
@@ -109,15 +109,7 @@ func (r *Rows) resolve(ctx context.Context, call *rpc.Call, p oupwire.LaunchReso
 	}
 	var owners []string // the one that was here last first
 	for _, info := range there {
-		k, err := key.Parse(info.Key)
-		if err != nil {
-			continue
-		}
-		owner := k.Profile
-		if owner == "" {
-			owner = key.Default()
-		}
-		if !slices.Contains(owners, owner) {
+		if owner := house.Owner(info); !slices.Contains(owners, owner) {
 			owners = append(owners, owner)
 		}
 	}
