@@ -210,6 +210,20 @@ fuzz-peers: build ## Make RUNS conversations up (default 2000) for every sound p
 	exit $$status
 
 ROUNDS ?= 15
+build/bench-caller: $(wildcard bench/caller/*.go bench/sample/*.go)
+	@cd bench && $(GO) build -o ../$@ ./caller
+
+build/bench-venv/.ready: bench/python/requirements.txt | build/bench-caller
+	@echo "making the Python environment of the measurements"
+	@$(PYTHON) -m venv build/bench-venv
+	@build/bench-venv/bin/python -m pip install --quiet --disable-pip-version-check -r bench/python/requirements.txt
+	@touch $@
+
+bench/typescript/node_modules/.ready: bench/typescript/package-lock.json $(wildcard bench/typescript/src/*.ts) | build-ts build/bench-caller
+	@echo "installing the Node modules of the measurements"
+	@cd bench/typescript && $(NPM) ci --silent --no-audit --no-fund && npx tsc --project .
+	@touch $@
+
 bench: build ## Measure octet beside what people would use instead (ROWS=regexp, ROUNDS=15), and write docs/benchmarks.md.
 	@# A language that cannot be made ready is left out, and the report says so.
 	@for stamp in build/bench-venv/.ready bench/typescript/node_modules/.ready; do $(MAKE) --no-print-directory $$stamp || true; done

@@ -78,6 +78,10 @@ def _pygls() -> Plan:
     return {"command": _server("pygls_server.py"), "framing": "headers", "call": call}
 
 
+def _echo() -> Plan:
+    return {"command": _server("echo.py"), "framing": "lines", "call": _request("echo", {"text": TEXT}, ID)}
+
+
 def _request(method: str, params: object, request: object) -> str:
     message = {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
     return _compact(message).replace(_QUOTED_ID, ID)
@@ -89,6 +93,7 @@ SUBJECTS: Final = {
     "mcp": lambda: _mcp("mcp_server.py"),
     "mcp, low level": lambda: _mcp("mcp_lowlevel_server.py"),
     "pygls": _pygls,
+    "bare echo": _echo,
 }
 """How a call is measured, ours first."""
 
