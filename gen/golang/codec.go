@@ -246,7 +246,9 @@ func (p *pkg) decodeInto(s *source, t *model.Type, store, value string, depth in
 		table, cursor := "table"+letter, "m"+letter
 		s.p("%s := make(%s, %s.Len())", table, p.goType(t), value)
 		s.p("for %s := %s.Members(); %s.Next(); {", cursor, value, cursor)
-		p.decodeInto(s, t.Elem, table+"[string("+cursor+".Key())] = %s", cursor+".Value()", depth+1)
+		// The name is copied in a statement of its own: Key and Value may use the same scratch space.
+		s.p("name%s := string(%s.Key())", letter, cursor)
+		p.decodeInto(s, t.Elem, table+"[name"+letter+"] = %s", cursor+".Value()", depth+1)
 		s.p("}")
 		s.p(store, table)
 	case model.Ref:

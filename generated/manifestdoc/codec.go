@@ -366,7 +366,8 @@ func (x *Entrypoint) decode(v wirejson.Value) {
 			} else {
 				tablea := make(map[string]string, item.Len())
 				for ma := item.Members(); ma.Next(); {
-					tablea[string(ma.Key())] = ma.Value().Text()
+					namea := string(ma.Key())
+					tablea[namea] = ma.Value().Text()
 				}
 				x.Env = wirejson.Some(tablea)
 			}

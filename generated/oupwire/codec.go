@@ -10079,7 +10079,8 @@ func (x *SessionHydrateResult) decode(v wirejson.Value) {
 			} else {
 				tablea := make(map[string]int64, item.Len())
 				for ma := item.Members(); ma.Next(); {
-					tablea[string(ma.Key())] = ma.Value().Int()
+					namea := string(ma.Key())
+					tablea[namea] = ma.Value().Int()
 				}
 				x.ProjectionThreadSequences = wirejson.Some(tablea)
 			}
@@ -48458,9 +48459,10 @@ func (x *ProfileLlmCatalogResult) decode(v wirejson.Value) {
 		case "families":
 			tablea := make(map[string]LlmCatalogFamily, c.Value().Len())
 			for ma := c.Value().Members(); ma.Next(); {
+				namea := string(ma.Key())
 				var rb LlmCatalogFamily
 				rb.decode(ma.Value())
-				tablea[string(ma.Key())] = rb
+				tablea[namea] = rb
 			}
 			x.Families = tablea
 		default:
@@ -53192,13 +53194,15 @@ func (x *RouterGetMetricsResult) decode(v wirejson.Value) {
 		case "lane_scores":
 			tablea := make(map[string]json.Number, c.Value().Len())
 			for ma := c.Value().Members(); ma.Next(); {
-				tablea[string(ma.Key())] = ma.Value().Number()
+				namea := string(ma.Key())
+				tablea[namea] = ma.Value().Number()
 			}
 			x.LaneScores = tablea
 		case "circuit_breakers":
 			tablea := make(map[string]BreakerState, c.Value().Len())
 			for ma := c.Value().Members(); ma.Next(); {
-				tablea[string(ma.Key())] = BreakerState(ma.Value().Text())
+				namea := string(ma.Key())
+				tablea[namea] = BreakerState(ma.Value().Text())
 			}
 			x.CircuitBreakers = tablea
 		default:
@@ -53302,13 +53306,15 @@ func (x *RouterStatusEvent) decode(v wirejson.Value) {
 		case "lane_scores":
 			tablea := make(map[string]json.Number, c.Value().Len())
 			for ma := c.Value().Members(); ma.Next(); {
-				tablea[string(ma.Key())] = ma.Value().Number()
+				namea := string(ma.Key())
+				tablea[namea] = ma.Value().Number()
 			}
 			x.LaneScores = tablea
 		case "circuit_breakers":
 			tablea := make(map[string]BreakerState, c.Value().Len())
 			for ma := c.Value().Members(); ma.Next(); {
-				tablea[string(ma.Key())] = BreakerState(ma.Value().Text())
+				namea := string(ma.Key())
+				tablea[namea] = BreakerState(ma.Value().Text())
 			}
 			x.CircuitBreakers = tablea
 		default:

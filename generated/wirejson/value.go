@@ -163,7 +163,10 @@ func (m *Members) Key() []byte { return m.doc.text(&m.doc.nodes[m.at], 0) }
 func (m *Members) Value() Value { return Value{m.doc, m.at + 1} }
 
 // Member returns a copy of the member.
-func (m *Members) Member() Member { return Member{Name: string(m.Key()), Value: m.Value().Raw()} }
+func (m *Members) Member() Member {
+	name := string(m.Key()) // a statement of its own: in one literal Raw may run before the copy, in the same scratch space
+	return Member{Name: name, Value: m.Value().Raw()}
+}
 
 // Elements walks an array in order; over anything else it ends at once.
 func (v Value) Elements() Elements {

@@ -86,6 +86,21 @@ func TestValue_rawIsCanonicalAndItsOwn(t *testing.T) {
 	}
 }
 
+// A name and a value that are spelled with escapes are decoded into the same scratch space.
+func TestMembers_aMemberKeepsItsNameBesideAnEscapedValue(t *testing.T) {
+	d, err := Parse([]byte(`{"\ue000":{"":"\ud83d\ude00"}}`), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Release()
+	m := d.Root().Members()
+	for m.Next() {
+		if got := m.Member(); got.Name != "\ue000" || string(got.Value) != `{"":"😀"}` {
+			t.Errorf("got %+q: %s", got.Name, got.Value)
+		}
+	}
+}
+
 func TestValue_rawHasOneSpellingPerValue(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"b":1,"a":2}`:                   `{"a":2,"b":1}`,
