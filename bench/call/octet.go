@@ -113,7 +113,7 @@ func offer(version string) peer.Value {
 }
 
 func params(text string) featurewire.ToolCallParams {
-	arguments := canonical.AppendString([]byte(`{"text":`), text)
+	arguments := canonical.AppendString(append(make([]byte, 0, len(text)+16), `{"text":`...), text)
 	return featurewire.ToolCallParams{
 		Name: toolName, Arguments: append(arguments, '}'),
 		Context: featurewire.ExecutionContext{Workspace: "/w", ExecutionScope: wirejson.Null[string]()},
@@ -126,6 +126,7 @@ func (o octet) Call(ctx context.Context, text string) error {
 		return err
 	}
 	result, err := featurewire.DecodeToolCallResult(raw)
+	o.conn.Recycle(raw)
 	if err != nil {
 		return err
 	}

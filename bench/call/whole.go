@@ -91,7 +91,7 @@ func (w *Host) Call(ctx context.Context, text string) error { return w.CallOn(ct
 
 // CallOn sends text to the extension of a name and demands that it comes back.
 func (w *Host) CallOn(ctx context.Context, name, text string) error {
-	arguments := canonical.AppendString([]byte(`{"text":`), text)
+	arguments := canonical.AppendString(append(make([]byte, 0, len(text)+16), `{"text":`...), text)
 	return w.fleet.Get(name).Use(ctx, func(ctx context.Context, on supervise.Running) error {
 		result, err := on.Call(ctx, extension.Request{Tool: toolName, Arguments: append(arguments, '}')})
 		if err != nil {

@@ -42,8 +42,9 @@ type node struct {
 // Document is one parsed JSON text. It borrows the bytes it was parsed from and is used by one goroutine
 // at a time.
 type Document struct {
-	src   []byte
-	nodes []node
+	src    []byte
+	nodes  []node
+	borrow bool // see Borrow
 
 	// Scratch space of the parser and the validator, kept between uses.
 	keys  []uint32
@@ -66,7 +67,7 @@ const DefaultMaxDepth = 128
 // level 0). The document borrows src until Release, which the caller owes. The error is a *SyntaxError.
 func Parse(src []byte, maxDepth int) (*Document, error) {
 	d := documents.Get().(*Document)
-	d.src, d.nodes = src, d.nodes[:0]
+	d.src, d.nodes, d.borrow = src, d.nodes[:0], false
 	p := parser{doc: d, src: src, maxDepth: maxDepth}
 	if !p.text() {
 		d.Release()
@@ -83,6 +84,10 @@ func (d *Document) Release() {
 	}
 	documents.Put(d)
 }
+
+// Borrow has Value.Raw return a part of the source itself where it is spelled canonically, in place of a copy: for
+// who does not keep what it decodes beyond Release and beyond the source.
+func (d *Document) Borrow() { d.borrow = true }
 
 // Root returns the value of the text.
 func (d *Document) Root() Value { return Value{d, 0} }
@@ -254,6 +259,11 @@ func (p *parser) string() bool {
 // spelling of the character is another one.
 func (p *parser) escape(canonical *bool) bool {
 	start := p.pos
+	if start+1 < len(p.src) && short(p.src[start+1]) {
+		p.pos += 2
+		*canonical = *canonical && p.src[start+1] != '/'
+		return true
+	}
 	r, size, ok := readEscape(p.src[start:])
 	if !ok {
 		if size == loneSurrogate {
@@ -262,10 +272,7 @@ func (p *parser) escape(canonical *bool) bool {
 		return p.fail(start, "no legal escape; write \\\", \\\\, \\/, \\b, \\f, \\n, \\r, \\t or \\u and four hex digits")
 	}
 	p.pos += size
-	switch {
-	case size == 2:
-		*canonical = *canonical && p.src[start+1] != '/'
-	case *canonical:
+	if *canonical {
 		var buf [utf8.UTFMax + 4]byte
 		*canonical = bytes.Equal(appendEscaped(buf[:0], r), p.src[start:p.pos])
 	}

@@ -87,12 +87,15 @@ func (v Value) ID() ID {
 	return ID{}
 }
 
-// Raw returns a copy of the value in its canonical spelling; nil for the zero Value.
+// Raw returns a copy of the value in its canonical spelling; nil for the zero Value. See Document.Borrow.
 func (v Value) Raw() json.RawMessage {
 	if v.doc == nil {
 		return nil
 	}
 	if v.node().canonical {
+		if source := v.Source(); v.doc.borrow {
+			return source[:len(source):len(source)]
+		}
 		return append(json.RawMessage(nil), v.Source()...)
 	}
 	return v.doc.appendCanonical(nil, v.at)

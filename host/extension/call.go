@@ -85,6 +85,7 @@ func (x *Extension) call(ctx context.Context, tool *Tool, a Ask, guarded *guards
 		return nil, err
 	}
 	result, err := x.wire.result(ctx, tool, answer)
+	x.conn.Recycle(answer) // the models keep copies
 	if err == nil {
 		err = x.resolveMedia(ctx, a.Scope, result)
 	}

@@ -5,40 +5,14 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/octet-dev/octet/generated/wirejson"
 )
 
 // AppendString appends s to dst as a JSON string in canonical spelling. Ill-formed UTF-8 in s, which
 // the wire cannot carry, becomes U+FFFD. Neither s nor more than the end of dst is kept or changed.
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if plain[c] {
-			i++
-			continue
-		}
-		if c >= 0x80 {
-			r, n := decodeRune(s, i)
-			if r == utf8.RuneError && n == 1 {
-				dst = append(dst, s[from:i]...)
-				dst = append(dst, "\uFFFD"...)
-				from = i + 1
-			}
-			i += n
-			continue
-		}
-		dst = appendEscape(append(dst, s[from:i]...), c)
-		i++
-		from = i
-	}
-	return append(append(dst, s[from:]...), '"')
-}
-
-func decodeRune[T ~string | ~[]byte](s T, i int) (rune, int) {
-	var window [utf8.UTFMax]byte
-	n := copy(window[:], s[i:min(len(s), i+utf8.UTFMax)])
-	return utf8.DecodeRune(window[:n])
+	return wirejson.AppendString(dst, s)
 }
 
 func appendEscape(dst []byte, c byte) []byte {

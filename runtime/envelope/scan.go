@@ -1,7 +1,6 @@
 package envelope
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/octet-dev/octet/generated/featurewire"
@@ -204,12 +203,17 @@ func (s *scanner) str() error {
 
 // escape reads the escape at s.i up to its last byte.
 func (s *scanner) escape() error {
-	if s.i+1 >= len(s.b) || bytes.IndexByte([]byte(`"\/bfnrtu`), s.b[s.i+1]) < 0 {
+	if s.i+1 >= len(s.b) {
 		return s.fail("JSON has no such escape")
 	}
-	s.i++
-	if s.b[s.i] != 'u' {
+	switch s.b[s.i+1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.i++
 		return nil
+	case 'u':
+		s.i++
+	default:
+		return s.fail("JSON has no such escape")
 	}
 	for n := 1; n <= 4; n++ {
 		if s.i+n >= len(s.b) || s.b[s.i+n]-'0' > 9 && (s.b[s.i+n]|0x20)-'a' > 5 {

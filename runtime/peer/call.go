@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/octet-dev/octet/generated/rules"
 	"github.com/octet-dev/octet/runtime/canonical"
@@ -124,7 +125,27 @@ func (c *Conn) release(k *call) {
 	}
 }
 
-// Call makes a request and returns its result as JSON, which is the caller's. It is Do without
+// results holds the memory of results that were given back.
+var results = sync.Pool{New: func() any { return new([]byte) }}
+
+// copyOf returns a copy of a result, in memory that Recycle may have brought.
+func copyOf(result []byte) []byte {
+	held := results.Get().(*[]byte)
+	if cap(*held) < len(result) {
+		return bytes.Clone(result) // what was too small is left behind
+	}
+	return append((*held)[:0], result...)
+}
+
+// Recycle gives the memory of a result back, for results to come. The caller must not use it any more; one who may
+// still need it just keeps it.
+func (c *Conn) Recycle(result []byte) {
+	if cap(result) > 0 && cap(result) <= keepBuffer {
+		results.Put(&result)
+	}
+}
+
+// Call makes a request and returns its result as JSON, which is the caller's; see Recycle. It is Do without
 // options.
 func (c *Conn) Call(ctx context.Context, method string, params Value) ([]byte, error) {
 	return c.Do(ctx, Call{Method: method, Params: params})
@@ -357,10 +378,10 @@ func (c *Conn) response(e *envelope.Envelope) error {
 		k.settle(outcome{err: &Error{Code: e.Code, Message: envelope.Unquote(e.Message), Data: bytes.Clone(e.Data)}})
 	case k.install != nil:
 		err := k.install(e.Result)
-		k.settle(outcome{result: bytes.Clone(e.Result), err: err})
+		k.settle(outcome{result: copyOf(e.Result), err: err})
 		return err
 	default:
-		k.settle(outcome{result: bytes.Clone(e.Result)})
+		k.settle(outcome{result: copyOf(e.Result)})
 	}
 	return nil
 }

@@ -36,8 +36,9 @@ type buffer struct{ b []byte }
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// keepBuffer is the largest frame whose memory is worth keeping.
-const keepBuffer = 64 << 10
+// keepBuffer is the largest frame whose memory is kept for the next one, at most until the garbage collector has run
+// twice: making a megabyte anew for each large frame costs more than all else that is done with it.
+const keepBuffer = 2 << 20
 
 func newBuffer() *buffer { return buffers.Get().(*buffer) }
 

@@ -118,7 +118,7 @@ func (d canonicalDialect) toolCall(params wirejson.Value, _ *session) (toolCall,
 	if err != nil {
 		return toolCall{}, err
 	}
-	return toolCall{name: asked.Name, context: opaqueContext(asked.Context)}, nil
+	return toolCall{name: asked.Name, context: opaqueContext(bytes.Clone(asked.Context))}, nil
 }
 
 // opaqueContext reads a context that has the shape of the feature wire's, as that of an octet host has; this

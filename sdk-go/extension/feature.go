@@ -191,7 +191,7 @@ func (d featureDialect) toolCall(params wirejson.Value, s *session) (toolCall, e
 	if err != nil {
 		return toolCall{}, err
 	}
-	call := toolCall{name: asked.Name, context: contextOf(asked.Context)}
+	call := toolCall{name: asked.Name, context: featureContext(asked.Context, params.Member(contextMember).AppendCanonical(nil))}
 	call.revision, call.pinned = asked.CatalogRevision.Get()
 	if call.pinned && !s.has(featurewire.FeatureDynamicTools) {
 		return toolCall{}, d.invalidParams(wirejson.Forbidden, "/catalog_revision", "the catalog has no revisions: "+featurewire.FeatureDynamicTools+" was not selected")

@@ -294,6 +294,7 @@ func (s *server) toolCall(ctx context.Context, r *peer.Request) (peer.Value, err
 		return nil, err
 	}
 	defer document.Release()
+	document.Borrow() // the dialects copy what outlives the call
 	agreed := s.session.Load()
 	asked, err := s.ext.dialect.toolCall(document.Root(), agreed)
 	if err != nil {

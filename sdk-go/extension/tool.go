@@ -126,6 +126,7 @@ func NewStructuredTool[In, Out any](name, description string, handler func(ctx c
 // type, so that a tool that could never be called is found when it is added.
 func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value) (In, error) {
 	defaults := schema.Defaults()
+	quick := newFiller(reflect.TypeFor[In]())
 	fill := func(into *In, text []byte) error { return jsonv2.Unmarshal(text, into, encoding) }
 	if defaults != nil {
 		if err := fill(new(In), defaults); err != nil {
@@ -143,6 +144,9 @@ func decoder[In any](name string, schema *toolschema.Schema) func(wirejson.Value
 			if err := fill(&args, defaults); err != nil {
 				return args, err
 			}
+		}
+		if quick.fill(reflect.ValueOf(&args).Elem(), arguments) {
+			return args, nil
 		}
 		if err := fill(&args, arguments.Source()); err != nil {
 			return args, decodeError(err)

@@ -122,6 +122,9 @@ func located(kind wirejson.ViolationKind, pointer, detail string) map[string]any
 // argumentsMember is where both wires have the arguments of a call.
 const argumentsMember = "arguments"
 
+// contextMember is where the feature wire has the context of a call.
+const contextMember = "context"
+
 // flagsOf reads flag values; raw holds each value as JSON.
 func flagsOf[T any](values []T, read func(T) (name string, raw json.RawMessage)) Flags {
 	flags := make(Flags, len(values))

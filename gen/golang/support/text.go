@@ -10,6 +10,15 @@ import (
 // loneSurrogate is the size that readEscape returns for half a surrogate pair.
 const loneSurrogate = -1
 
+// short reports whether c behind a backslash is an escape of its own.
+func short(c byte) bool {
+	switch c {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return true
+	}
+	return false
+}
+
 // readEscape reads the escape at the start of s, a surrogate pair counting as one, and returns its
 // character and length.
 func readEscape(s []byte) (r rune, size int, ok bool) {
