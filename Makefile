@@ -31,7 +31,7 @@ TS_TESTEE := node sdk-ts/dist/src/testee.js
 TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos chaos-oup cross clean check
+        test-go test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos chaos-oup soak cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -194,6 +194,11 @@ KILLS ?= 200
 CUTS  ?= 500
 chaos-oup: ## Cut the connections of OUP clients in CUTS runs (default 500), and kill servers KILLS times (default 200); SEED repeats.
 	@$(GO) test -count 1 -timeout 0 -v ./sdk-go/oup/campaign -runs $(CUTS) -kills $(KILLS) -seed $(SEED) -width 8
+
+soak: TIME = 30m
+soak: build ## Keep one host with 20 extensions under load and faults for TIME (default 30m) and hold it to its bands. Linux.
+	@$(GO) test -c -o $(BIN)/soak ./host/soak
+	@cd host/soak && $(RUN_ENV) $(CURDIR)/$(BIN)/soak -test.run '^TestSoak$$' -test.v -test.timeout 0 -time $(TIME) -each 5 -seed $(SEED) -out $(CURDIR)/build/soak
 
 TIME ?= 10s
 fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
