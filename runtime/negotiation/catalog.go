@@ -119,7 +119,7 @@ func (c *catalog) checkOffer(r *ruleset, must, may []string) *Mismatch {
 			return mismatch(r.required, n, "is no required "+c.kind)
 		}
 	}
-	return nil
+	return c.checkAvailable(r, may)
 }
 
 // checkAvailable refuses deferred names.

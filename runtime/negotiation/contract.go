@@ -163,8 +163,6 @@ func ValidateOffer(o *canonicalwire.ContractOffer) error {
 		func() *Mismatch { return checkIdentity(r, o.Schema, o.Encoding) },
 		func() *Mismatch { return capabilities.checkOffer(r, o.RequiredCapabilities, o.OptionalCapabilities) },
 		func() *Mismatch { return methods.checkOffer(r, o.RequiredMethods, o.OptionalMethods) },
-		func() *Mismatch { return capabilities.checkAvailable(r, o.OptionalCapabilities) },
-		func() *Mismatch { return methods.checkAvailable(r, o.OptionalMethods) },
 		func() *Mismatch {
 			return checkGates(r, slices.Concat(o.RequiredMethods, o.OptionalMethods), slices.Concat(o.RequiredCapabilities, o.OptionalCapabilities))
 		},

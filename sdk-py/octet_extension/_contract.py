@@ -88,11 +88,12 @@ def _check_identity(contract: ContractOffer | ContractSelection) -> None:
 
 
 def _check_list(space: _Names, names: Sequence[str]) -> None:
-    seen: set[str] = set()
     for name in names:
         size = len(name.encode("utf-8", "surrogatepass"))
         if not 1 <= size <= space.max_bytes:
             raise Mismatch(ERROR_INVALID_PARAMS.name, f"a {space.what} name must have 1 to {space.max_bytes} bytes")
+    seen: set[str] = set()
+    for name in names:
         if name not in space.known:
             raise _capability_mismatch(f"the {space.what} {name!r} is not known")
         if name in seen:
@@ -145,17 +146,19 @@ def check_offer(offer: ContractOffer) -> None:
 def check_selection(selection: ContractSelection) -> None:
     """Judges a selection that satisfies its model, on its own. Raises Mismatch."""
     _check_identity(selection)
-    for space, names in ((_CAPABILITY_NAMES, selection.capabilities), (_METHOD_NAMES, selection.methods)):
+    lists = ((_CAPABILITY_NAMES, selection.capabilities), (_METHOD_NAMES, selection.methods))
+    for space, names in lists:
         _check_list(space, names)
+    for space, names in lists:
         for name in names:
             if name not in space.required | space.optional:
                 raise _capability_mismatch(f"the {space.what} {name!r} cannot be selected")
     _check_methods(selection.methods, selection.capabilities)
+    _check_limits(selection.limits)
     for name in selection.capabilities:
         for need in CAPABILITIES[name].needs:
             if need not in selection.methods:
                 raise _capability_mismatch(f"the capability {name!r} needs the method {need!r}")
-    _check_limits(selection.limits)
 
 
 def _check_within(what: str, selected: Sequence[str], required: Sequence[str], optional: Sequence[str]) -> None:

@@ -74,7 +74,10 @@ class FrameReader:
         if len(self._buffer) > self.bound:
             raise self._over_bound()
         if self._ended and self._buffer:
+            blank = self._forgiving and not self._buffer.strip(_BLANK)
             self._buffer.clear()
+            if blank:
+                return
             raise FrameFault("the stream ends inside a line: end every frame with a line feed")
 
     def _over_bound(self) -> FrameFault:

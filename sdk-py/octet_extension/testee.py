@@ -38,6 +38,10 @@ _MODELS: Final[Mapping[str, Mapping[str, type[Decoded]]]] = {
 }
 _DEPTHS: Final = {_FEATURE: feature_wire.MAX_JSON_DEPTH, _CANONICAL: canonical_wire.MAX_JSON_DEPTH}
 _BOUNDS: Final = {_FEATURE: feature_wire.MAX_LINE_BYTES, _CANONICAL: canonical_wire.MAX_FRAME_BYTES}
+_READERS: Final[Mapping[str, Callable[[str], Message]]] = {
+    _FEATURE: lambda text: _feature_envelope.classify(_json.parse(text, max_depth=feature_wire.MAX_JSON_DEPTH)),
+    _CANONICAL: lambda text: _canonical_envelope.classify(_canonical.check(text.encode())),
+}
 _UNSUPPORTED: Final[_Answer] = {"verdict": "unsupported"}
 
 
@@ -93,14 +97,11 @@ def _model(request: _Request) -> _Answer:
 
 def _envelope_kind(request: _Request) -> _Answer:
     wire, text = request.get("wire"), request.get("text")
-    classify: Callable[[object], Message] | None = {
-        _FEATURE: _feature_envelope.classify,
-        _CANONICAL: _canonical_envelope.classify,
-    }.get(cast(str, wire))
-    if classify is None or not isinstance(text, str):
+    read = _READERS.get(cast(str, wire))
+    if read is None or not isinstance(text, str):
         return _UNSUPPORTED
     try:
-        return {"verdict": classify(_json.parse(text, max_depth=_DEPTHS[cast(str, wire)])).kind}
+        return {"verdict": read(text).kind}
     except (JsonSyntaxError, EnvelopeFault):
         return {"verdict": "invalid"}
 

@@ -70,9 +70,9 @@ export class FrameReader {
     }
   }
 
-  /** Tells the reader that no byte follows. Throws FrameFault if a frame was left open. */
+  /** Tells the reader that no byte follows. Throws FrameFault if a frame was left open; white space is none unless framing is strict. */
   end(): void {
-    if (this.length > 0) {
+    if (this.length > 0 && (this.strict || !this.chunks.every(isBlank))) {
       throw new FrameFault(`stream ends after ${String(this.length)} bytes without a line feed: end every frame with one`);
     }
   }

@@ -108,7 +108,10 @@ export function checkContract(offer: canonical.ContractOffer, selection: canonic
   checkIdentity(selection);
   checkNames("capability", selection.capabilities, canonical.CAPABILITIES, canonical.MAX_CAPABILITY_NAME_BYTES);
   checkNames("method", selection.methods, canonical.METHODS, canonical.MAX_METHOD_NAME_BYTES);
+  checkAvailable("capability", selection.capabilities, canonical.CAPABILITIES);
+  checkAvailable("method", selection.methods, canonical.METHODS);
   checkOwners(selection.methods, selection.capabilities);
+  checkLimits(selection.limits);
   checkSubset("capability", selection.capabilities, offer.required_capabilities, offer.optional_capabilities);
   checkSubset("method", selection.methods, offer.required_methods, offer.optional_methods);
   for (const capability of canonical.CAPABILITIES) {
@@ -119,7 +122,6 @@ export function checkContract(offer: canonical.ContractOffer, selection: canonic
       });
     }
   }
-  checkLimits(selection.limits);
   for (const name of LIMIT_NAMES) {
     if (selection.limits[name] > offer.limits[name]) {
       throw mismatch(`limit ${name} is selected above the offer`, { limit: name });
@@ -163,12 +165,19 @@ function checkNames(what: string, names: readonly string[], table: readonly Name
   }
   const seen = new Set<string>();
   for (const name of names) {
-    const row = table.find((one) => one.name === name);
-    if (row === undefined || row.offer === "unavailable" || seen.has(name)) {
-      const why = row === undefined ? "is unknown" : seen.has(name) ? "is listed twice" : "may be neither offered nor selected";
-      throw mismatch(`${what} ${JSON.stringify(name)} ${why}`, { [what]: name });
+    const known = table.some((one) => one.name === name);
+    if (!known || seen.has(name)) {
+      throw mismatch(`${what} ${JSON.stringify(name)} ${known ? "is listed twice" : "is unknown"}`, { [what]: name });
     }
     seen.add(name);
+  }
+}
+
+/** No name is one that the API keeps for later. */
+function checkAvailable(what: string, names: readonly string[], table: readonly Named[]): void {
+  const deferred = names.find((name) => table.find((one) => one.name === name)?.offer === "unavailable");
+  if (deferred !== undefined) {
+    throw mismatch(`${what} ${JSON.stringify(deferred)} may be neither offered nor selected`, { [what]: deferred });
   }
 }
 
@@ -180,15 +189,20 @@ function checkLists(
   table: readonly Named[],
   maxBytes: number,
 ): readonly string[] {
-  const all = [...required, ...optional];
-  checkNames(what, all, table, maxBytes);
+  checkNames(what, required, table, maxBytes);
+  checkNames(what, optional, table, maxBytes);
+  const twice = optional.find((name) => required.includes(name));
+  if (twice !== undefined) {
+    throw mismatch(`${what} ${JSON.stringify(twice)} is offered as required and as optional`, { [what]: twice });
+  }
   for (const row of table) {
     const due = row.offer === "required";
     if (due !== required.includes(row.name)) {
       throw mismatch(`${what} ${JSON.stringify(row.name)} ${due ? "must" : "must not"} be offered as required`, { [what]: row.name });
     }
   }
-  return all;
+  checkAvailable(what, optional, table);
+  return [...required, ...optional];
 }
 
 function checkOwners(methods: readonly string[], capabilities: readonly string[]): void {
@@ -215,8 +229,6 @@ function checkLimits(limits: canonical.ProtocolLimits): void {
     if (limits[name] < 1) {
       throw new Refusal("invalid_params", `limit ${name} must be at least 1`, { limit: name });
     }
-  }
-  for (const name of LIMIT_NAMES) {
     if (limits[name] > MAXIMA[name]) {
       throw new Refusal("resource_exhausted", `limit ${name} must be at most ${String(MAXIMA[name])}`, { limit: name });
     }

@@ -28,7 +28,7 @@ test("the testee answers in order, one line each, and ends with its input", () =
     '{"name":"octet sdk-ts","ok":true,"ops":["envelope","frame","model","negotiate"],"protocol":1,"seq":1,"wires":["extension-canonical","extension-feature","manifest"]}',
     '{"seq":2,"verdict":"accept"}',
     '{"seq":3,"verdict":"terminate"}',
-    '{"seq":4,"verdict":"terminate"}',
+    '{"seq":4,"verdict":"accept"}',
     '{"error":"invalid_params","pointer":"/x","seq":5,"verdict":"reject","violation":"unknown"}',
     '{"seq":6,"verdict":"unsupported"}',
     '{"seq":7,"verdict":"unsupported"}',

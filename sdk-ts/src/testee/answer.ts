@@ -72,10 +72,13 @@ function frame(request: JsonObject): Answer {
   const reader = new FrameReader({ bound: typeof bound === "number" ? bound : most, strict });
   try {
     reader.push(Buffer.from(base64, "base64"));
-    const bytes = reader.next();
+    let bytes = reader.next();
+    while (!strict && bytes !== undefined && isBlank(bytes)) {
+      bytes = reader.next();
+    }
     if (bytes === undefined) {
       reader.end();
-      return { verdict: "terminate" };
+      return { verdict: "accept" };
     }
     return { verdict: payload(strict, bytes) };
   } catch (fault) {
@@ -92,8 +95,7 @@ function payload(strict: boolean, bytes: Uint8Array): "accept" | "reject" {
       check(bytes);
       return "accept";
     }
-    const legal = isBlank(bytes) || isObject(readJson(decodeUtf8(bytes), { maxDepth: feature.WIRE.maxDepth }));
-    return legal ? "accept" : "reject";
+    return isObject(readJson(decodeUtf8(bytes), { maxDepth: feature.WIRE.maxDepth })) ? "accept" : "reject";
   } catch (fault) {
     if (fault instanceof JsonSyntaxError) {
       return "reject";
@@ -132,9 +134,10 @@ function envelope(request: JsonObject): Answer {
   if (wire === undefined || typeof text !== "string") {
     return UNSUPPORTED;
   }
-  const maxDepth = wire === "extension-canonical" ? canonical.WIRE.maxDepth : feature.WIRE.maxDepth;
+  const strict = wire === "extension-canonical";
+  const maxDepth = strict ? canonical.WIRE.maxDepth : feature.WIRE.maxDepth;
   try {
-    return { verdict: classify(wire, readJson(text, { maxDepth })).kind };
+    return { verdict: classify(wire, readJson(text, { maxDepth, canonical: strict })).kind };
   } catch (fault) {
     if (fault instanceof JsonSyntaxError) {
       return { verdict: "invalid" };

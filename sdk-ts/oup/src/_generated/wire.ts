@@ -226,13 +226,13 @@ export class Codec<T> {
 
   /** Judges a value that was read already and returns the same value. Throws Violation. */
   read(value: JsonValue): T {
-    new Validator(this.wire, this.model).model(this.model, value, "");
+    new Validator(this.wire, this.model).model(this.model, value);
     return value as T;
   }
 
   /** Judges a value and writes its canonical spelling. Throws Violation, or TypeError for what JSON cannot carry. */
   encode(value: T): string {
-    new Validator(this.wire, this.model).model(this.model, value as JsonValue, "");
+    new Validator(this.wire, this.model).model(this.model, value as JsonValue);
     return writeJson(value, this.wire.maxDepth);
   }
 }
@@ -240,13 +240,15 @@ export class Codec<T> {
 /** Judges a value by the shape a method table gives for a result, and returns the same value. Throws Violation. */
 export function readShape(wire: WireTables, shape: { readonly type: Type; readonly nullable: boolean }, value: JsonValue): JsonValue {
   if (value !== null || !shape.nullable) {
-    new Validator(wire, "").element(shape.type, value, "");
+    new Validator(wire, "").element(shape.type, value);
   }
   return value;
 }
 
+/** Judges one value. It keeps the way to the member at hand, and spells it only for a value that is broken. */
 class Validator {
   private readonly envelope: boolean;
+  private readonly path: (string | number)[] = [];
 
   constructor(
     private readonly wire: WireTables,
@@ -256,7 +258,9 @@ class Validator {
     this.envelope = model?.kind === "record" && model.envelope === true;
   }
 
-  private broken(violation: ViolationKind, pointer: string, reason: string): Violation {
+  /** Returns the violation of the value at hand, or of what stands below it. */
+  private broken(violation: ViolationKind, reason: string, ...further: (string | number)[]): Violation {
+    const pointer = [...this.path, ...further].map((token) => `/${String(token).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
     const error = this.envelope ? this.envelopeError(pointer) : (this.wire.errors.get(violation) ?? "");
     return new Violation(violation, pointer, error, reason);
   }
@@ -265,239 +269,242 @@ class Validator {
     return pointer === "/jsonrpc" ? (this.wire.versionError ?? this.wire.envelopeError) : this.wire.envelopeError;
   }
 
-  model(name: string, value: JsonValue | undefined, at: string): void {
+  model(name: string, value: JsonValue | undefined): void {
     const model = this.wire.models.get(name);
     switch (model?.kind) {
       case "record":
-        this.record(model, this.members(value, at), at);
+        this.record(model, this.members(value));
         return;
       case "union":
-        this.union(model, this.members(value, at), at);
+        this.union(model, this.members(value));
         return;
       case "choice":
         if (typeof value !== "string" && !isObject(value)) {
-          throw this.broken("type", at, "must be a string or an object");
+          throw this.broken("type", "must be a string or an object");
         }
-        this.model(typeof value === "string" ? model.word : model.object, value, at);
+        this.model(typeof value === "string" ? model.word : model.object, value);
         return;
       case "enum":
         if (typeof value !== "string") {
-          throw this.broken("type", at, "must be a string");
+          throw this.broken("type", "must be a string");
         }
         if (!model.open && !model.values.includes(value)) {
-          throw this.broken("value", at, `must be one of ${model.values.map((one) => JSON.stringify(one)).join(", ")}`);
+          throw this.broken("value", `must be one of ${model.values.map((one) => JSON.stringify(one)).join(", ")}`);
         }
         return;
       case "alias":
-        this.type(model.type, value, at);
+        this.type(model.type, value);
         return;
       case undefined:
         throw new TypeError(`wire ${this.wire.name} has no model ${JSON.stringify(name)}`);
     }
   }
 
-  private members(value: JsonValue | undefined, at: string): JsonObject {
+  private members(value: JsonValue | undefined): JsonObject {
     if (!isObject(value)) {
-      throw this.broken("not_object", at, "must be an object");
+      throw this.broken("not_object", "must be an object");
     }
     return value;
   }
 
-  private record(model: Extract<Model, { kind: "record" }>, members: JsonObject, at: string): void {
+  private record(model: Extract<Model, { kind: "record" }>, members: JsonObject): void {
     if (model.closed) {
       const unknown = Object.keys(members)
         .filter((name) => members[name] !== undefined && !model.fields.some((field) => field.name === name))
         .sort(compareNames)[0];
       if (unknown !== undefined) {
-        throw this.broken("unknown", below(at, unknown), "is not a member of this model");
+        throw this.broken("unknown", "is not a member of this model", unknown);
       }
     }
     for (const name of model.forbidden ?? []) {
       if (own(members, name) !== undefined) {
-        throw this.broken("forbidden", below(at, name), "must be absent on this version");
+        throw this.broken("forbidden", "must be absent on this version", name);
       }
     }
     for (const field of model.fields) {
-      this.field(field, own(members, field.name), below(at, field.name));
+      this.field(field, own(members, field.name));
     }
-    this.together(model, members, at);
+    this.together(model, members);
   }
 
   /** Judges the members that exclude each other. */
-  private together(model: Extract<Model, { kind: "record" }>, members: JsonObject, at: string): void {
+  private together(model: Extract<Model, { kind: "record" }>, members: JsonObject): void {
     for (const names of [model.exactlyOne, model.atMostOne]) {
       const present = names?.filter((name) => (own(members, name) ?? null) !== null) ?? [];
       if (names === model.exactlyOne && names?.[0] !== undefined && present.length === 0) {
-        throw this.broken("missing", below(at, names[0]), `is missing: one of ${names.join(", ")} is required`);
+        throw this.broken("missing", `is missing: one of ${names.join(", ")} is required`, names[0]);
       }
       if (names !== undefined && present[1] !== undefined) {
-        throw this.broken("forbidden", below(at, present[1]), `must be absent: only one of ${names.join(", ")} may be present`);
+        throw this.broken("forbidden", `must be absent: only one of ${names.join(", ")} may be present`, present[1]);
       }
     }
   }
 
-  private field(field: Field, value: JsonValue | undefined, at: string): void {
+  private field(field: Field, value: JsonValue | undefined): void {
     if (value === undefined) {
       if (field.required) {
-        throw this.broken("missing", at, "is missing: the member is required");
+        throw this.broken("missing", "is missing: the member is required", field.name);
       }
     } else if (value !== null) {
-      this.type(field.type, value, at);
+      this.path.push(field.name);
+      this.type(field.type, value);
+      this.path.pop();
     } else if (!field.nullable) {
-      throw this.broken("null", at, "must not be null");
+      throw this.broken("null", "must not be null", field.name);
     }
   }
 
-  private union(model: Extract<Model, { kind: "union" }>, members: JsonObject, at: string): void {
+  private union(model: Extract<Model, { kind: "union" }>, members: JsonObject): void {
     const tag = own(members, model.tag);
     const variant = typeof tag === "string" ? model.variants.get(tag) : undefined;
     if (variant === undefined) {
       const known = [...model.variants.keys()].map((one) => JSON.stringify(one)).join(", ");
-      throw this.broken("tag", below(at, model.tag), `must be one of ${known}`);
+      throw this.broken("tag", `must be one of ${known}`, model.tag);
     }
     if (variant.deferred) {
-      throw this.broken("deferred", below(at, model.tag), "names a variant that may not be sent yet");
+      throw this.broken("deferred", "names a variant that may not be sent yet", model.tag);
     }
-    this.model(variant.model, members, at);
+    this.model(variant.model, members);
   }
 
-  private type(type: Type, value: JsonValue | undefined, at: string): void {
+  private type(type: Type, value: JsonValue | undefined): void {
     switch (type.kind) {
       case "ref":
-        this.model(type.model, value, at);
+        this.model(type.model, value);
         return;
       case "string":
-        this.string(type, value, at);
+        this.string(type, value);
         return;
       case "const":
         if (typeof value !== "string") {
-          throw this.broken("type", at, "must be a string");
+          throw this.broken("type", "must be a string");
         }
         if (value !== type.value) {
-          throw this.broken("value", at, `must be ${JSON.stringify(type.value)}`);
+          throw this.broken("value", `must be ${JSON.stringify(type.value)}`);
         }
         return;
       case "boolean":
         if (typeof value !== "boolean") {
-          throw this.broken("type", at, "must be a boolean");
+          throw this.broken("type", "must be a boolean");
         }
         return;
       case "integer":
         if (!isInteger(value)) {
-          throw this.broken("type", at, "must be an integer without fraction or exponent");
+          throw this.broken("type", "must be an integer without fraction or exponent");
         }
-        this.range(type, value, at);
+        this.range(type, value);
         return;
       case "number":
         if (!isNumber(value)) {
-          throw this.broken("type", at, "must be a number");
+          throw this.broken("type", "must be a number");
         }
-        this.range(type, value, at);
+        this.range(type, value);
         return;
       case "id":
-        this.id(type, value, at);
+        this.id(type, value);
         return;
       case "json":
       case "object":
-        this.opaque(type, value, at);
+        this.opaque(type, value);
         return;
       case "array":
-        this.array(type, value, at);
+        this.array(type, value);
         return;
       case "map":
-        this.map(type, value, at);
+        this.map(type, value);
         return;
     }
   }
 
-  private string(type: Extract<Type, { kind: "string" }>, value: JsonValue | undefined, at: string): void {
+  private string(type: Extract<Type, { kind: "string" }>, value: JsonValue | undefined): void {
     if (typeof value !== "string") {
-      throw this.broken("type", at, "must be a string");
+      throw this.broken("type", "must be a string");
     }
     if (type.minBytes !== undefined && utf8Length(value) < type.minBytes) {
-      throw this.broken("bytes", at, `must have at least ${String(type.minBytes)} bytes`);
+      throw this.broken("bytes", `must have at least ${String(type.minBytes)} bytes`);
     }
     if (type.maxBytes !== undefined && longer(value, type.maxBytes)) {
-      throw this.broken("bytes", at, `must have at most ${String(type.maxBytes)} bytes`);
+      throw this.broken("bytes", `must have at most ${String(type.maxBytes)} bytes`);
     }
     if (type.notBlank === true && /^[\t-\r ]*$/.test(value)) {
-      throw this.broken("bytes", at, "must not be blank");
+      throw this.broken("bytes", "must not be blank");
     }
     if (type.controls !== undefined && CONTROLS[type.controls].test(value)) {
-      throw this.broken("pattern", at, "must hold no control character that is not allowed there");
+      throw this.broken("pattern", "must hold no control character that is not allowed there");
     }
     if (type.pattern !== undefined && !type.pattern.test(value)) {
-      throw this.broken("pattern", at, `must match ${type.pattern.source}`);
+      throw this.broken("pattern", `must match ${type.pattern.source}`);
     }
   }
 
-  private range(type: { readonly minimum?: number; readonly maximum?: number }, value: JsonNumber, at: string): void {
+  private range(type: { readonly minimum?: number; readonly maximum?: number }, value: JsonNumber): void {
     const number = Number(value);
     if (type.minimum !== undefined && number < type.minimum) {
-      throw this.broken("range", at, `must be at least ${String(type.minimum)}`);
+      throw this.broken("range", `must be at least ${String(type.minimum)}`);
     }
     if (type.maximum !== undefined && number > type.maximum) {
-      throw this.broken("range", at, `must be at most ${String(type.maximum)}`);
+      throw this.broken("range", `must be at most ${String(type.maximum)}`);
     }
   }
 
-  private id(type: Extract<Type, { kind: "id" }>, value: JsonValue | undefined, at: string): void {
+  private id(type: Extract<Type, { kind: "id" }>, value: JsonValue | undefined): void {
     const legal =
       typeof value === "string"
         ? value !== "" && !longer(value, type.maxBytes)
-        : isInteger(value) && Number(value) >= 0 && Number(value) <= type.maximum;
+        : isInteger(value) && !Object.is(Number(value), -0) && Number(value) >= 0 && Number(value) <= type.maximum;
     if (!legal) {
       throw this.broken(
         "id",
-        at,
         `must be a string of 1 to ${String(type.maxBytes)} bytes or an integer from 0 to ${String(type.maximum)}`,
       );
     }
   }
 
-  private opaque(type: Extract<Type, { kind: "json" | "object" }>, value: JsonValue | undefined, at: string): void {
+  private opaque(type: Extract<Type, { kind: "json" | "object" }>, value: JsonValue | undefined): void {
     if (value === undefined || value === null) {
-      throw this.broken("null", at, "must not be null");
+      throw this.broken("null", "must not be null");
     }
     if (type.kind === "object" && !isObject(value)) {
-      throw this.broken("type", at, "must be an object");
+      throw this.broken("type", "must be an object");
     }
-    this.encoded(type.maxEncodedBytes, value, at);
+    this.encoded(type.maxEncodedBytes, value);
   }
 
-  private encoded(maxBytes: number | undefined, value: JsonValue, at: string): void {
+  private encoded(maxBytes: number | undefined, value: JsonValue): void {
     if (maxBytes !== undefined && longer(writeJson(value, this.wire.maxDepth), maxBytes)) {
-      throw this.broken("bytes", at, `must have at most ${String(maxBytes)} bytes when encoded`);
+      throw this.broken("bytes", `must have at most ${String(maxBytes)} bytes when encoded`);
     }
   }
 
-  private array(type: Extract<Type, { kind: "array" }>, value: JsonValue | undefined, at: string): void {
+  private array(type: Extract<Type, { kind: "array" }>, value: JsonValue | undefined): void {
     if (!isArray(value)) {
-      throw this.broken("type", at, "must be an array");
+      throw this.broken("type", "must be an array");
     }
     value.forEach((element, i) => {
-      this.element(type.element, element, `${at}/${String(i)}`);
+      this.path.push(i);
+      this.element(type.element, element);
+      this.path.pop();
     });
     if (type.minItems !== undefined && value.length < type.minItems) {
-      throw this.broken("items", at, `must have at least ${String(type.minItems)} items`);
+      throw this.broken("items", `must have at least ${String(type.minItems)} items`);
     }
     if (type.maxItems !== undefined && value.length > type.maxItems) {
-      throw this.broken("items", at, `must have at most ${String(type.maxItems)} items`);
+      throw this.broken("items", `must have at most ${String(type.maxItems)} items`);
     }
     if (type.unique === true || type.uniqueBy !== undefined) {
-      this.unique(type.uniqueBy, value, at);
+      this.unique(type.uniqueBy, value);
     }
-    this.encoded(type.maxEncodedBytes, value, at);
+    this.encoded(type.maxEncodedBytes, value);
   }
 
-  element(type: Type, value: JsonValue | undefined, at: string): void {
+  element(type: Type, value: JsonValue | undefined): void {
     if (value === null || value === undefined) {
-      throw this.broken("null", at, "must not be null");
+      throw this.broken("null", "must not be null");
     }
-    this.type(type, value, at);
+    this.type(type, value);
   }
 
-  private unique(by: string | undefined, elements: readonly JsonValue[], at: string): void {
+  private unique(by: string | undefined, elements: readonly JsonValue[]): void {
     const seen = new Set<string>();
     elements.forEach((element, i) => {
       const key = by !== undefined && isObject(element) ? own(element, by) : element;
@@ -507,21 +514,23 @@ class Validator {
       }
       if (seen.has(spelling)) {
         const what = by === undefined ? "must differ" : `must differ in ${JSON.stringify(by)}`;
-        throw this.broken("duplicate", `${at}/${String(i)}`, `repeats an earlier element: elements ${what}`);
+        throw this.broken("duplicate", `repeats an earlier element: elements ${what}`, i);
       }
       seen.add(spelling);
     });
   }
 
-  private map(type: Extract<Type, { kind: "map" }>, value: JsonValue | undefined, at: string): void {
+  private map(type: Extract<Type, { kind: "map" }>, value: JsonValue | undefined): void {
     if (!isObject(value)) {
-      throw this.broken("type", at, "must be an object");
+      throw this.broken("type", "must be an object");
     }
     for (const name of Object.keys(value).sort(compareNames)) {
       if (type.keyPattern?.test(name) === false) {
-        throw this.broken("pattern", below(at, name), `must have a name that matches ${type.keyPattern.source}`);
+        throw this.broken("pattern", `must have a name that matches ${type.keyPattern.source}`, name);
       }
-      this.element(type.element, value[name], below(at, name));
+      this.path.push(name);
+      this.element(type.element, value[name]);
+      this.path.pop();
     }
   }
 }
@@ -549,10 +558,6 @@ function isInteger(value: unknown): value is JsonNumber {
 /** Reads a member without looking at the prototype, so that values made by hand are safe too. */
 function own(members: JsonObject, name: string): JsonValue | undefined {
   return Object.hasOwn(members, name) ? members[name] : undefined;
-}
-
-function below(pointer: string, name: string): string {
-  return `${pointer}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** Reports whether a text has more UTF-8 bytes than max; counts only where the length leaves it open. */
