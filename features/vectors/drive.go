@@ -42,22 +42,11 @@ func (t Testee) knows(wire string) bool { return len(t.Wires) == 0 || slices.Con
 // answer. An error means that there is no testee to judge; everything else is in the results, one per vector
 // in order. A context that is done ends the testee: its error comes back with the results until then.
 func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.Duration) (Testee, []Result, error) {
-	run, err := subject.Bounded(ctx, start).Start(subject.Start{})
+	d, testee, err := open(ctx, start, limit)
 	if err != nil {
 		return Testee{}, nil, err
 	}
-	d := &driver{run: run, limit: limit, lines: make(chan []byte), stop: make(chan struct{}), read: make(chan struct{}), questions: make(chan []question, 2), wrote: make(chan struct{})}
-	go d.reading()
-	go d.writing()
 	defer d.close()
-	d.questions <- []question{{Seq: 0, Op: "hello", Protocol: protocol}}
-	testee, err := d.hello()
-	if ctx.Err() != nil {
-		return Testee{}, nil, ctx.Err()
-	}
-	if err != nil {
-		return Testee{}, nil, fmt.Errorf("the testee does not introduce itself: %w", err)
-	}
 	if !slices.ContainsFunc(all, func(v Vector) bool { return testee.knows(v.Wire) }) {
 		return Testee{}, nil, fmt.Errorf("the testee knows %q alone, and no vector is of such a wire", testee.Wires)
 	}
@@ -75,11 +64,34 @@ func Drive(ctx context.Context, start subject.Starter, all []Vector, limit time.
 	return testee, results, nil
 }
 
+// open starts a testee that has introduced itself.
+func open(ctx context.Context, start subject.Starter, limit time.Duration) (*driver, Testee, error) {
+	run, err := subject.Bounded(ctx, start).Start(subject.Start{})
+	if err != nil {
+		return nil, Testee{}, err
+	}
+	d := &driver{run: run, limit: limit, lines: make(chan []byte), stop: make(chan struct{}), read: make(chan struct{}), questions: make(chan []Question, 2), wrote: make(chan struct{})}
+	go d.reading()
+	go d.writing()
+	d.questions <- []Question{{Seq: 0, Op: "hello", Protocol: protocol}}
+	testee, err := d.hello()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	} else if err != nil {
+		err = fmt.Errorf("the testee does not introduce itself: %w", err)
+	}
+	if err != nil {
+		d.close()
+		return nil, Testee{}, err
+	}
+	return d, testee, nil
+}
+
 type driver struct {
 	run       subject.Running
 	limit     time.Duration
 	lines     chan []byte     // what the testee writes; closed at its end
-	questions chan []question // what to ask; closed at the end
+	questions chan []Question // what to ask; closed at the end
 	stop      chan struct{}   // closed when nobody takes lines any more
 	read      chan struct{}   // closed when reading has ended
 	wrote     chan struct{}   // closed when writing has ended
@@ -104,8 +116,8 @@ func (d *driver) reading() {
 }
 
 // questionsFor returns what a testee is asked.
-func questionsFor(testee Testee, all []Vector) []question {
-	var questions []question
+func questionsFor(testee Testee, all []Vector) []Question {
+	var questions []Question
 	for i, v := range all {
 		if testee.knows(v.Wire) {
 			q := v.question
@@ -205,15 +217,25 @@ type answer struct {
 	Answer
 }
 
-func compare(want Answer, seq int, line []byte) (verdict.Class, string) {
+// readAnswer reads the line that answers the request with a seq.
+func readAnswer(line []byte, seq int) (Answer, error) {
 	var got answer
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
-	switch err := dec.Decode(&got); {
+	if err := dec.Decode(&got); err != nil {
+		return Answer{}, fmt.Errorf("no answer of the protocol: %w", err)
+	}
+	if got.Seq == nil || *got.Seq != seq {
+		return Answer{}, fmt.Errorf("the answer has another seq than the request, %d", seq)
+	}
+	return got.Answer, nil
+}
+
+func compare(want Answer, seq int, line []byte) (verdict.Class, string) {
+	got, err := readAnswer(line, seq)
+	switch {
 	case err != nil:
-		return verdict.Errored, fmt.Sprintf("no answer of the protocol: %v", err)
-	case got.Seq == nil || *got.Seq != seq:
-		return verdict.Errored, fmt.Sprintf("the answer has another seq than the request, %d", seq)
+		return verdict.Errored, err.Error()
 	case got.Verdict == "unsupported":
 		return verdict.Errored, "the testee says it does not support this"
 	case got.Verdict != want.Verdict:
@@ -253,11 +275,8 @@ func excerpt(b []byte) string {
 	return text
 }
 
+// Question is the request that the vector is.
+func (v Vector) Question() Question { return v.question }
+
 // Asked is the request as the testee saw it, cut to a readable length.
-func (v Vector) Asked() string {
-	line, err := json.Marshal(v.question)
-	if err != nil {
-		return err.Error()
-	}
-	return excerpt(line)
-}
+func (v Vector) Asked() string { return v.question.String() }

@@ -27,7 +27,7 @@ type Vector struct {
 	Note string
 	Want Answer
 
-	question question
+	question Question
 }
 
 // Answer is a verdict with what belongs to it. Members that a verdict does not have are empty.
@@ -39,8 +39,8 @@ type Answer struct {
 	Error     string  `json:"error,omitempty"`
 }
 
-// question is what the testee gets to see.
-type question struct {
+// Question is one request to a testee: the members that its operation has, and nothing of the answer.
+type Question struct {
 	Seq       int             `json:"seq"`
 	Op        string          `json:"op"`
 	Protocol  int             `json:"protocol,omitempty"`
@@ -133,7 +133,7 @@ func Read(name string, data []byte) ([]Vector, error) {
 func (r row) vector(doc document) (Vector, error) {
 	v := Vector{Wire: doc.Wire, Op: doc.Op, ID: r.ID, Rule: r.Rule, Note: r.Note}
 	v.Want = Answer{Verdict: r.Verdict, Pointer: r.Pointer, Violation: r.Violation, Error: r.Error}
-	v.question = question{Op: doc.Op}
+	v.question = Question{Op: doc.Op}
 	var text *string
 	if r.Text != nil {
 		s := repeat(*r.Text)
