@@ -17,6 +17,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/quickschema"
 )
 
 // resource is where the compiler believes the schema to be. Nothing is read from there.
@@ -27,10 +30,15 @@ const resource = "octet:///schema"
 const (
 	maxNumberBytes = 400
 	maxExponent    = 400
+	// maxModestBytes is the longest number without an exponent that nobody has to look at.
+	maxModestBytes = 32
 )
 
 // Schema is a compiled schema. It may be used by several goroutines.
-type Schema struct{ compiled *jsonschema.Schema }
+type Schema struct {
+	compiled *jsonschema.Schema
+	quick    *quickschema.Schema // nil for a schema that only the full validator understands
+}
 
 // Problem is one way in which a value does not fit.
 type Problem struct {
@@ -74,13 +82,16 @@ func Compile(ctx context.Context, text []byte) (*Schema, error) {
 		if err := endless(compiled); err != nil {
 			return nil, fmt.Errorf("schema: %w", err)
 		}
-		return &Schema{compiled: compiled}, nil
+		return &Schema{compiled: compiled, quick: quickschema.New(document)}, nil
 	})
 }
 
 // Check reports whether a value fits. The error is a *MismatchError if it does not, another one if the
 // text is no JSON or the context ends first.
 func (s *Schema) Check(ctx context.Context, value []byte) error {
+	if s.certain(value) {
+		return nil
+	}
 	instance, err := decode(value)
 	if err != nil {
 		return err
@@ -89,6 +100,41 @@ func (s *Schema) Check(ctx context.Context, value []byte) error {
 		return struct{}{}, mismatch(s.compiled.Validate(instance))
 	})
 	return err
+}
+
+// certain reports whether a value fits beyond doubt, found without a tree of it. Numbers that have to be bounded leave
+// a doubt.
+func (s *Schema) certain(value []byte) bool {
+	if s.quick == nil {
+		return false
+	}
+	document, err := wirejson.Parse(value, wirejson.DefaultMaxDepth)
+	if err != nil {
+		return false
+	}
+	defer document.Release()
+	return s.quick.Accepts(document.Root()) && modest(document.Root())
+}
+
+// modest reports whether no number in a value comes near the bounds.
+func modest(value wirejson.Value) bool {
+	switch value.Kind() {
+	case wirejson.KindNumber:
+		return len(value.Source()) <= maxModestBytes && !bytes.ContainsAny(value.Source(), "eE")
+	case wirejson.KindArray:
+		for walk := value.Elements(); walk.Next(); {
+			if !modest(walk.Value()) {
+				return false
+			}
+		}
+	case wirejson.KindObject:
+		for walk := value.Members(); walk.Next(); {
+			if !modest(walk.Value()) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // await runs work and returns early when the context ends. A hostile schema can make validation take

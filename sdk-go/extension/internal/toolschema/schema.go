@@ -14,12 +14,13 @@ import (
 	santhosh "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/runtime/quickschema"
 )
 
 // Schema is one JSON Schema, ready to check values. It is immutable and safe for concurrent use.
 type Schema struct {
 	text     json.RawMessage
-	quick    *quick // nil for a schema that only the full validator understands
+	quick    *quickschema.Schema // nil for a schema that only the full validator understands
 	compiled *santhosh.Schema
 	defaults json.RawMessage
 }
@@ -209,7 +210,7 @@ func compile(root map[string]any) (*Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile the schema: %w", err)
 	}
-	return &Schema{text: text, quick: newQuick(root), compiled: compiled}, nil
+	return &Schema{text: text, quick: quickschema.New(root), compiled: compiled}, nil
 }
 
 // encode writes members in ascending order and numbers as they were spelled.
@@ -241,7 +242,7 @@ func (s *Schema) Check(value []byte) error {
 
 // CheckParsed is Check for a value that has been parsed.
 func (s *Schema) CheckParsed(value wirejson.Value) error {
-	if s.quick != nil && s.quick.accepts(value) {
+	if s.quick.Accepts(value) {
 		return nil
 	}
 	return s.explain(value.Source())

@@ -1,4 +1,6 @@
-package toolschema
+// Package quickschema accepts most values that fit their JSON Schema without building a tree of them, which is what a
+// lone call waits for.
+package quickschema
 
 import (
 	"encoding/json"
@@ -9,18 +11,17 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
-// quick accepts most fitting values without building a tree of them, which is what a lone call waits for.
-// It says yes only to a value that the schema certainly accepts; every other value, and every schema with a
-// keyword it does not know, is left to the full validator, which alone refuses and explains.
-type quick struct {
+// Schema says yes only to a value that the schema certainly accepts. Every other value, and every schema with a keyword
+// that it does not know, is left to a full validator, which alone refuses and explains.
+type Schema struct {
 	kind    wirejson.Kind // KindInvalid: any value
 	integer bool
 
 	members  map[string]member
 	required int
-	extra    *quick // judges unlisted members; nil if there may be none
+	extra    *Schema // judges unlisted members; nil if there may be none
 
-	items              *quick
+	items              *Schema
 	minItems, maxItems int
 
 	minimum, maximum     *int64
@@ -29,18 +30,19 @@ type quick struct {
 }
 
 type member struct {
-	schema   *quick
+	schema   *Schema
 	required bool
 }
 
 const unbounded = int(^uint(0) >> 1)
 
 // anything is the schema true.
-var anything = &quick{}
+var anything = &Schema{}
 
-// newQuick returns nil for a schema with a keyword that it does not know.
-func newQuick(schema any) *quick {
-	q := &quick{extra: anything, items: anything, maxItems: unbounded, maxLength: unbounded}
+// New reads a schema as a tree whose numbers are of the type json.Number. It returns nil for one with a keyword that it
+// does not know.
+func New(schema any) *Schema {
+	q := &Schema{extra: anything, items: anything, maxItems: unbounded, maxLength: unbounded}
 	keywords, isObject := schema.(map[string]any)
 	if schema == true {
 		return anything
@@ -59,7 +61,7 @@ func newQuick(schema any) *quick {
 	return q
 }
 
-func (q *quick) keyword(keyword string, value any) (known bool) {
+func (q *Schema) keyword(keyword string, value any) (known bool) {
 	switch keyword {
 	case "title", "description", "default", "examples", "required":
 		return true
@@ -68,10 +70,10 @@ func (q *quick) keyword(keyword string, value any) (known bool) {
 	case "properties":
 		return q.setMembers(value)
 	case "additionalProperties":
-		q.extra = newQuick(value)
+		q.extra = New(value)
 		return q.extra != nil || value == false
 	case "items":
-		q.items = newQuick(value)
+		q.items = New(value)
 		return q.items != nil
 	case "minItems":
 		return setCount(&q.minItems, value)
@@ -92,7 +94,7 @@ func (q *quick) keyword(keyword string, value any) (known bool) {
 	}
 }
 
-func (q *quick) setType(value any) bool {
+func (q *Schema) setType(value any) bool {
 	switch value {
 	case "object":
 		q.kind = wirejson.KindObject
@@ -112,11 +114,11 @@ func (q *quick) setType(value any) bool {
 	return true
 }
 
-func (q *quick) setMembers(value any) bool {
+func (q *Schema) setMembers(value any) bool {
 	schemas, isObject := value.(map[string]any)
 	q.members = make(map[string]member, len(schemas))
 	for name, schema := range schemas {
-		inner := newQuick(schema)
+		inner := New(schema)
 		if inner == nil {
 			return false
 		}
@@ -125,7 +127,7 @@ func (q *quick) setMembers(value any) bool {
 	return isObject
 }
 
-func (q *quick) require(value any) bool {
+func (q *Schema) require(value any) bool {
 	names, _ := value.([]any)
 	for _, name := range names {
 		text, _ := name.(string)
@@ -140,7 +142,7 @@ func (q *quick) require(value any) bool {
 	return true
 }
 
-func (q *quick) setEnum(value any) bool {
+func (q *Schema) setEnum(value any) bool {
 	values, _ := value.([]any)
 	for _, value := range values {
 		text, isString := value.(string)
@@ -153,8 +155,8 @@ func (q *quick) setEnum(value any) bool {
 }
 
 // consistent reports whether each bound stands beside the type it bounds: elsewhere it has no effect, which
-// quick does not model.
-func (q *quick) consistent() bool {
+// New does not model.
+func (q *Schema) consistent() bool {
 	if (q.minimum != nil || q.maximum != nil) && !q.integer {
 		return false
 	}
@@ -175,9 +177,10 @@ func setBound(into **int64, value any) bool {
 	return err == nil
 }
 
-func (q *quick) accepts(v wirejson.Value) bool {
-	if q == anything {
-		return true
+// Accepts reports whether v certainly fits. A nil Schema accepts nothing.
+func (q *Schema) Accepts(v wirejson.Value) bool {
+	if q == nil || q == anything {
+		return q != nil
 	}
 	if q.kind != wirejson.KindInvalid && q.kind != v.Kind() {
 		return false
@@ -196,33 +199,33 @@ func (q *quick) accepts(v wirejson.Value) bool {
 	}
 }
 
-func (q *quick) acceptsMembers(v wirejson.Value) bool {
+func (q *Schema) acceptsMembers(v wirejson.Value) bool {
 	found := 0
 	for walk := v.Members(); walk.Next(); {
 		listed, ok := q.members[string(walk.Key())]
 		switch {
-		case ok && !listed.schema.accepts(walk.Value()):
+		case ok && !listed.schema.Accepts(walk.Value()):
 			return false
 		case ok && listed.required:
 			found++
-		case !ok && (q.extra == nil || !q.extra.accepts(walk.Value())):
+		case !ok && (q.extra == nil || !q.extra.Accepts(walk.Value())):
 			return false
 		}
 	}
 	return found == q.required
 }
 
-func (q *quick) acceptsElements(v wirejson.Value) bool {
+func (q *Schema) acceptsElements(v wirejson.Value) bool {
 	count := 0
 	for walk := v.Elements(); walk.Next(); count++ {
-		if !q.items.accepts(walk.Value()) {
+		if !q.items.Accepts(walk.Value()) {
 			return false
 		}
 	}
 	return count >= q.minItems && count <= q.maxItems
 }
 
-func (q *quick) acceptsText(v wirejson.Value) bool {
+func (q *Schema) acceptsText(v wirejson.Value) bool {
 	if q.enum != nil && !slices.ContainsFunc(q.enum, v.TextEquals) {
 		return false
 	}
@@ -233,7 +236,7 @@ func (q *quick) acceptsText(v wirejson.Value) bool {
 	return length >= q.minLength && length <= q.maxLength
 }
 
-func (q *quick) acceptsNumber(v wirejson.Value) bool {
+func (q *Schema) acceptsNumber(v wirejson.Value) bool {
 	if !q.integer {
 		return true
 	}
