@@ -2,11 +2,17 @@
 package main
 
 import (
+	"fmt"
 	"os"
 
+	"github.com/octet-dev/octet/cmd/release"
 	"github.com/octet-dev/octet/gen/command"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "--version" {
+		fmt.Println("octet-gen", release.Number)
+		return
+	}
 	os.Exit(command.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

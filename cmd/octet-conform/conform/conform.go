@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/cmd/release"
 	"github.com/octet-dev/octet/features/oupreferee"
 	"github.com/octet-dev/octet/features/report"
 	"github.com/octet-dev/octet/features/selftest"
@@ -79,6 +80,9 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 	case "help", "--help", "-h":
 		help(stdout)
 		return report.ExitClean
+	case "--version":
+		fmt.Fprintf(stdout, "octet-conform %s\n", release.Number)
+		return report.ExitClean
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
@@ -107,7 +111,7 @@ func help(w io.Writer) {
 			fmt.Fprintf(w, "  %-10s %-52s %s\n", c.name, c.usage, c.brief)
 		}
 	}
-	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command.\n")
+	fmt.Fprint(w, "\nExit codes: 0 clean, 1 findings, 2 wrong usage, 3 could not judge.\n'octet-conform COMMAND --help' shows the flags of a command, 'octet-conform --version' the release.\n")
 }
 
 // flags returns an empty flag set for the subcommand.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/cmd/release"
 	"github.com/octet-dev/octet/host/flags"
 	"github.com/octet-dev/octet/runtime/manifest/near"
 )
 
-// Release is the number of this release of the commands. It says nothing about the octet version that
-// they implement.
-const Release = "0.1.0-dev"
+// Release is the number of this release of the commands.
+var Release = release.Number
 
 // The exit codes, as the help documents them.
 const (

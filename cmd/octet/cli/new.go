@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/octet-dev/octet/cmd/release"
 	"github.com/octet-dev/octet/host/scaffold"
 )
 
@@ -71,7 +72,7 @@ func (n *newCommand) run(_ context.Context, c *console, args []string) (int, err
 		return exitUsage, err
 	}
 	written, err := scaffold.Write(scaffold.Options{
-		Parent: n.dir, Name: args[0], Language: n.language, API: n.api, SDK: sdk, Release: strings.TrimSuffix(Release, "-dev"),
+		Parent: n.dir, Name: args[0], Language: n.language, API: n.api, SDK: sdk, Release: release.Published(),
 	})
 	var word *scaffold.WordError
 	switch {
