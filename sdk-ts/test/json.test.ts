@@ -163,3 +163,22 @@ test("a syntax error says what and where", () => {
     assert.throws(() => readJson(`"${escapes}"`, STRICT), { name: "JsonSyntaxError", reason: "lone surrogate" }, escapes);
   }
 });
+
+test("long strings are read and written like short ones", () => {
+  const special = fc.constantFrom("", '"', "\\", "\n", "\u0000", "\u001f", "ø", "\u2028", "🐧");
+  const plain = fc.integer({ min: 0, max: 200 }).map((count) => "octet ".repeat(count));
+  fc.assert(
+    fc.property(plain, special, plain, (head, middle, tail) => {
+      const text = JSON.stringify({ a: [`${head}${middle}${tail}`, head], b: middle });
+      assert.deepEqual(readJson(text, { maxDepth: 8, canonical: true }), readJson(text, { maxDepth: 8 }));
+      assert.equal(writeJson(readJson(text, { maxDepth: 8, canonical: true }), 8), text);
+    }),
+  );
+});
+
+test("a long string may hold no control character and must end", () => {
+  const long = "x".repeat(500);
+  for (const text of [`"${long}\n${long}"`, `"${long}`, `"${long}\\q"`, `"${long}\\u00e9"`]) {
+    assert.throws(() => readJson(text, { maxDepth: 8, canonical: true }), JsonSyntaxError);
+  }
+});

@@ -9,6 +9,9 @@ import { reserveStdout } from "./stdout.js";
 /** Exit status when the last frames could not be delivered. */
 const UNDELIVERED = 1;
 
+/** Bytes from which on frames do not wait for others that may go out with them. */
+const FULL_BATCH = 1 << 14;
+
 /** Writes the frames of one session. Exits the process when the session has ended and the last frame is out. */
 export class ProcessSink implements Sink {
   readonly scratch = processScratch;
@@ -16,6 +19,9 @@ export class ProcessSink implements Sink {
   private readonly out = reserveStdout();
   private pending = 0;
   private full = false;
+  /** Frames that go out together: one write costs more than many answers. */
+  private batch: Uint8Array[] = [];
+  private batched = 0;
   private status: number | undefined;
   private waiting: (() => void)[] = [];
 
@@ -33,11 +39,16 @@ export class ProcessSink implements Sink {
   }
 
   write(frame: Uint8Array): void {
-    this.pending++;
-    this.full = !this.out.write(frame, () => {
-      this.pending--;
-      this.exitWhenFlushed();
-    });
+    if (this.batch.push(frame) === 1) {
+      // Runs behind every answer that is ready now, and in front of the next read.
+      process.nextTick(() => {
+        this.flush();
+      });
+    }
+    this.batched += frame.length;
+    if (this.batched >= FULL_BATCH) {
+      this.flush();
+    }
   }
 
   ready(): Promise<void> {
@@ -59,6 +70,7 @@ export class ProcessSink implements Sink {
   }
 
   end(status: number): void {
+    this.flush();
     this.status = status;
     this.release();
     this.exitWhenFlushed();
@@ -66,6 +78,21 @@ export class ProcessSink implements Sink {
     setTimeout(() => {
       process.exit(UNDELIVERED);
     }, EXIT_MS / 2);
+  }
+
+  private flush(): void {
+    const [first] = this.batch;
+    if (first === undefined) {
+      return;
+    }
+    const bytes = this.batch.length === 1 ? first : Buffer.concat(this.batch, this.batched);
+    this.batch = [];
+    this.batched = 0;
+    this.pending++;
+    this.full = !this.out.write(bytes, () => {
+      this.pending--;
+      this.exitWhenFlushed();
+    });
   }
 
   private release(): void {
