@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -21,6 +22,8 @@ import (
 type Program struct {
 	Name    string
 	Command []string
+	// Environment is added to that of the driver: lines of NAME=VALUE.
+	Environment []string
 }
 
 // Subject is one subject of one row of a program.
@@ -161,6 +164,7 @@ func (s Subject) measure(ctx context.Context, seconds float64) ([]sample.Sample,
 // run returns what a program prints. The error of one that fails is its last line of standard error.
 func (p Program) run(ctx context.Context, arguments ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, p.Command[0], append(p.Command[1:len(p.Command):len(p.Command)], arguments...)...)
+	command.Env = append(os.Environ(), p.Environment...)
 	command.WaitDelay = 5 * time.Second
 	var stderr bytes.Buffer
 	command.Stderr = &stderr

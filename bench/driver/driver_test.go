@@ -36,7 +36,7 @@ func TestPlan_measuresEveryRoundAndNamesFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv(roleVariable, "program")
-	result, err := Plan{Programs: []Program{{"Go", []string{self}}, {"none", []string{self + "-missing"}}}, Rounds: 3, Seconds: 1}.Run(t.Context())
+	result, err := Plan{Programs: []Program{{Name: "Go", Command: []string{self}}, {Name: "none", Command: []string{self + "-missing"}}}, Rounds: 3, Seconds: 1}.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestPlan_measuresEveryRoundAndNamesFailures(t *testing.T) {
 	if len(result.Failures) != 2 || !strings.Contains(result.Failures[0].Reason, "-missing") || !strings.HasSuffix(result.Failures[1].Reason, "no such library") {
 		t.Errorf("failures %+v", result.Failures)
 	}
-	result, err = Plan{Programs: []Program{{"Go", []string{self}}}, Rows: regexp.MustCompile("^a$"), Rounds: 1}.Run(t.Context())
+	result, err = Plan{Programs: []Program{{Name: "Go", Command: []string{self}}}, Rows: regexp.MustCompile("^a$"), Rounds: 1}.Run(t.Context())
 	if err != nil || len(result.Samples) != 2 || len(result.Failures) != 0 {
 		t.Errorf("a row alone gives %+v, %v", result, err)
 	}

@@ -31,7 +31,7 @@ func programs() ([]driver.Program, []driver.Failure, error) {
 		driver.Program
 		stamp string
 	}{
-		{driver.Program{Name: "Python", Command: []string{"build/bench-venv/bin/python", "bench/python/bench.py"}}, "build/bench-venv/.ready"},
+		{driver.Program{Name: "Python", Command: []string{"build/bench-venv/bin/python", "bench/python/bench.py"}, Environment: []string{"PYTHONPATH=sdk-py"}}, "build/bench-venv/.ready"},
 		{driver.Program{Name: "TypeScript", Command: []string{"node", "bench/typescript/dist/bench.js"}}, "bench/typescript/node_modules/.ready"},
 	} {
 		if _, err := os.Stat(other.stamp); err != nil {
