@@ -170,9 +170,12 @@ member:
 		top := &stack[depth-1]
 		if top.keyTo != 0 {
 			var order int
-			if escaped || top.escaped {
+			switch {
+			case escaped || top.escaped:
 				order = compareKeys(b[top.keyFrom:top.keyTo], b[from:to])
-			} else {
+			case b[top.keyFrom] != b[from] && to > from && top.keyTo > top.keyFrom:
+				order = int(b[top.keyFrom]) - int(b[from]) // most differ at once
+			default:
 				order = bytes.Compare(b[top.keyFrom:top.keyTo], b[from:to])
 			}
 			if order >= 0 {
@@ -227,28 +230,31 @@ func special(w uint64) uint64 {
 // the offset of the closing one and whether a backslash was met.
 func scanString(b []byte, i int) (end int, escaped bool, e *Error) {
 	for {
-		for i+8 <= len(b) {
-			w := binary.LittleEndian.Uint64(b[i:])
-			m := special(w)
-			if m != 0 {
+		for {
+			if i+8 > len(b) {
+				for i < len(b) && plain[b[i]] {
+					i++
+				}
+				if i >= len(b) {
+					return 0, false, fail(i, Syntax, "the text ends inside a string")
+				}
+				break
+			}
+			if m := special(binary.LittleEndian.Uint64(b[i:])); m != 0 {
 				i += trailingBytes(m)
 				break
 			}
 			i += 8
 		}
-		for i < len(b) && plain[b[i]] {
-			i++
-		}
-		if i >= len(b) {
-			return 0, false, fail(i, Syntax, "the text ends inside a string")
-		}
 		switch c := b[i]; {
 		case c == '"':
 			return i, escaped, nil
 		case c == '\\':
-			n := escapeLen(b, i)
-			if n == 0 {
-				return 0, false, explainEscape(b, i)
+			n := 2 // most are a letter
+			if i+1 >= len(b) || short[b[i+1]] == 0 {
+				if n = escapeLen(b, i); n == 0 {
+					return 0, false, explainEscape(b, i)
+				}
 			}
 			escaped = true
 			i += n
