@@ -1,10 +1,8 @@
 package openai
 
 import (
-	"encoding/json"
+	"cmp"
 	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -39,22 +37,16 @@ func newAnswer(names *toolname.Names, request model.Request, emit func(model.Del
 }
 
 // take adds a piece of a chat completion.
-func (a *answer) take(chunk sdk.ChatCompletionChunk) {
-	if chunk.JSON.Usage.Valid() {
-		a.usageKnown, a.usage = true, chatUsage(chunk.Usage)
+func (a *answer) take(chunk chatChunk) {
+	if u := chunk.Usage; u != nil { // made disjoint: the API counts what was cached as input, and reasoning as output
+		a.usageKnown = true
+		a.usage = disjoint(u.PromptTokens, u.PromptTokensDetails, u.CompletionTokens, u.CompletionDetails)
 	}
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
 			continue
 		}
-		// Servers that show reasoning use one of two names, none of which is OpenAI's.
-		for _, name := range []string{"reasoning_content", "reasoning"} {
-			var text string
-			if json.Unmarshal([]byte(choice.Delta.JSON.ExtraFields[name].Raw()), &text) == nil && text != "" {
-				a.think(text)
-				break
-			}
-		}
+		a.think(cmp.Or(choice.Delta.ReasoningContent, choice.Delta.Reasoning))
 		a.say(choice.Delta.Content)
 		if choice.Delta.Refusal != "" {
 			a.refused = true
@@ -151,13 +143,9 @@ func stopOf(finish string, calls int, refused bool) model.StopReason {
 	return model.StopEnd
 }
 
-// chatUsage makes the counts disjoint: the API counts what was cached as input, and reasoning as output.
-func chatUsage(u sdk.CompletionUsage) conversation.Usage {
-	return disjoint(u.PromptTokens, u.PromptTokensDetails.CachedTokens, u.PromptTokensDetails.CacheWriteTokens,
-		u.CompletionTokens, u.CompletionTokensDetails.ReasoningTokens)
-}
-
-func disjoint(input, cacheRead, cacheWrite, output, reasoning int64) conversation.Usage {
+// disjoint are counts that do not overlap.
+func disjoint(input int64, in inputDetails, output int64, out outputCounts) conversation.Usage {
+	cacheRead, cacheWrite, reasoning := in.CachedTokens, in.CacheWriteTokens, out.ReasoningTokens
 	input, output = max(input, 0), max(output, 0)
 	cacheRead = min(max(cacheRead, 0), input)
 	cacheWrite = min(max(cacheWrite, 0), input-cacheRead)

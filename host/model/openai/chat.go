@@ -5,40 +5,45 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/toolname"
 	"github.com/octet-dev/octet/host/model/web"
 )
 
+// The roles of messages, and the types of parts and of tools.
+const (
+	roleSystem    = "system"
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	roleTool      = "tool"
+	typeText      = "text"
+	typeFunction  = "function"
+)
+
 // chat translates a request into one for chat completions.
-func (p *Provider) chat(names *toolname.Names, request model.Request) (sdk.ChatCompletionNewParams, error) {
-	params := sdk.ChatCompletionNewParams{
-		Model:           request.Model,
-		ReasoningEffort: shared.ReasoningEffort(request.Reasoning),
-		StreamOptions:   sdk.ChatCompletionStreamOptionsParam{IncludeUsage: param.NewOpt(true)},
+func (p *Provider) chat(names *toolname.Names, request model.Request) (*chatRequest, error) {
+	params := &chatRequest{
+		Model: request.Model, Messages: []chatMessage{}, ReasoningEffort: request.Reasoning,
+		Stream: true, StreamOptions: streamOptions{IncludeUsage: true},
 	}
 	switch {
 	case request.MaxOutputTokens <= 0:
 	case p.native():
-		params.MaxCompletionTokens = param.NewOpt(request.MaxOutputTokens)
+		params.MaxCompletionTokens = request.MaxOutputTokens
 	default: // the older name is what all servers know
-		params.MaxTokens = param.NewOpt(request.MaxOutputTokens)
+		params.MaxTokens = request.MaxOutputTokens
 	}
 	if request.System != "" {
-		params.Messages = append(params.Messages, sdk.SystemMessage(request.System))
+		params.Messages = append(params.Messages, chatMessage{Role: roleSystem, Content: request.System})
 	}
 	for i := 0; i < len(request.Messages); i++ {
 		if request.Messages[i].Role != conversation.Tool {
-			params.Messages = append(params.Messages, chatMessage(names, request.Messages[i])...)
+			params.Messages = append(params.Messages, chatMessages(names, request.Messages[i])...)
 			continue
 		}
 		// All results come before what a result cannot hold.
-		var results, shown []sdk.ChatCompletionMessageParamUnion
+		var results, shown []chatMessage
 		for ; i < len(request.Messages) && request.Messages[i].Role == conversation.Tool; i++ {
 			for _, part := range request.Messages[i].Parts {
 				result, media := chatResult(part)
@@ -52,13 +57,11 @@ func (p *Provider) chat(names *toolname.Names, request model.Request) (sdk.ChatC
 	for _, tool := range request.Tools {
 		parameters, err := schemaOf(p.options.Name, tool)
 		if err != nil {
-			return params, err
+			return nil, err
 		}
-		function := shared.FunctionDefinitionParam{Name: names.Wire(tool.Name), Parameters: parameters}
-		if tool.Description != "" {
-			function.Description = param.NewOpt(tool.Description)
-		}
-		params.Tools = append(params.Tools, sdk.ChatCompletionFunctionTool(function))
+		params.Tools = append(params.Tools, chatTool{
+			Type: typeFunction, Function: function{Name: names.Wire(tool.Name), Description: tool.Description, Parameters: parameters},
+		})
 	}
 	return params, nil
 }
@@ -78,11 +81,11 @@ func schemaOf(provider string, tool model.Tool) (map[string]any, error) {
 	return schema, nil
 }
 
-func chatMessage(names *toolname.Names, message conversation.Message) []sdk.ChatCompletionMessageParamUnion {
+func chatMessages(names *toolname.Names, message conversation.Message) []chatMessage {
 	switch message.Role {
 	case conversation.System:
 		if text := message.PlainText(); text != "" {
-			return []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(text)}
+			return []chatMessage{{Role: roleSystem, Content: text}}
 		}
 		return nil
 	case conversation.Assistant:
@@ -92,34 +95,30 @@ func chatMessage(names *toolname.Names, message conversation.Message) []sdk.Chat
 	if len(parts) == 0 {
 		return nil
 	}
-	if len(parts) == 1 && parts[0].OfText != nil {
-		return []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage(parts[0].OfText.Text)}
+	if len(parts) == 1 && parts[0].Type == typeText {
+		return []chatMessage{{Role: roleUser, Content: parts[0].Text}}
 	}
-	return []sdk.ChatCompletionMessageParamUnion{sdk.UserMessage(parts)}
+	return []chatMessage{{Role: roleUser, Content: parts}}
 }
 
 // chatAssistant leaves out reasoning, which has no place in this API.
-func chatAssistant(names *toolname.Names, message conversation.Message) []sdk.ChatCompletionMessageParamUnion {
-	assistant := sdk.ChatCompletionAssistantMessageParam{}
+func chatAssistant(names *toolname.Names, message conversation.Message) []chatMessage {
+	assistant := chatMessage{Role: roleAssistant}
 	for _, call := range message.ToolCalls() {
-		assistant.ToolCalls = append(assistant.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
-			OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID: call.CallID, Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
-					Name: names.Wire(call.Name), Arguments: string(model.ArgumentsObject(call.Arguments)),
-				},
-			},
+		assistant.ToolCalls = append(assistant.ToolCalls, chatCall{
+			ID: call.CallID, Type: typeFunction, Function: calledByName{Name: names.Wire(call.Name), Arguments: string(model.ArgumentsObject(call.Arguments))},
 		})
 	}
 	if text := message.PlainText(); text != "" {
-		assistant.Content.OfString = param.NewOpt(text)
+		assistant.Content = text
 	} else if len(assistant.ToolCalls) == 0 {
 		return nil
 	}
-	return []sdk.ChatCompletionMessageParamUnion{{OfAssistant: &assistant}}
+	return []chatMessage{assistant}
 }
 
 // chatResult makes a result, and a message for the media that it cannot hold.
-func chatResult(part conversation.Part) (result sdk.ChatCompletionMessageParamUnion, shown []sdk.ChatCompletionMessageParamUnion) {
+func chatResult(part conversation.Part) (result chatMessage, shown []chatMessage) {
 	var media []conversation.Part
 	for _, inner := range part.Content {
 		if inner.Kind == conversation.Image || inner.Kind == conversation.Audio {
@@ -127,10 +126,10 @@ func chatResult(part conversation.Part) (result sdk.ChatCompletionMessageParamUn
 		}
 	}
 	if parts := chatParts(media); len(parts) > 0 {
-		intro := sdk.TextContentPart("What the tool " + part.Name + " has answered in call " + part.CallID + ":")
-		shown = append(shown, sdk.UserMessage(append([]sdk.ChatCompletionContentPartUnionParam{intro}, parts...)))
+		intro := chatPart{Type: typeText, Text: "What the tool " + part.Name + " has answered in call " + part.CallID + ":"}
+		shown = append(shown, chatMessage{Role: roleUser, Content: append([]chatPart{intro}, parts...)})
 	}
-	return sdk.ToolMessage(resultText(part, len(media)), part.CallID), shown
+	return chatMessage{Role: roleTool, ToolCallID: part.CallID, Content: resultText(part, len(media))}, shown
 }
 
 // resultText is the text of a result: this API knows no errors, so they say it themselves.
@@ -148,25 +147,25 @@ func resultText(part conversation.Part, media int) string {
 	return text
 }
 
-func chatParts(parts []conversation.Part) []sdk.ChatCompletionContentPartUnionParam {
-	var list []sdk.ChatCompletionContentPartUnionParam
+func chatParts(parts []conversation.Part) []chatPart {
+	var list []chatPart
 	for _, part := range parts {
 		switch part.Kind {
 		case conversation.Text:
 			if part.Text != "" {
-				list = append(list, sdk.TextContentPart(part.Text))
+				list = append(list, chatPart{Type: typeText, Text: part.Text})
 			}
 		case conversation.Image:
-			list = append(list, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{URL: dataURL(part)}))
+			list = append(list, chatPart{Type: "image_url", ImageURL: &imageURL{URL: dataURL(part)}})
 		case conversation.Audio:
 			format, ok := audioFormat(part.MediaType)
 			if !ok {
-				list = append(list, sdk.TextContentPart(model.LeftOut(part).Text))
+				list = append(list, chatPart{Type: typeText, Text: model.LeftOut(part).Text})
 				continue
 			}
-			list = append(list, sdk.InputAudioContentPart(sdk.ChatCompletionContentPartInputAudioInputAudioParam{
+			list = append(list, chatPart{Type: "input_audio", InputAudio: &inputAudio{
 				Data: base64.StdEncoding.EncodeToString(part.Data), Format: format,
-			}))
+			}})
 		}
 	}
 	return list

@@ -3,16 +3,13 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/toolname"
@@ -51,7 +48,8 @@ type Options struct {
 type Provider struct {
 	options Options
 	secrets []string
-	request []option.RequestOption
+	client  *http.Client
+	header  http.Header
 }
 
 var _ model.Provider = (*Provider)(nil)
@@ -67,16 +65,14 @@ func New(options Options) *Provider {
 	if options.BaseURL == "" {
 		options.BaseURL = DefaultBaseURL
 	}
-	p := &Provider{options: options, request: []option.RequestOption{
-		option.WithBaseURL(options.BaseURL), option.WithMaxRetries(0), option.WithHTTPClient(web.NewClient(options.Transport)),
-	}}
+	p := &Provider{options: options, client: web.NewClient(options.Transport), header: http.Header{}}
 	if options.Key != "" {
 		p.secrets = append(p.secrets, options.Key)
-		p.request = append(p.request, option.WithAPIKey(options.Key))
+		p.header.Set("Authorization", "Bearer "+options.Key)
 	}
 	for name, value := range options.Headers {
 		p.secrets = append(p.secrets, value)
-		p.request = append(p.request, option.WithHeader(name, value))
+		p.header.Set(name, value)
 	}
 	return p
 }
@@ -105,12 +101,21 @@ func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(
 	if err != nil {
 		return nil, err
 	}
-	service := sdk.NewChatCompletionService(p.request...)
-	stream := service.NewStreaming(ctx, params)
+	stream, err := web.Stream(ctx, p.client, p.options.BaseURL, "chat/completions", p.header, params)
+	if err != nil {
+		return nil, p.failed(attempt, err, false)
+	}
 	defer func() { _ = stream.Close() }()
 	answer := newAnswer(names, request, emit)
 	for stream.Next() {
-		answer.take(stream.Current())
+		if bytes.HasPrefix(stream.Data(), []byte("[DONE]")) {
+			break
+		}
+		var chunk chatChunk
+		if err := read(stream.Data(), &chunk); err != nil {
+			return nil, p.failed(attempt, err, answer.heard)
+		}
+		answer.take(chunk)
 	}
 	if err := stream.Err(); err != nil {
 		return nil, p.failed(attempt, err, answer.heard)
@@ -121,25 +126,37 @@ func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(
 	return answer.response(), nil
 }
 
-// failed turns an error of the library into one of ours.
+// inStream is an error document that came as an event.
+type inStream []byte
+
+func (e inStream) Error() string { return "the server broke off" }
+
+// read reads one event, which may be an error document.
+func read(data []byte, into any) error {
+	var document errorDocument
+	if err := web.Decode(data, &document); err != nil {
+		return err
+	}
+	if len(document.Error) > 0 && string(document.Error) != "null" {
+		return inStream(data)
+	}
+	return web.Decode(data, into)
+}
+
+// failed turns an error on the way to an answer, or within it, into one of ours.
 func (p *Provider) failed(attempt *web.Attempt, err error, heard bool) error {
-	var refused *sdk.Error
-	var inStream *ssestream.StreamError
+	var denied *web.Denial
+	var broken inStream
 	switch {
-	case errors.As(err, &refused):
-		refusal := p.refusal(refused.StatusCode, refused.Code, refused.Type)
-		refusal.Message = web.Said([]byte(refused.Message))
-		if refused.Message == "" {
-			refusal.Message = web.Said([]byte(refused.RawJSON()))
-		}
-		if refused.Response != nil {
-			refusal.Header = refused.Response.Header
-		}
+	case errors.As(err, &denied):
+		code, kind := errorCode(denied.Document)
+		refusal := p.refusal(denied.Status, code, kind)
+		refusal.Message, refusal.Header = web.Said(denied.Document), denied.Header
 		return attempt.Refused(refusal, heard)
-	case errors.As(err, &inStream):
-		code, kind := errorCode(inStream.Event.Data)
+	case errors.As(err, &broken):
+		code, kind := errorCode(broken)
 		refusal := p.refusal(statusOf(code, kind), code, kind)
-		refusal.Message = web.Said(inStream.Event.Data)
+		refusal.Message = web.Said(broken)
 		return attempt.Refused(refusal, heard)
 	}
 	return attempt.Broke(err, heard)

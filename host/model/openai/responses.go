@@ -2,12 +2,7 @@ package openai
 
 import (
 	"context"
-	"encoding/base64"
 	"strings"
-
-	"github.com/openai/openai-go/v3/packages/param"
-	"github.com/openai/openai-go/v3/responses"
-	"github.com/openai/openai-go/v3/shared"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -20,40 +15,34 @@ const signature = "openai:"
 
 // responses sends one request to the responses API. Nothing is stored at the server.
 func (p *Provider) responses(ctx context.Context, attempt *web.Attempt, names *toolname.Names, request model.Request, emit func(model.Delta)) (*model.Response, error) {
-	params := responses.ResponseNewParams{
-		Model: request.Model, Store: param.NewOpt(false),
-		Include: []responses.ResponseIncludable{responses.ResponseIncludableReasoningEncryptedContent},
-		Input:   responses.ResponseNewParamsInputUnion{OfInputItemList: items(names, request.Messages)},
-	}
-	if request.System != "" {
-		params.Instructions = param.NewOpt(request.System)
-	}
-	if request.MaxOutputTokens > 0 {
-		params.MaxOutputTokens = param.NewOpt(request.MaxOutputTokens)
+	params := responsesRequest{
+		Model: request.Model, Stream: true, Include: []string{"reasoning.encrypted_content"}, Input: items(names, request.Messages),
+		Instructions: request.System, MaxOutputTokens: max(request.MaxOutputTokens, 0),
 	}
 	if request.Reasoning != "" {
-		params.Reasoning = shared.ReasoningParam{Effort: shared.ReasoningEffort(request.Reasoning), Summary: shared.ReasoningSummaryAuto}
+		params.Reasoning = &effort{Effort: request.Reasoning, Summary: "auto"}
 	}
 	for _, tool := range request.Tools {
 		parameters, err := schemaOf(p.options.Name, tool)
 		if err != nil {
 			return nil, err
 		}
-		function := &responses.FunctionToolParam{Name: names.Wire(tool.Name), Parameters: parameters, Strict: param.NewOpt(false)}
-		if tool.Description != "" {
-			function.Description = param.NewOpt(tool.Description)
-		}
-		params.Tools = append(params.Tools, responses.ToolUnionParam{OfFunction: function})
+		params.Tools = append(params.Tools, function{
+			Type: typeFunction, Name: names.Wire(tool.Name), Description: tool.Description, Parameters: parameters, Strict: new(bool),
+		})
 	}
-	service := responses.NewResponseService(p.request...)
-	stream := service.NewStreaming(ctx, params)
+	stream, err := web.Stream(ctx, p.client, p.options.BaseURL, "responses", p.header, params)
+	if err != nil {
+		return nil, p.failed(attempt, err, false)
+	}
 	defer func() { _ = stream.Close() }()
 	r := &reply{answer: newAnswer(names, request, emit), calls: map[int64]*call{}}
-	for stream.Next() {
-		r.take(stream.Current())
-		if r.ended() {
-			break
+	for !r.ended() && stream.Next() {
+		var event responseEvent
+		if err := read(stream.Data(), &event); err != nil {
+			return nil, p.failed(attempt, err, r.answer.heard)
 		}
+		r.take(event)
 	}
 	switch err := stream.Err(); {
 	case r.refused != nil:
@@ -69,8 +58,8 @@ func (p *Provider) responses(ctx context.Context, attempt *web.Attempt, names *t
 }
 
 // items translates a conversation.
-func items(names *toolname.Names, messages []conversation.Message) responses.ResponseInputParam {
-	list := responses.ResponseInputParam{}
+func items(names *toolname.Names, messages []conversation.Message) []item {
+	list := []item{}
 	for _, message := range messages {
 		switch message.Role {
 		case conversation.Assistant:
@@ -81,19 +70,19 @@ func items(names *toolname.Names, messages []conversation.Message) responses.Res
 			}
 		case conversation.System:
 			if text := message.PlainText(); text != "" {
-				list = append(list, responses.ResponseInputItemParamOfMessage(text, responses.EasyInputMessageRoleSystem))
+				list = append(list, item{Role: roleSystem, Content: text})
 			}
 		default:
 			if content := contentItems(message.Parts); len(content) > 0 {
-				list = append(list, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRoleUser))
+				list = append(list, item{Role: roleUser, Content: content})
 			}
 		}
 	}
 	return list
 }
 
-func assistantItems(names *toolname.Names, message conversation.Message) []responses.ResponseInputItemUnionParam {
-	var list []responses.ResponseInputItemUnionParam
+func assistantItems(names *toolname.Names, message conversation.Message) []item {
+	var list []item
 	for _, part := range message.Parts {
 		switch part.Kind {
 		case conversation.Reasoning:
@@ -102,71 +91,65 @@ func assistantItems(names *toolname.Names, message conversation.Message) []respo
 			if !ours || !whole {
 				continue
 			}
-			item := &responses.ResponseReasoningItemParam{
-				ID: id, EncryptedContent: param.NewOpt(content), Summary: []responses.ResponseReasoningItemSummaryParam{},
-			}
+			reasoning := item{Type: "reasoning", ID: id, EncryptedContent: content, Summary: []itemPart{}}
 			if part.Text != "" {
-				item.Summary = append(item.Summary, responses.ResponseReasoningItemSummaryParam{Text: part.Text})
+				reasoning.Summary = append(reasoning.Summary, itemPart{Type: "summary_text", Text: part.Text})
 			}
-			list = append(list, responses.ResponseInputItemUnionParam{OfReasoning: item})
+			list = append(list, reasoning)
 		case conversation.Text:
 			if part.Text != "" {
-				list = append(list, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRoleAssistant))
+				list = append(list, item{Role: roleAssistant, Content: part.Text})
 			}
 		case conversation.ToolCall:
-			list = append(list, responses.ResponseInputItemUnionParam{OfFunctionCall: &responses.ResponseFunctionToolCallParam{
-				CallID: part.CallID, Name: names.Wire(part.Name), Arguments: string(model.ArgumentsObject(part.Arguments)),
-			}})
+			list = append(list, item{
+				Type: "function_call", CallID: part.CallID, Name: names.Wire(part.Name), Arguments: string(model.ArgumentsObject(part.Arguments)),
+			})
 		}
 	}
 	return list
 }
 
-func resultItem(part conversation.Part) responses.ResponseInputItemUnionParam {
-	output := responses.ResponseInputItemFunctionCallOutputOutputUnionParam{OfString: param.NewOpt(resultText(part, 0))}
+// The types of the parts of an input.
+const (
+	typeInputText  = "input_text"
+	typeInputImage = "input_image"
+	typeInputFile  = "input_file"
+)
+
+func resultItem(part conversation.Part) item {
+	result := item{Type: "function_call_output", CallID: part.CallID, Output: resultText(part, 0)}
+	var parts []itemPart
 	for _, inner := range part.Content {
-		if inner.Kind != conversation.Image && inner.Kind != conversation.Audio {
-			continue
+		switch inner.Kind {
+		case conversation.Image:
+			parts = append(parts, itemPart{Type: typeInputImage, ImageURL: dataURL(inner)})
+		case conversation.Audio:
+			parts = append(parts, itemPart{Type: typeInputText, Text: model.LeftOut(inner).Text})
 		}
-		if output.OfResponseFunctionCallOutputItemArray == nil {
-			output.OfString = param.Opt[string]{}
-			text := responses.ResponseFunctionCallOutputItemUnionParam{OfInputText: &responses.ResponseInputTextContentParam{Text: resultText(part, 0)}}
-			output.OfResponseFunctionCallOutputItemArray = append(output.OfResponseFunctionCallOutputItemArray, text)
-		}
-		item := responses.ResponseFunctionCallOutputItemUnionParam{}
-		if inner.Kind == conversation.Image {
-			item.OfInputImage = &responses.ResponseInputImageContentParam{ImageURL: param.NewOpt(dataURL(inner))}
-		} else {
-			item.OfInputText = &responses.ResponseInputTextContentParam{Text: model.LeftOut(inner).Text}
-		}
-		output.OfResponseFunctionCallOutputItemArray = append(output.OfResponseFunctionCallOutputItemArray, item)
 	}
-	return responses.ResponseInputItemUnionParam{OfFunctionCallOutput: &responses.ResponseInputItemFunctionCallOutputParam{
-		CallID: param.NewOpt(part.CallID), Output: output,
-	}}
+	if len(parts) > 0 {
+		result.Output = append([]itemPart{{Type: typeInputText, Text: resultText(part, 0)}}, parts...)
+	}
+	return result
 }
 
-func contentItems(parts []conversation.Part) responses.ResponseInputMessageContentListParam {
-	var list responses.ResponseInputMessageContentListParam
+func contentItems(parts []conversation.Part) []itemPart {
+	var list []itemPart
 	for _, part := range parts {
 		switch part.Kind {
 		case conversation.Text:
 			if part.Text != "" {
-				list = append(list, responses.ResponseInputContentParamOfInputText(part.Text))
+				list = append(list, itemPart{Type: typeInputText, Text: part.Text})
 			}
 		case conversation.Image:
-			list = append(list, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
-				Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt(dataURL(part)),
-			}})
+			list = append(list, itemPart{Type: typeInputImage, Detail: "auto", ImageURL: dataURL(part)})
 		case conversation.Audio:
 			format, ok := audioFormat(part.MediaType)
 			if !ok {
-				list = append(list, responses.ResponseInputContentParamOfInputText(model.LeftOut(part).Text))
+				list = append(list, itemPart{Type: typeInputText, Text: model.LeftOut(part).Text})
 				continue
 			}
-			list = append(list, responses.ResponseInputContentUnionParam{OfInputFile: &responses.ResponseInputFileParam{
-				Filename: param.NewOpt("audio." + format), FileData: param.NewOpt("data:" + part.MediaType + ";base64," + base64.StdEncoding.EncodeToString(part.Data)),
-			}})
+			list = append(list, itemPart{Type: typeInputFile, Filename: "audio." + format, FileData: dataURL(part)})
 		}
 	}
 	return list
@@ -176,7 +159,7 @@ func contentItems(parts []conversation.Part) responses.ResponseInputMessageConte
 type reply struct {
 	answer  *answer
 	calls   map[int64]*call // by output index
-	final   *responses.Response
+	final   *responseDocument
 	refused *refusedReply
 }
 
@@ -184,7 +167,7 @@ type refusedReply struct{ code, message string }
 
 func (r *reply) ended() bool { return r.final != nil || r.refused != nil }
 
-func (r *reply) take(event responses.ResponseStreamEventUnion) {
+func (r *reply) take(event responseEvent) {
 	switch event.Type {
 	case "response.output_text.delta":
 		r.answer.say(event.Delta)
@@ -208,7 +191,7 @@ func (r *reply) take(event responses.ResponseStreamEventUnion) {
 		whole := event.Response
 		r.final = &whole
 	case "response.failed":
-		r.refused = &refusedReply{string(event.Response.Error.Code), event.Response.Error.Message}
+		r.refused = &refusedReply{event.Response.Error.Code, event.Response.Error.Message}
 	case "error":
 		r.refused = &refusedReply{event.Code, event.Message}
 	}
@@ -253,7 +236,7 @@ func (r *reply) response() *model.Response {
 				c = &call{name: r.answer.names.Ours(item.Name), id: r.answer.ids.Unique(item.CallID)}
 			}
 			response.Message.Parts = append(response.Message.Parts, conversation.Part{
-				Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Arguments: model.Arguments(item.Arguments.OfString),
+				Kind: conversation.ToolCall, CallID: c.id, Name: c.name, Arguments: model.Arguments(item.Arguments),
 			})
 		}
 	}
@@ -261,11 +244,10 @@ func (r *reply) response() *model.Response {
 	if finish == "max_output_tokens" {
 		finish = "length"
 	}
-	response.Stop = stopOf(string(finish), calls, refused)
-	if u := r.final.Usage; r.final.JSON.Usage.Valid() {
+	response.Stop = stopOf(finish, calls, refused)
+	if u := r.final.Usage; u != nil {
 		response.UsageKnown = true
-		response.Usage = disjoint(u.InputTokens, u.InputTokensDetails.CachedTokens, u.InputTokensDetails.CacheWriteTokens,
-			u.OutputTokens, u.OutputTokensDetails.ReasoningTokens)
+		response.Usage = disjoint(u.InputTokens, u.InputTokensDetails, u.OutputTokens, u.OutputTokensDetails)
 	}
 	return response
 }
