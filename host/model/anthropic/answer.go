@@ -3,8 +3,6 @@ package anthropic
 import (
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/toolname"
@@ -20,9 +18,12 @@ type answer struct {
 	blocks []*block
 	ids    model.CallIDs
 	stop   string
-	usage  sdk.MessageDeltaUsage
+	counts counts
 	known  bool
 }
+
+// counts are the tokens as the API counts them.
+type counts struct{ input, cacheRead, cacheWrite, output, thinking int64 }
 
 // block is one block that grows.
 type block struct {
@@ -38,14 +39,12 @@ func newAnswer(names *toolname.Names, request model.Request, emit func(model.Del
 	return &answer{names: names, emit: emit, ids: model.NewCallIDs("toolu_", request.Messages)}
 }
 
-func (a *answer) take(event sdk.MessageStreamEventUnion) {
+func (a *answer) take(event streamEvent) {
 	switch event.Type {
 	case "message_start":
-		u := event.Message.Usage
-		if event.Message.JSON.Usage.Valid() {
+		if event.Message.Usage != nil {
 			a.known = true
-			a.usage.InputTokens, a.usage.CacheReadInputTokens, a.usage.CacheCreationInputTokens = u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens
-			a.usage.OutputTokens, a.usage.OutputTokensDetails = u.OutputTokens, u.OutputTokensDetails
+			a.count(*event.Message.Usage)
 		}
 	case "content_block_start":
 		a.begin(event)
@@ -53,7 +52,7 @@ func (a *answer) take(event sdk.MessageStreamEventUnion) {
 		a.grow(event)
 	case "message_delta":
 		if event.Delta.StopReason != "" {
-			a.stop = string(event.Delta.StopReason)
+			a.stop = event.Delta.StopReason
 		}
 		a.count(event.Usage)
 	case "message_stop":
@@ -62,25 +61,27 @@ func (a *answer) take(event sdk.MessageStreamEventUnion) {
 }
 
 // count takes the counts that an event has: they are totals, and those that it leaves out stand.
-func (a *answer) count(u sdk.MessageDeltaUsage) {
-	if u.JSON.OutputTokens.Valid() {
-		a.known, a.usage.OutputTokens = true, u.OutputTokens
+func (a *answer) count(u usage) {
+	a.known = a.known || u.OutputTokens != nil
+	if u.InputTokens != nil && *u.InputTokens == 0 {
+		u.InputTokens = nil // some servers count it at the beginning alone
 	}
-	if u.JSON.OutputTokensDetails.Valid() {
-		a.usage.OutputTokensDetails = u.OutputTokensDetails
+	if u.OutputTokensDetails != nil {
+		a.counts.thinking = u.OutputTokensDetails.ThinkingTokens
 	}
-	if u.JSON.InputTokens.Valid() && u.InputTokens > 0 {
-		a.usage.InputTokens = u.InputTokens
-	}
-	if u.JSON.CacheReadInputTokens.Valid() {
-		a.usage.CacheReadInputTokens = u.CacheReadInputTokens
-	}
-	if u.JSON.CacheCreationInputTokens.Valid() {
-		a.usage.CacheCreationInputTokens = u.CacheCreationInputTokens
+	for _, c := range []struct{ from, to *int64 }{
+		{u.InputTokens, &a.counts.input},
+		{u.CacheReadInputTokens, &a.counts.cacheRead},
+		{u.CacheCreationInputTokens, &a.counts.cacheWrite},
+		{u.OutputTokens, &a.counts.output},
+	} {
+		if c.from != nil {
+			*c.to = *c.from
+		}
 	}
 }
 
-func (a *answer) begin(event sdk.MessageStreamEventUnion) {
+func (a *answer) begin(event streamEvent) {
 	b := &block{index: event.Index}
 	switch event.ContentBlock.Type {
 	case "text":
@@ -103,7 +104,7 @@ func (a *answer) begin(event sdk.MessageStreamEventUnion) {
 	a.blocks = append(a.blocks, b)
 }
 
-func (a *answer) grow(event sdk.MessageStreamEventUnion) {
+func (a *answer) grow(event streamEvent) {
 	var b *block
 	for _, known := range a.blocks {
 		if known.index == event.Index {
@@ -169,11 +170,11 @@ func (a *answer) response() *model.Response {
 		r.Stop = model.StopEnd
 	}
 	if a.known {
-		output, thinking := max(a.usage.OutputTokens, 0), max(a.usage.OutputTokensDetails.ThinkingTokens, 0)
-		thinking = min(thinking, output)
+		output := max(a.counts.output, 0)
+		thinking := min(max(a.counts.thinking, 0), output)
 		r.Usage = conversation.Usage{
-			Input: max(a.usage.InputTokens, 0), Output: output - thinking, Reasoning: thinking,
-			CacheRead: max(a.usage.CacheReadInputTokens, 0), CacheWrite: max(a.usage.CacheCreationInputTokens, 0),
+			Input: max(a.counts.input, 0), Output: output - thinking, Reasoning: thinking,
+			CacheRead: max(a.counts.cacheRead, 0), CacheWrite: max(a.counts.cacheWrite, 0),
 		}
 	}
 	return r

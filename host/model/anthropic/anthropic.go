@@ -9,9 +9,6 @@ import (
 	"strings"
 	"time"
 
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-	"github.com/anthropics/anthropic-sdk-go/v2/option"
-
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/model/toolname"
 	"github.com/octet-dev/octet/host/model/web"
@@ -22,6 +19,9 @@ const Messages = "anthropic-messages"
 
 // DefaultBaseURL is that of Anthropic.
 const DefaultBaseURL = "https://api.anthropic.com/"
+
+// version is that of the API which the documents here are of.
+const version = "2026-10-21"
 
 // maxToolName is the length of a tool's name that the API takes.
 const maxToolName = 128
@@ -47,14 +47,15 @@ type Options struct {
 
 // Provider asks one server.
 type Provider struct {
-	options  Options
-	secrets  []string
-	messages sdk.MessageService
+	options Options
+	secrets []string
+	client  *http.Client
+	header  http.Header
 }
 
 var _ model.Provider = (*Provider)(nil)
 
-// New makes a provider. Nothing of the environment is read, and nothing is traced.
+// New makes a provider. Nothing of the environment is read.
 func New(options Options) *Provider {
 	if options.Name == "" {
 		options.Name = "anthropic"
@@ -62,20 +63,16 @@ func New(options Options) *Provider {
 	if options.BaseURL == "" {
 		options.BaseURL = DefaultBaseURL
 	}
-	p := &Provider{options: options}
-	request := []option.RequestOption{
-		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithBaseURL(options.BaseURL), option.WithMaxRetries(0),
-		option.WithHTTPClient(web.NewClient(options.Transport)),
-	}
+	p := &Provider{options: options, client: web.NewClient(options.Transport), header: http.Header{}}
+	p.header.Set("Anthropic-Version", version)
 	if options.Key != "" {
 		p.secrets = append(p.secrets, options.Key)
-		request = append(request, option.WithAPIKey(options.Key))
+		p.header.Set("Authorization", "Bearer "+options.Key)
 	}
 	for name, value := range options.Headers {
 		p.secrets = append(p.secrets, value)
-		request = append(request, option.WithHeader(name, value))
+		p.header.Set(name, value)
 	}
-	p.messages = sdk.NewClient(request...).Messages
 	return p
 }
 
@@ -100,11 +97,18 @@ func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(
 	}
 	ctx, attempt := web.Begin(ctx, p.options.Name, p.options.Idle, p.secrets...)
 	defer attempt.End()
-	stream := p.messages.NewStreaming(ctx, params)
+	stream, err := web.Stream(ctx, p.client, p.options.BaseURL, "v1/messages", p.header, params)
+	if err != nil {
+		return nil, p.failed(attempt, err, false)
+	}
 	defer func() { _ = stream.Close() }()
 	answer := newAnswer(names, request, emit)
 	for !answer.whole && stream.Next() {
-		answer.take(stream.Current())
+		event, err := read(stream)
+		if err != nil {
+			return nil, p.failed(attempt, err, answer.heard)
+		}
+		answer.take(event)
 	}
 	if err := stream.Err(); err != nil && !answer.whole {
 		return nil, p.failed(attempt, err, answer.heard)
@@ -115,19 +119,34 @@ func (p *Provider) Stream(ctx context.Context, request model.Request, emit func(
 	return answer.response(), nil
 }
 
-// failed turns an error of the library into one of ours.
+// inStream is an error document that came as an event.
+type inStream []byte
+
+func (e inStream) Error() string { return "the server broke off" }
+
+// read reads the event that has come, which may be an error. Events of other names are nothing that we ask for.
+func read(stream *web.Events) (event streamEvent, err error) {
+	switch stream.Name() {
+	case "error":
+		return event, inStream(stream.Data())
+	case "message_start", "message_delta", "message_stop", "content_block_start", "content_block_delta", "content_block_stop":
+		err = web.Decode(stream.Data(), &event)
+	}
+	return event, err
+}
+
+// failed turns an error on the way to an answer, or within it, into one of ours.
 func (p *Provider) failed(attempt *web.Attempt, err error, heard bool) error {
-	var refused *sdk.Error
-	if !errors.As(err, &refused) {
+	var denied *web.Denial
+	var broken inStream
+	var r web.Refusal
+	switch {
+	case errors.As(err, &denied):
+		r = web.Refusal{Status: denied.Status, Header: denied.Header, Message: web.Said(denied.Document)}
+	case errors.As(err, &broken):
+		r = web.Refusal{Status: statusOf(broken), Message: web.Said(broken)}
+	default:
 		return attempt.Broke(err, heard)
-	}
-	document := []byte(refused.RawJSON())
-	r := web.Refusal{Status: refused.StatusCode, Message: web.Said(document)}
-	if refused.Response != nil {
-		r.Header = refused.Response.Header
-	}
-	if r.Status < 300 { // it came within a stream
-		r.Status = statusOf(document)
 	}
 	switch {
 	case r.Status == http.StatusRequestEntityTooLarge || r.Status == http.StatusBadRequest && strings.Contains(r.Message, "prompt is too long"):

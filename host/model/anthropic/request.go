@@ -1,13 +1,11 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
-
-	sdk "github.com/anthropics/anthropic-sdk-go/v2"
-	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
 
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/model"
@@ -21,36 +19,37 @@ const (
 	redacted = "anthropic-redacted:"
 )
 
+// The roles, and the types of blocks.
+const (
+	roleUser      = "user"
+	roleAssistant = "assistant"
+	typeText      = "text"
+	typeImage     = "image"
+	typeBase64    = "base64"
+)
+
 // params translates a request.
-func (p *Provider) params(names *toolname.Names, request model.Request) (sdk.MessageNewParams, error) {
-	info := p.info(request.Model)
-	params := sdk.MessageNewParams{Model: request.Model, MaxTokens: request.MaxOutputTokens, CacheControl: sdk.NewCacheControlEphemeralParam()}
-	if params.MaxTokens <= 0 {
-		params.MaxTokens = info.MaxOutputTokens
-	}
-	if params.MaxTokens <= 0 {
-		params.MaxTokens = defaultMaxOutput
+func (p *Provider) params(names *toolname.Names, request model.Request) (*messagesRequest, error) {
+	params := &messagesRequest{
+		Model: request.Model, Stream: true, CacheControl: cacheControl{Type: "ephemeral"},
+		MaxTokens: cmp.Or(max(request.MaxOutputTokens, 0), max(p.info(request.Model).MaxOutputTokens, 0), defaultMaxOutput),
 	}
 	if request.System != "" {
-		params.System = []sdk.TextBlockParam{{Text: request.System}}
+		params.System = []textBlock{{Type: typeText, Text: request.System}}
 	}
 	if request.Reasoning != "" {
-		think(&params, request.Reasoning)
+		think(params, request.Reasoning)
 	}
 	params.Messages = messages(names, request.Messages)
 	if len(params.Messages) == 0 {
-		return params, web.Local(p.options.Name, "the conversation is empty; say something first")
+		return nil, web.Local(p.options.Name, "the conversation is empty; say something first")
 	}
-	for _, tool := range request.Tools {
-		schema, err := schemaOf(p.options.Name, tool)
+	for _, described := range request.Tools {
+		schema, err := schemaOf(p.options.Name, described)
 		if err != nil {
-			return params, err
+			return nil, err
 		}
-		described := sdk.ToolParam{Name: names.Wire(tool.Name), InputSchema: schema}
-		if tool.Description != "" {
-			described.Description = param.NewOpt(tool.Description)
-		}
-		params.Tools = append(params.Tools, sdk.ToolUnionParam{OfTool: &described})
+		params.Tools = append(params.Tools, tool{Name: names.Wire(described.Name), Description: described.Description, InputSchema: schema})
 	}
 	return params, nil
 }
@@ -74,11 +73,11 @@ var counting = []string{
 }
 
 // think asks for reasoning. A budget must leave room for the answer.
-func think(params *sdk.MessageNewParams, label string) {
+func think(params *messagesRequest, label string) {
 	counts := slices.ContainsFunc(counting, func(begin string) bool { return strings.HasPrefix(params.Model, begin) })
 	if !counts {
-		params.Thinking.OfAdaptive = &sdk.ThinkingConfigAdaptiveParam{Display: sdk.ThinkingConfigAdaptiveDisplaySummarized}
-		params.OutputConfig.Effort = sdk.OutputConfigEffort(label)
+		params.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
+		params.OutputConfig = &outputConfig{Effort: label}
 		return
 	}
 	const least = 1024
@@ -87,43 +86,43 @@ func think(params *sdk.MessageNewParams, label string) {
 		budget = budgets["medium"]
 	}
 	if budget = min(budget, params.MaxTokens*3/4); budget >= least {
-		params.Thinking = sdk.ThinkingConfigParamOfEnabled(budget)
+		params.Thinking = &thinking{Type: "enabled", BudgetTokens: budget}
 	}
 }
 
 // schemaOf reads the parameters of a tool.
-func schemaOf(provider string, tool model.Tool) (sdk.ToolInputSchemaParam, error) {
+func schemaOf(provider string, tool model.Tool) (map[string]any, error) {
 	schema := map[string]any{}
 	if len(tool.Parameters) > 0 {
 		if err := json.Unmarshal(tool.Parameters, &schema); err != nil || schema == nil {
-			return sdk.ToolInputSchemaParam{}, web.Local(provider, "the parameters of tool %q are no JSON object", tool.Name)
+			return nil, web.Local(provider, "the parameters of tool %q are no JSON object", tool.Name)
 		}
 	}
-	delete(schema, "type") // an object, always
-	return sdk.ToolInputSchemaParam{ExtraFields: schema}, nil
+	schema["type"] = "object" // always
+	return schema, nil
 }
 
 // turn is what one side says before the other does.
 type turn struct {
 	assistant bool
-	blocks    []sdk.ContentBlockParamUnion
+	blocks    []any
 }
 
 // messages translates a conversation. The API wants turns to alternate, and the results of tools at the
 // beginning of the turn behind the calls.
-func messages(names *toolname.Names, list []conversation.Message) []sdk.MessageParam {
+func messages(names *toolname.Names, list []conversation.Message) []message {
 	var turns []turn
-	for _, message := range list {
-		next := turn{assistant: message.Role == conversation.Assistant}
-		switch message.Role {
+	for _, said := range list {
+		next := turn{assistant: said.Role == conversation.Assistant}
+		switch said.Role {
 		case conversation.Assistant:
-			next.blocks = assistantBlocks(names, message)
+			next.blocks = assistantBlocks(names, said)
 		case conversation.System:
-			if text := message.PlainText(); strings.TrimSpace(text) != "" {
-				next.blocks = []sdk.ContentBlockParamUnion{sdk.NewTextBlock("<system>\n" + text + "\n</system>")}
+			if text := said.PlainText(); strings.TrimSpace(text) != "" {
+				next.blocks = []any{textBlock{Type: typeText, Text: "<system>\n" + text + "\n</system>"}}
 			}
 		default:
-			next.blocks = userBlocks(message.Parts)
+			next.blocks = userBlocks(said.Parts)
 		}
 		if len(next.blocks) == 0 {
 			continue
@@ -134,89 +133,86 @@ func messages(names *toolname.Names, list []conversation.Message) []sdk.MessageP
 		}
 		turns = append(turns, next)
 	}
-	params := make([]sdk.MessageParam, len(turns))
+	params := make([]message, len(turns))
 	for i, t := range turns {
+		params[i] = message{Role: roleUser, Content: t.blocks}
 		if t.assistant {
-			params[i] = sdk.NewAssistantMessage(t.blocks...)
+			params[i].Role = roleAssistant
 			continue
 		}
-		slices.SortStableFunc(t.blocks, func(a, b sdk.ContentBlockParamUnion) int { return rank(a) - rank(b) })
-		params[i] = sdk.NewUserMessage(t.blocks...)
+		slices.SortStableFunc(t.blocks, func(a, b any) int { return rank(a) - rank(b) })
 	}
 	return params
 }
 
 // rank puts results in front and leaves all else in its order.
-func rank(block sdk.ContentBlockParamUnion) int {
-	if block.OfToolResult != nil {
+func rank(block any) int {
+	if _, result := block.(resultBlock); result {
 		return 0
 	}
 	return 1
 }
 
-func assistantBlocks(names *toolname.Names, message conversation.Message) []sdk.ContentBlockParamUnion {
-	var blocks []sdk.ContentBlockParamUnion
+func assistantBlocks(names *toolname.Names, message conversation.Message) []any {
+	var blocks []any
 	for _, part := range message.Parts {
 		switch part.Kind {
 		case conversation.Reasoning:
 			if seal, ok := strings.CutPrefix(part.Signature, signed); ok {
-				blocks = append(blocks, sdk.NewThinkingBlock(seal, part.Text))
+				blocks = append(blocks, thinkingBlock{Type: "thinking", Thinking: part.Text, Signature: seal})
 			} else if data, ok := strings.CutPrefix(part.Signature, redacted); ok {
-				blocks = append(blocks, sdk.NewRedactedThinkingBlock(data))
+				blocks = append(blocks, redactedBlock{Type: "redacted_thinking", Data: data})
 			}
 		case conversation.Text:
 			if strings.TrimSpace(part.Text) != "" { // the API refuses blank texts
-				blocks = append(blocks, sdk.NewTextBlock(part.Text))
+				blocks = append(blocks, textBlock{Type: typeText, Text: part.Text})
 			}
 		case conversation.ToolCall:
-			blocks = append(blocks, sdk.NewToolUseBlock(part.CallID, model.ArgumentsObject(part.Arguments), names.Wire(part.Name)))
+			blocks = append(blocks, callBlock{Type: "tool_use", ID: part.CallID, Name: names.Wire(part.Name), Input: model.ArgumentsObject(part.Arguments)})
 		}
 	}
 	return blocks
 }
 
-func userBlocks(parts []conversation.Part) []sdk.ContentBlockParamUnion {
-	var blocks []sdk.ContentBlockParamUnion
+func userBlocks(parts []conversation.Part) []any {
+	var blocks []any
 	for _, part := range parts {
 		switch part.Kind {
 		case conversation.Text:
 			if strings.TrimSpace(part.Text) != "" {
-				blocks = append(blocks, sdk.NewTextBlock(part.Text))
+				blocks = append(blocks, textBlock{Type: typeText, Text: part.Text})
 			}
 		case conversation.Image:
-			blocks = append(blocks, sdk.NewImageBlockBase64(part.MediaType, base64.StdEncoding.EncodeToString(part.Data)))
+			blocks = append(blocks, imageOf(part))
 		case conversation.Audio:
-			blocks = append(blocks, sdk.NewTextBlock(model.LeftOut(part).Text))
+			blocks = append(blocks, textBlock{Type: typeText, Text: model.LeftOut(part).Text})
 		case conversation.ToolResult:
-			blocks = append(blocks, resultBlock(part))
+			blocks = append(blocks, resultOf(part))
 		}
 	}
 	return blocks
 }
 
-func resultBlock(part conversation.Part) sdk.ContentBlockParamUnion {
-	result := sdk.ToolResultBlockParam{ToolUseID: part.CallID}
-	if part.IsError {
-		result.IsError = param.NewOpt(true)
-	}
+func imageOf(part conversation.Part) imageBlock {
+	return imageBlock{Type: typeImage, Source: imageSource{Type: typeBase64, MediaType: part.MediaType, Data: base64.StdEncoding.EncodeToString(part.Data)}}
+}
+
+func resultOf(part conversation.Part) resultBlock {
+	result := resultBlock{Type: "tool_result", ToolUseID: part.CallID, IsError: part.IsError}
 	for _, inner := range part.Content {
 		switch inner.Kind {
 		case conversation.Audio:
 			inner = model.LeftOut(inner)
 		case conversation.Image:
-			result.Content = append(result.Content, sdk.ToolResultBlockParamContentUnion{OfImage: &sdk.ImageBlockParam{
-				Source: sdk.ImageBlockParamSourceUnion{OfBase64: &sdk.Base64ImageSourceParam{
-					MediaType: sdk.Base64ImageSourceMediaType(inner.MediaType), Data: base64.StdEncoding.EncodeToString(inner.Data),
-				}},
-			}})
+			result.Content = append(result.Content, imageOf(inner))
 			continue
 		}
 		if strings.TrimSpace(inner.Text) != "" {
-			result.Content = append(result.Content, sdk.ToolResultBlockParamContentUnion{OfText: &sdk.TextBlockParam{Text: inner.Text}})
+			result.Content = append(result.Content, textBlock{Type: typeText, Text: inner.Text})
 		}
 	}
 	if len(result.Content) == 0 { // an error without a word is refused
-		result.Content = []sdk.ToolResultBlockParamContentUnion{{OfText: &sdk.TextBlockParam{Text: "(no output)"}}}
+		result.Content = []any{textBlock{Type: typeText, Text: "(no output)"}}
 	}
-	return sdk.ContentBlockParamUnion{OfToolResult: &result}
+	return result
 }
