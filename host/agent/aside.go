@@ -19,8 +19,8 @@ type Aside struct {
 
 const asideSystem = `You answer a question of the user about a conversation between the user and a coding agent that goes on elsewhere. You cannot do anything but answer: you have no tools, and nobody reads the answer but the user. Be brief.`
 
-// errNoAnswer says that a model has said nothing.
-var errNoAnswer = errors.New("the model gave no answer")
+// ErrNoAnswer says that a model has said nothing.
+var ErrNoAnswer = errors.New("the model gave no answer")
 
 // Aside asks the model about the conversation, once and without tools. Neither question nor answer becomes a part
 // of it, no event tells of them, and a run that goes on is not disturbed; what it has used is stored.
@@ -43,7 +43,7 @@ func (a *Agent) Aside(ctx context.Context, question string) (Aside, error) {
 		return Aside{}, err
 	}
 	if response == nil {
-		return Aside{}, errNoAnswer
+		return Aside{}, ErrNoAnswer
 	}
 	batch := session.Batch{}
 	r.account(&batch, session.UsageOther, response)
@@ -52,7 +52,7 @@ func (a *Agent) Aside(ctx context.Context, question string) (Aside, error) {
 	}
 	answer := strings.TrimSpace(validText(response.Message.PlainText()))
 	if answer == "" {
-		return Aside{}, errNoAnswer
+		return Aside{}, ErrNoAnswer
 	}
 	return Aside{Text: answer, Provider: r.Provider.Name(), Model: r.Model.Model}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/assembly"
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	folders "github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/protocol"
 	"github.com/octet-dev/octet/host/oup/transport"
 	"github.com/octet-dev/octet/host/selection"
@@ -212,6 +213,11 @@ func (s *serve) run(ctx context.Context, c *console, args []string) (int, error)
 	path, err := s.store.path()
 	if err != nil {
 		return failed(err)
+	}
+	if s.globals.given.Changed("cwd") { // the current directory is nobody's choice of what tools may reach
+		if err := folders.Apart(s.cwd, filepath.Dir(path)); err != nil {
+			return exitUsage, usagef("--cwd: %v", err)
+		}
 	}
 	options := assembly.Options{
 		DataDir: filepath.Dir(path), Workspace: s.cwd, Machine: machine(), Invocation: invocation,

@@ -65,18 +65,29 @@ func (s *serve) streams(ctx context.Context, c *console, o assembly.Options) (in
 	signal.Notify(broken, syscall.SIGPIPE)
 	defer signal.Stop(broken)
 	ctx, _, finish := stops(ctx)
+	o.Grace = streamsGrace
 	defer finish()
 	a, code, err := s.open(ctx, c, o)
 	if a == nil {
 		return code, err
 	}
-	served := a.Server.Serve(ctx, transport.NewStdio(interruptible(c.stdin), c.outFile))
-	return failed(errors.Join(unlessGone(served), a.Close(transport.Restart, supervise.ProductCap)))
+	served := make(chan error, 1)
+	go func() { served <- a.Server.Serve(ctx, transport.NewStdio(interruptible(c.stdin), c.outFile)) }()
+	select {
+	case err = <-served:
+		served <- nil
+	case <-ctx.Done(): // what runs ends at once, also where nobody reads the rest
+	}
+	closed := a.Close(transport.Restart, supervise.ProductCap)
+	return failed(errors.Join(unlessGone(err), unlessGone(<-served), closed))
 }
+
+// streamsGrace is how long the end waits for a client that does not read its standard input any more.
+const streamsGrace = 2 * time.Second
 
 // unlessGone keeps the errors that are no end by the client.
 func unlessGone(err error) error {
-	if errors.Is(err, syscall.EPIPE) || errors.Is(err, transport.ErrGivenUp) {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, transport.ErrGivenUp) || errors.Is(err, transport.ErrStuck) {
 		return nil
 	}
 	return err

@@ -59,8 +59,10 @@ type Options struct {
 	Local    bool
 	Shutdown func()
 	Token    bool // clients must show one
-	Release  string
-	Log      func(error) // for people; nil drops it
+	// Grace is how long a client is waited for that does not read when its connection ends; 0: 5 seconds.
+	Grace   time.Duration
+	Release string
+	Log     func(error) // for people; nil drops it
 }
 
 // Assembly is a server at work. Its methods are for any goroutine.
@@ -123,6 +125,7 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	handlers := with(rows.Handlers(), a.services(o))
 	a.Server, err = server.New(server.Options{
 		Handlers: handlers, Features: features, Reasons: reasons(handlers), Gate: gate, Lanes: lanes, Shutdown: o.Shutdown, Log: o.Log,
+		Outbox: transport.OutboxOptions{Grace: o.Grace},
 	})
 	return a, err
 }

@@ -256,6 +256,10 @@ func TestPlaces_areToldWithoutChangingThem(t *testing.T) {
 	if _, failure := c.call(oupwire.MethodOnboardingWorkspaceProbe, `{"path":" "}`); failure == nil || !strings.Contains(string(failure.Data.Or(nil)), `"reason":"empty"`) {
 		t.Errorf("a blank path gives %+v", failure)
 	}
+	if _, failure := c.call(oupwire.MethodOnboardingWorkspaceProbe, `{"path":"/`+strings.Repeat("a", 1<<20-200)+`"}`); failure == nil ||
+		failure.Code != oupwire.CodeInvalidParams || !strings.Contains(string(failure.Data.Or(nil)), `"reason":"too_long"`) {
+		t.Errorf("a path that is none gives %+v", failure)
+	}
 	launch := func(profile string) map[string]any {
 		t.Helper()
 		params, _ := json.Marshal(map[string]string{"cwd": o.Workspace, "profile_id": profile})

@@ -174,6 +174,41 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// TestInterrupt_keepsWhatWasSaid: people have read it, so the segment is closed with it, and not taken back. The model is
+// not shown it again.
+func TestInterrupt_keepsWhatWasSaid(t *testing.T) {
+	r := newPlace(t).open(nil)
+	s := r.session(chat)
+	reached := make(chan struct{})
+	r.brain.does(func(ctx context.Context, _ model.Request, say func(string)) (*model.Response, error) {
+		say("Half an ")
+		say("answer")
+		close(reached)
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	})
+	begin(t, s, turn(1), "one")
+	<-reached
+	if i, err := s.Interrupt(t.Context(), turn(1)); err != nil || !i.Interrupted {
+		t.Fatalf("%+v, %v", i, err)
+	}
+	f := r.follow(chat)
+	f.ended(turn(1))
+	if got, want := f.told(), "turn/started\nuser one\ndelta Half an answer\npersisted Half an answer\nterminal interrupted interrupted\n"; got != want {
+		t.Errorf("told was\n%s", got)
+	}
+	waitIdle(t, s)
+	r.brain.does(func(context.Context, model.Request, func(string)) (*model.Response, error) { return said("two"), nil })
+	begin(t, s, turn(2), "two")
+	f.ended(turn(2))
+	asked := r.brain.requests()
+	for _, m := range asked[len(asked)-1].Messages {
+		if strings.Contains(m.PlainText(), "Half") {
+			t.Errorf("the model is shown %q", m.PlainText())
+		}
+	}
+}
+
 // TestInterrupt_beforeItRuns: a turn that was acknowledged and not launched yet is interrupted all the same.
 func TestInterrupt_beforeItRuns(t *testing.T) {
 	r := newPlace(t).open(nil)

@@ -46,6 +46,9 @@ func (s *Session) show(e agent.Event) {
 	if m, ok := e.(agent.Message); ok && m.Message.Role == conversation.Assistant {
 		t.answer = string(m.Entry)
 	}
+	if _, void := e.(agent.AnswerDiscarded); void && t.context.Err() != nil {
+		t.teller.Keep()
+	}
 	news := t.teller.Take(e)
 	if len(news) > 0 {
 		s.store(t, news)

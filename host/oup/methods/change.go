@@ -8,6 +8,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/oupwire"
 	"github.com/octet-dev/octet/generated/wirejson"
+	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/oup/house"
 	"github.com/octet-dev/octet/host/oup/key"
@@ -195,7 +196,7 @@ func (r *Rows) aside(ctx context.Context, call *rpc.Call, p oupwire.SessionBtwPa
 	said, err := s.Aside(ctx, p.Question)
 	var failed *model.Error
 	switch {
-	case errors.As(err, &failed):
+	case errors.As(err, &failed), errors.Is(err, agent.ErrNoAnswer):
 		return none, detailed(call, oupwire.ErrRuntimeNotReady, err, oupwire.RuntimeUnavailableErrorData{Method: wirejson.Some(call.Method)})
 	case err != nil:
 		return none, r.fail(call, err)

@@ -171,6 +171,7 @@ func TestSteer(t *testing.T) {
 		t.Errorf("aside: %s", said.AppendJSON(nil))
 	}
 	c.refused(oupwire.MethodSessionBtw, params{"session_id": sessionA, "question": "\t"}, -32602, "")
+	c.refused(oupwire.MethodSessionBtw, params{"session_id": sessionA, "question": "silence"}, oupwire.ErrRuntimeNotReady.Code, "runtime_unavailable")
 	close(w.gate)
 	c.terminal(1)
 	text := strings.Join(c.texts(sessionA), "\n")

@@ -37,7 +37,7 @@ const (
 )
 
 // brain is a model that does what the last line of the user says: "call NAME JSON" calls a tool, "wait" waits for
-// the gate, anything else is repeated.
+// the gate, "silence" is answered by nothing, anything else is repeated.
 type brain struct {
 	gate    chan struct{} // "wait" goes on when it is closed
 	reached chan struct{} // has room for many; gets a value when somebody waits
@@ -63,6 +63,9 @@ func (b *brain) Stream(ctx context.Context, r model.Request, emit func(model.Del
 			}}},
 			Stop: model.StopTools, UsageKnown: true,
 		}, nil
+	}
+	if text == "silence" {
+		return b.say("", emit), nil
 	}
 	if text == "wait" {
 		b.reached <- struct{}{}

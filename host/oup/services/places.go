@@ -29,9 +29,10 @@ func (r *Rows) places() map[string]rpc.Handler {
 // Rules: OUP-ONBOARD-002, OUP-ONBOARD-003, OUP-ONBOARD-007.
 func (r *Rows) probe(_ context.Context, call *rpc.Call, p oupwire.OnboardingWorkspaceProbeParams) (oupwire.OnboardingWorkspaceProbeResult, error) {
 	if strings.TrimSpace(p.Path) == "" {
-		refusal := refuse(call, "workspace_probe_invalid_path", "the path is blank; name one")
-		refusal.Data = oupwire.WorkspaceProbeInvalidPathErrorData{Reason: "empty"}
-		return oupwire.OnboardingWorkspaceProbeResult{}, refusal
+		return oupwire.OnboardingWorkspaceProbeResult{}, noPath(call, "empty", "the path is blank; name one")
+	}
+	if len(p.Path) > maxPath {
+		return oupwire.OnboardingWorkspaceProbeResult{}, noPath(call, "too_long", fmt.Sprintf("the path has %d bytes, at most %d", len(p.Path), maxPath))
 	}
 	expanded := place.Expand(p.Path, r.Home)
 	result := oupwire.OnboardingWorkspaceProbeResult{
@@ -58,6 +59,16 @@ func (r *Rows) probe(_ context.Context, call *rpc.Call, p oupwire.OnboardingWork
 		result.WorkspacePolicy = policyOf(real)
 	}
 	return result, nil
+}
+
+// maxPath bounds a path, in bytes: none of any system is longer.
+const maxPath = 32 << 10
+
+// noPath refuses what cannot be a path.
+func noPath(call *rpc.Call, reason, message string) error {
+	refusal := refuse(call, "workspace_probe_invalid_path", message)
+	refusal.Data = oupwire.WorkspaceProbeInvalidPathErrorData{Reason: reason}
+	return refusal
 }
 
 // policyOf looks at the policy of a workspace.

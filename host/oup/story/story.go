@@ -36,8 +36,10 @@ type Teller struct {
 	turn    string
 	world   World
 
-	segment int  // the one that is being said, from 1
-	said    bool // a piece of it was handed out
+	segment int    // the one that is being said, from 1
+	said    bool   // a piece of it was handed out
+	text    []byte // what it says so far, as much as a frame can hold and a little more
+	keep    bool   // it is not taken back any more
 	pieces  []piece
 	bytes   int
 	calls   map[string]bool // that were started and have not ended
@@ -147,6 +149,9 @@ func (t *Teller) say(text string, reasoning bool) []ledger.Event {
 			t.pieces = append(t.pieces, piece{reasoning, t.segment, part})
 		}
 		t.bytes += len(part)
+		if !reasoning && len(t.text) <= oupwire.MaxFrameTextBytes {
+			t.text = append(t.text, part...)
+		}
 	}
 	if t.bytes >= Batch {
 		return t.Rest()
@@ -195,6 +200,10 @@ func (t *Teller) news(e agent.Event) []ledger.Event {
 
 // discarded closes a segment whose pieces are void: whoever has them is told that it says nothing.
 func (t *Teller) discarded() []ledger.Event {
+	if t.keep {
+		return t.cut()
+	}
+	t.text = nil
 	kept := t.pieces[:0]
 	for _, p := range t.pieces {
 		if p.reasoning {
@@ -210,6 +219,21 @@ func (t *Teller) discarded() []ledger.Event {
 	return []ledger.Event{t.within(Persisted("", id, id, t.world.Now()))}
 }
 
+// Keep lets what was said stand from now on: the turn is told to stop, so nothing is said in its place.
+func (t *Teller) Keep() { t.keep = true }
+
+// cut closes a segment that goes no further with what it says so far, which people have read. No message of the
+// transcript has it.
+func (t *Teller) cut() []ledger.Event {
+	if len(t.text) == 0 {
+		return nil
+	}
+	id := t.segmentID(t.segment)
+	text := string(t.text)
+	t.segment, t.said, t.text = t.segment+1, false, nil
+	return []ledger.Event{t.within(Persisted(text, id, id, t.world.Now()))}
+}
+
 // message tells an answer that is stored. Results of tools are told as they come, and what the user said by the
 // event of its delivery.
 func (t *Teller) message(e agent.Message) []ledger.Event {
@@ -222,6 +246,6 @@ func (t *Teller) message(e agent.Message) []ledger.Event {
 		return rest
 	}
 	id := t.segmentID(t.segment)
-	t.segment, t.said = t.segment+1, false
+	t.segment, t.said, t.text = t.segment+1, false, nil
 	return append(rest, t.within(Persisted(text, id, string(e.Entry), t.world.Now())))
 }

@@ -75,6 +75,13 @@ func TestTeller(t *testing.T) {
 			agent.TextDelta{Text: "good"},
 			agent.Message{Entry: "e-2", Message: said(conversation.Assistant, "good")},
 		},
+		"stopped": {
+			agent.TextDelta{Text: "void"},
+			agent.AnswerDiscarded{},
+			agent.TextDelta{Text: "Half an"},
+			agent.ReasoningDelta{Text: "think"},
+			agent.TextDelta{Text: " answer"},
+		},
 		"tools": {
 			agent.Message{Entry: "e-2", Message: conversation.Message{Role: conversation.Assistant, Parts: []conversation.Part{{Kind: conversation.ToolCall, CallID: "c1"}}}},
 			agent.ToolStarted{CallID: "c1", Name: "write", Arguments: []byte(`{"path":"a.txt"}`)},
@@ -106,6 +113,10 @@ func TestTeller(t *testing.T) {
 		list := teller.Begun("hello", "client-1", []oupwire.FileRef{{Path: "p.png", Mime: "image/png", SizeBytes: 3}})
 		for _, e := range events {
 			list = append(list, teller.Take(e)...)
+		}
+		if name == "stopped" {
+			teller.Keep()
+			list = append(list, teller.Take(agent.AnswerDiscarded{})...)
 		}
 		if teller.Waiting() {
 			list = append(list, teller.Rest()...)

@@ -58,6 +58,8 @@ type OutboxOptions struct {
 const (
 	defaultBytes = 16 << 20
 	defaultGrace = 5 * time.Second
+	// stuckGrace is how long Close waits for a write that the end of the connection should end, at most.
+	stuckGrace = time.Second
 )
 
 // Outbox is the bounded queue in front of a connection: who sends never waits for the client. What waits is
@@ -295,19 +297,19 @@ func (o *Outbox) Close(reason Reason) error {
 	}
 	o.mu.Unlock()
 	o.signal()
-	if !o.wait() {
+	if !o.wait(o.opts.Grace) {
 		reason = GivenUp
 	}
 	err := o.conn.Close(reason)
-	if !o.wait() {
+	if !o.wait(min(o.opts.Grace, stuckGrace)) {
 		return ErrStuck
 	}
 	return err
 }
 
-// wait reports whether the writer ended within the grace.
-func (o *Outbox) wait() bool {
-	grace := time.NewTimer(o.opts.Grace)
+// wait reports whether the writer ended in time.
+func (o *Outbox) wait(limit time.Duration) bool {
+	grace := time.NewTimer(limit)
 	defer grace.Stop()
 	select {
 	case <-o.done:
