@@ -1,4 +1,7 @@
-"""What passes between a connection and its dialect: what an extension brings, what was agreed, what came in."""
+"""What passes between a connection and its dialect: what an extension brings, what was agreed, what came in.
+
+Here and beside it dataclasses do without equality, repr and frozen where nobody needs them: that costs every start.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ class ToolSpec:
     """Members that need a feature each, as JSON."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class CommandSpec:
     """One command as the catalog shows it."""
 
@@ -37,7 +40,7 @@ class CommandSpec:
     usage: str | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True, kw_only=True)
 class Wishes:
     """What an extension brings to initialize."""
 
@@ -56,7 +59,7 @@ class Wishes:
     concurrency: int | None = None
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Agreement:
     """What was agreed at initialize."""
 
@@ -74,7 +77,7 @@ class Agreement:
     """Contributions of the manifest, as the host read them."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Opening:
     """The answer to initialize, the session it opens, and remarks for people."""
 
@@ -83,7 +86,7 @@ class Opening:
     remarks: Sequence[str] = ()
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Invocation:
     """The parameters of a request for an author's handler."""
 

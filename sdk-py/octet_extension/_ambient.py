@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from octet_extension._cancellation import Cancellation
@@ -346,6 +345,8 @@ class Ambient(Registration):
 
 
 def _digest(data: bytes) -> str:
+    from hashlib import sha256  # noqa: PLC0415 - few extensions publish
+
     return sha256(data).hexdigest()
 
 

@@ -23,7 +23,7 @@ CANCELLED: Final = "cancelled"
 _ID: Final = re.compile(r"c-([1-9][0-9]{0,9})")
 
 
-@dataclasses.dataclass(eq=False, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Child:
     """One request of this side. Two of them are the same only if they are one object."""
 

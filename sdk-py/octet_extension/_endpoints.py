@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ from octet_extension._signature import CONTEXT, MODEL, SCOPE, Plan
 __all__ = ["Endpoint", "Endpoints", "Listener", "Shortcut"]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Endpoint:
     """The handler of a request, what it is given, and what its answer becomes."""
 
@@ -23,11 +22,8 @@ class Endpoint:
     """Class of the scope that stands for the request."""
     answer: Callable[[object], object]
     """Turns what the handler returned into the result, judged. Raises InvalidParams or LocalProtocolError."""
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the handler is a coroutine function."""
-        return inspect.iscoroutinefunction(self.handler)
+    is_async: bool
+    """Whether the handler is a coroutine function."""
 
     def arguments(self, scope: object, payload: object, model: Model | None, context: object) -> list[object]:
         """Returns the arguments of the handler, in order."""
@@ -39,7 +35,7 @@ Endpoints: TypeAlias = Mapping[str, Mapping[str, Endpoint]]
 """Handlers by method, then by name; the name is empty where the method has one handler."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Listener:
     """The handler of a notification."""
 
@@ -47,7 +43,7 @@ class Listener:
     plan: Plan
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Shortcut:
     """A key that a person may press. The handler takes nothing, or the session."""
 

@@ -45,7 +45,7 @@ class EnvelopeFault(Exception):
         self.reason = reason
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Message:
     """One message. id is None only in a notification, method empty only in a response."""
 

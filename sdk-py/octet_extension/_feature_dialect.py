@@ -252,7 +252,7 @@ class FeatureDialect(Dialect):
         row = wire.METHODS[wire.METHOD_RESOURCE_DISPOSE]
         free_all = functools.partial(_answers.dispose, None, ())
         whole = (SCOPE, PAYLOAD, MODEL)
-        return ((row, Endpoint(free_all, whole, Scope, lambda value: self.own_result(row, value))),)
+        return ((row, Endpoint(free_all, whole, Scope, lambda value: self.own_result(row, value), is_async=True)),)
 
     # --- gates
 
@@ -419,7 +419,7 @@ class FeatureDialect(Dialect):
         """Serves a name without a handler where the wire has an answer for that. Raises Refusal elsewhere."""
         if row.name == wire.METHOD_STATUS_COLLECT:
             silent = next(iter(served.values()))
-            return Endpoint(_nothing, (), silent.scope, silent.answer)
+            return Endpoint(_nothing, (), silent.scope, silent.answer, is_async=False)
         if row.name == wire.METHOD_HOOK_RUN:
             raise self._undeclared_hook(name)
         noun = "command" if row.name == wire.METHOD_COMMAND_EXECUTE else "renderer"

@@ -37,7 +37,7 @@ class State(enum.Enum):
     CLOSED = "closed"
 
 
-@dataclasses.dataclass(eq=False, slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Request:
     """A request of the host that has no answer yet. Two are the same only if they are one object."""
 
@@ -50,21 +50,21 @@ class Request:
     sequence: int = 0
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class Opened:
     """The session is agreed and initialize is answered."""
 
     agreement: Agreement
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class RequestStarted:
     """A handler has to run."""
 
     request: Request
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class RequestEnded:
     """A request was answered for its handler, by a cancellation or the end of the session: the handler may stop."""
 
@@ -72,7 +72,7 @@ class RequestEnded:
     reason: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class Noticed:
     """The host told something."""
 
@@ -81,26 +81,26 @@ class Noticed:
     members: Mapping[str, object]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class Remark:
     """Something people should read on stderr."""
 
     text: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class InputEnded:
     """No further message will come; live requests may still be answered."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class Leaving:
     """The host asks for the end, and has its answer once the connection is told that the session is left."""
 
     params: Mapping[str, object]
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(repr=False, slots=True)
 class Closed:
     """The session is over. orderly says whether the host meant it."""
 

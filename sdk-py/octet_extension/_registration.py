@@ -345,7 +345,7 @@ class Registration:
         def answer(returned: object) -> object:
             return self.dialect.own_result(row, shape(returned))
 
-        served[name] = Endpoint(handler, plan, scope, answer)
+        served[name] = Endpoint(handler, plan, scope, answer, inspect.iscoroutinefunction(handler))
         self._imply(row)
 
     def _say(self, text: str) -> None:

@@ -28,6 +28,7 @@ from octet_extension._courier import Courier, describe, start
 from octet_extension._endpoints import Endpoint, Listener, Shortcut
 from octet_extension._happenings import (
     Closed,
+    Event,
     InputEnded,
     Leaving,
     Noticed,
@@ -170,10 +171,7 @@ class Runtime:
     def _next_request(self) -> tuple[Request, Scope] | None:
         """Reads until a handler has to run, or returns None at the end. Only the leader calls this."""
         while not self._closed.is_set():
-            with self._lock:
-                event = self._connection.next_event()
-            self._flush(_AT_ONCE)
-            match event:
+            match self._next_event():
                 case None:
                     data = self._read()
                     with self._lock:
@@ -184,8 +182,8 @@ class Runtime:
                         return request, scope
                 case RequestEnded(request, reason):
                     self._tell(request, reason)
-                case Noticed():
-                    self._notice(event)
+                case Noticed() as noticed:
+                    self._notice(noticed)
                 case Opened():
                     self._opened()
                 case Remark(text):
@@ -199,6 +197,15 @@ class Runtime:
                 case Closed(orderly):
                     self._finish(orderly=orderly)
         return None
+
+    def _next_event(self) -> Event | None:
+        """Returns the next event, or None for more bytes, and writes what the connection answered by itself."""
+        with self._lock:
+            event = self._connection.next_event()
+            answered = self._connection.has_output
+        if answered:
+            self._flush(_AT_ONCE)
+        return event
 
     def _admit(self, request: Request) -> Scope | None:
         """Makes room for a request and sees to it that somebody reads on."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -328,6 +327,8 @@ class Call(Scope):
         from octet_extension._generated.feature_wire import ArtifactData  # noqa: PLC0415 - no other wire has media
 
         inline = ArtifactData(data=b64encode(data).decode("ascii"))
+        import hashlib  # noqa: PLC0415 - few extensions publish
+
         digest = hashlib.sha256(data).hexdigest()
         return self.services.artifacts.publish(mime_type, len(data), digest, data=inline).artifact_id
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -83,6 +81,8 @@ def _take(file: wire.ScratchFile) -> bytes:
         raise Violation(
             "value", "/path", f"cannot be read, because {VARIABLE} names no directory; run under a host that sets it"
         ) from None
+    import hashlib  # noqa: PLC0415 - few results are files
+
     with contextlib.closing(directory), directory.removing(file.path):
         content = _read(directory, file)
         if hashlib.sha256(content).hexdigest() != file.sha256:
@@ -182,4 +182,4 @@ class _Directory:
                 self.remove(name)
 
     def _place(self, name: str) -> str:
-        return name if self._handle is not None else str(Path(self._path) / name)
+        return name if self._handle is not None else os.path.join(self._path, name)  # noqa: PTH118 - pathlib would cost every start

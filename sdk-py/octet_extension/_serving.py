@@ -46,7 +46,7 @@ def bind(target: Tool | Endpoint, scope: Scope, invocation: Invocation) -> tuple
     return target.arguments(scope, invocation.payload, invocation.model, invocation.context), {}
 
 
-@dataclasses.dataclass(slots=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True)
 class Answer:
     """How a request is answered."""
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from octet_extension._scope import Scope
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["Source", "check_path", "real_directory"]
 
@@ -24,6 +26,8 @@ class Source(Scope):
 
     @property
     def _root(self) -> Path:
+        from pathlib import Path  # noqa: PLC0415 - few extensions migrate
+
         return Path(str(self.live.invocation.arguments["source_root"]))
 
     def stat(self, path: str) -> os.stat_result:

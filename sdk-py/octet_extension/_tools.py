@@ -37,11 +37,8 @@ class Tool(ToolSpec):
     raw_parameter: str = ""
     context_parameter: str = ""
     """Parameter that takes the context of the call as a dict; empty for none."""
-
-    @property
-    def is_async(self) -> bool:
-        """Whether the handler is a coroutine function."""
-        return inspect.iscoroutinefunction(self.handler)
+    is_async: bool = False
+    """Whether the handler is a coroutine function."""
 
     def bind(self, call: Scope, arguments: Mapping[str, object]) -> dict[str, object]:
         """Returns the keyword arguments of the handler. Raises Misfit."""
@@ -119,6 +116,7 @@ def make_tool(  # noqa: PLR0913 - one keyword for each part of a definition
         arguments=compiled,
         raw_parameter=bare[0] if bare else "",
         context_parameter=bare[1] if len(bare) > 1 else "",
+        is_async=inspect.iscoroutinefunction(handler),
     )
 
 

@@ -97,6 +97,7 @@ _EXACT = json.JSONDecoder(
 )
 
 
+_LONG: Final = 4096  # characters from which on a text is looked at in jumps, and a string is quoted by hand
 _MARKS: Final = b'[]{}"\\'
 _NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in _MARKS)
 _STRING: Final = re.compile(rb'"[^"]*"')
@@ -107,10 +108,22 @@ def too_deep(data: bytes, bound: int) -> bool:
 
     It looks at brackets alone and takes any bytes, so it can run before the parser, which recurses.
     """
+    if len(data) > _LONG and _few(data, b"[", bound // 2) and _few(data, b"{", bound // 2):
+        return False
     marks = data.translate(None, _NO_MARKS)
     if marks.count(b"[") + marks.count(b"{") <= bound:
         return False
     return not _folds(data, marks, bound) and _deeper(data, bound)
+
+
+def _few(data: bytes, mark: bytes, most: int) -> bool:
+    """Reports whether a mark stands at most so often in data, which few jumps tell where long strings are between."""
+    at = -1
+    for _ in range(most + 1):
+        at = data.find(mark, at + 1)
+        if at < 0:
+            return True
+    return False
 
 
 def _folds(data: bytes, marks: bytes, bound: int) -> bool:
@@ -213,7 +226,6 @@ _SPACE: Final = " \t\n\r"
 _ENCODER = json.JSONEncoder(
     ensure_ascii=False, check_circular=False, allow_nan=False, sort_keys=True, separators=(",", ":")
 )
-_LONG: Final = 4096  # characters from which on a string is quoted by hand
 _WORTH: Final = 200  # characters in long strings for each value, from which on everything is spelled by hand
 
 
