@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/octet-dev/octet/features/infile"
 )
@@ -86,6 +87,9 @@ func newEntry(line int, text string, known []string) (e *Entry, fault string) {
 	at := strings.IndexAny(text, " \t")
 	if at < 0 {
 		return nil, fmt.Sprintf("%q has no message; write the rule and what was found, or a star for anything", text)
+	}
+	if !utf8.ValidString(text) {
+		return nil, fmt.Sprintf("%q is no UTF-8; write the message as a report shows it", text)
 	}
 	e = &Entry{Line: line, Rule: text[:at], Message: strings.TrimSpace(text[at:])}
 	e.rule, e.message = pattern(e.Rule), pattern(e.Message)
