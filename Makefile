@@ -201,10 +201,8 @@ soak: build ## Keep one host with 20 extensions under load and faults for TIME (
 	@cd host/soak && $(RUN_ENV) $(CURDIR)/$(BIN)/soak -test.run '^TestSoak$$' -test.v -test.timeout 0 -time $(TIME) -each 5 -seed $(SEED) -out $(CURDIR)/build/soak
 
 TIME ?= 10s
-fuzz: ## Fuzz every decoder of peer input for TIME each (default 10s).
-	@$(GO) list -f '{{.ImportPath}}' ./runtime/... ./gen/golang/support/... ./host/... | while read -r pkg; do \
-	  for target in $$($(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz' || true); do \
-	    echo "$$pkg $$target"; $(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) "$$pkg"; done; done
+fuzz: build ## Fuzz every reader of what a peer sends, in three languages, for TIME each (default 10s), and all three against each other.
+	@.ci/fuzz $(TIME)
 
 RUNS ?= 2000
 fuzz-peers: build ## Make RUNS conversations up (default 2000) for every sound peer and every example; SEED repeats them.
