@@ -14,16 +14,6 @@ import (
 func PlainRun(s []byte) int {
 	n := 0
 	for {
-		// Long text is mostly plain: four words a turn, of which none is looked at more closely until one has a mark.
-		for n+32 <= len(s) {
-			w := s[n : n+32 : n+32]
-			marks := special(binary.LittleEndian.Uint64(w)) | special(binary.LittleEndian.Uint64(w[8:])) |
-				special(binary.LittleEndian.Uint64(w[16:])) | special(binary.LittleEndian.Uint64(w[24:]))
-			if marks != 0 {
-				break
-			}
-			n += 32
-		}
 		for n+8 <= len(s) {
 			m := special(binary.LittleEndian.Uint64(s[n:]))
 			if m != 0 {
@@ -31,6 +21,9 @@ func PlainRun(s []byte) int {
 				break
 			}
 			n += 8
+			if n&0x38 == 0 { // once in eight words: a run this long is likely to go on
+				n += longRun(s[n:])
+			}
 		}
 		for n < len(s) && s[n] < utf8.RuneSelf && plain(s[n]) {
 			n++
@@ -51,6 +44,20 @@ func PlainRun(s []byte) int {
 			n += size
 		}
 	}
+}
+
+// longRun returns the length of the run at the start of s, in steps of four words, of which none is looked at more closely
+// until one has a mark. It is no good for short runs.
+func longRun(s []byte) (n int) {
+	for ; n+32 <= len(s); n += 32 {
+		w := s[n : n+32 : n+32]
+		marks := special(binary.LittleEndian.Uint64(w)) | special(binary.LittleEndian.Uint64(w[8:])) |
+			special(binary.LittleEndian.Uint64(w[16:])) | special(binary.LittleEndian.Uint64(w[24:]))
+		if marks != 0 {
+			break
+		}
+	}
+	return n
 }
 
 // special marks, with their high bit, the bytes of w that are not ASCII or do not stand for themselves. A

@@ -67,6 +67,9 @@ func TestFiller_fillsWhatItKnows(t *testing.T) {
 		`{"hidden":"x"}`:        false,
 	} {
 		quick, general, complete, err := fill(t, []byte(text))
+		if quick.hidden != "" {
+			t.Errorf("%s fills a field that is not exported", text)
+		}
 		if complete != want {
 			t.Errorf("%s is filled completely: %v, want %v", text, complete, want)
 		}

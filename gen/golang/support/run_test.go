@@ -17,14 +17,20 @@ func everyPair(f func(text []byte)) {
 	} {
 		f([]byte(text))
 	}
-	for length := 1; length <= 24; length++ {
-		for at := range length {
-			for c := range 256 {
-				for _, before := range []byte{'a', '"', 0x1f, 0x20, 0x80, 0xff} {
-					text := bytes.Repeat([]byte{'a'}, length)
-					text[max(at-1, 0)] = before
-					text[at] = byte(c)
-					f(text)
+	for _, lead := range []int{0, 80, 112} { // long runs are looked at in larger steps
+		step := 1
+		if lead > 0 {
+			step = 23
+		}
+		for length := lead + 1; length <= lead+24; length += step {
+			for at := lead; at < length; at++ {
+				for c := range 256 {
+					for _, before := range []byte{'a', '"', 0x1f, 0x20, 0x80, 0xff} {
+						text := bytes.Repeat([]byte{'a'}, length)
+						text[max(at-1, 0)] = before
+						text[at] = byte(c)
+						f(text)
+					}
 				}
 			}
 		}
