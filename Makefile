@@ -21,9 +21,11 @@ WORD_COUNTS := $(foreach sdk,sdk-go sdk-py sdk-ts,$(sdk)/examples/word-count $(s
 EXAMPLES    := $(sort $(patsubst %/extension.toml,%,$(wildcard sdk-*/examples/*/extension.toml)))
 # Extensions that use nothing of ours and keep every rule.
 RAW_PEERS   := $(sort $(patsubst %/extension.toml,%,$(wildcard features/rawpeer/*/extension.toml)))
-# Faulty peers on the SDKs of Python and TypeScript; make test judges one in SAMPLE of them, and of the faulty hosts.
+# Faulty peers on the SDKs of Python and TypeScript. make test judges one in SAMPLE of them, and of hosts, servers and clients, and
+# one in SAMPLE_EXTENSIONS of the faulty extensions.
 SDK_PEERS   := --peers "$(PY) sdk-py/tests/faulty_peer/peer.py" --peers "node sdk-ts/dist/test/faulty-peer/peer.js"
-SAMPLE      ?= 1
+SAMPLE            ?= 1
+SAMPLE_EXTENSIONS ?= 1
 GO_TESTEE := $(BIN)/testee-go
 PY_TESTEE := $(PY) -m octet_extension.testee
 PY_OUP_TESTEE := $(PY) -m octet_oup.testee
@@ -31,7 +33,7 @@ TS_TESTEE := node sdk-ts/dist/src/testee.js
 TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos chaos-oup soak cross clean check
+        test-go test-go-raced test-go-unraced test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos chaos-oup soak release check-reproducible audit cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,12 +50,17 @@ demo-conversation: build ## Hold a scripted conversation with a Python tool, a G
 	  --workspace demo/conversation/workspace $(foreach sdk,sdk-ts sdk-go sdk-py,--extension-dir $(sdk)/examples) \
 	  --enable-extension word-count guard to-do < demo/conversation/lines.txt
 
-test: lint test-go ## Run every check there is.
-	@# They wait for processes most of the time.
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-py test-ts test-scripts
+ONE_EACH := sdk-go/examples/word-count sdk-py/examples/word-count-canonical sdk-ts/examples/word-count
+test: ## Run every check there is; the campaigns (selftest, chaos, fuzz, soak, ...) in their short form.
+	@# What downloads and what waits for processes shares the time with what computes. Nothing else runs while the
+	@# generated files are made anew.
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target setup build-go
+	@$(MAKE) --no-print-directory check-generated
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target check lint-go lint-py lint-ts
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-go-raced test-go-unraced test-scripts test-py test-ts
 	@$(MAKE) --no-print-directory vectors
-	@# make selftest judges every example, and this the two of each language that make demo shows.
-	@$(MAKE) --no-print-directory selftest EXAMPLES="$(WORD_COUNTS)" SAMPLE=24
+	@# make selftest judges every faulty peer and every example.
+	@$(MAKE) --no-print-directory selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
 
 generate: ## Turn spec/ into bindings, tables and the reference.
 	$(GO) run ./cmd/octet-gen generate
@@ -125,15 +132,17 @@ lint-ts: sdk-ts/node_modules/.ready build-ts
 	cd sdk-ts && $(NPM) run --silent typecheck && $(NPM) run --silent lint
 	cd sdk-ts/oup && $(NPM) run --silent typecheck
 
-# The race detector costs minutes where there is nothing for it: gen and the house have no goroutines, and where many hundred
-# processes are started the programs are what is tested, and the packages behind them are raced.
-UNRACED := ^github.com/octet-dev/octet$$|octet/gen/[a-z]+$$|testscripts/conversations$$|features/(fuzz|hostreferee|minimise)$$
-test-go: build ## Run the Go tests, with the race detector where it can find something.
-	$(RUN_ENV) $(GO) test -race -skip '^TestScripts/conform_' $$($(GO) list ./... | grep -vE '$(UNRACED)')
-	$(RUN_ENV) $(GO) test $$($(GO) list ./... | grep -E '$(UNRACED)')
+# What lint has vetted is not vetted again.
+test-go: test-go-raced test-go-unraced ## Run the Go tests, with the race detector where memory is shared.
+
+test-go-raced: build
+	$(RUN_ENV) $(GO) test -race -vet=off $$(.ci/packages raced)
+
+test-go-unraced: build
+	$(RUN_ENV) $(GO) test -vet=off -skip '^TestScripts/conform_' $$(.ci/packages unraced)
 
 test-scripts: build ## Run the scripts of the referee.
-	$(RUN_ENV) $(GO) test -run '^TestScripts/conform_' ./testscripts
+	$(RUN_ENV) $(GO) test -vet=off -run '^TestScripts/conform_' ./testscripts
 
 test-py: $(VENV)/.ready test-py-oup ## Run the Python tests.
 	cd sdk-py && ../$(VENV)/bin/python -m pytest -q
@@ -155,7 +164,7 @@ vectors: build ## Run every vector through the Go, Python and TypeScript testees
 	$(BIN)/octet-conform vectors -- $(TS_OUP_TESTEE)
 
 selftest: build ## Prove the referee: every faulty peer and host is caught, no example is accused.
-	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
+	$(RUN_ENV) $(BIN)/octet-conform selftest --sample $(SAMPLE) --sample-extensions $(SAMPLE_EXTENSIONS) $(SDK_PEERS) $(foreach dir,$(EXAMPLES) $(RAW_PEERS),--example $(dir))
 
 test-browser: build-ts ## Click through the HTML pages and the example client in Chromium (needs chromium and chromedriver).
 	$(GO) test -tags browser -run Chromium ./features/report ./features/ledger ./features/browser
@@ -232,6 +241,15 @@ bench: build ## Measure octet beside what people would use instead (ROWS=regexp,
 	@for stamp in build/bench-venv/.ready bench/typescript/node_modules/.ready; do $(MAKE) --no-print-directory $$stamp || true; done
 	@cd bench && $(GO) build -o ../build/measure ./cmd/measure
 	build/measure all --rows '$(ROWS)' --rounds $(ROUNDS) $(if $(ROWS),--report '')
+
+release: ## Build the three commands for every platform, with bills of materials and checksums, in build/dist.
+	@.ci/release build/dist $(PLATFORMS)
+
+check-reproducible: ## Build twice, in two folders with two caches, and demand the same bytes; PLATFORMS="linux/amd64" for fewer.
+	@.ci/reproducible $(PLATFORMS)
+
+audit: $(VENV)/.ready ## Ask what is known against the packages that are used.
+	@.ci/audit
 
 cross: ## Build everything for macOS and Windows; the tests check the types alone.
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...

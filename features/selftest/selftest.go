@@ -33,6 +33,8 @@ type Options struct {
 	Programs []Program
 	// Sample is how many faults of a program stand for the one that is judged; under 2 all are.
 	Sample int
+	// OwnSample is the same for the referee's own faulty peers.
+	OwnSample int
 	// Seed decides what schedules leave open, and the order of the scenarios.
 	Seed int64
 	// Jobs is how many peers are judged at a time.
@@ -110,17 +112,25 @@ func (s suspect) result(v Verdict) Result {
 	return r
 }
 
-// own are the referee's peers: the one without a fault on every API version, the sound variants of it, and every
-// faulty one.
+// own are the referee's peers: the one without a fault on every API version, the sound variants of it, and the
+// faulty ones.
 func own(opts Options) []suspect {
 	var peers []suspect
 	rules := chosenRules(opts.Only)
 	for _, api := range dialect.Versions() {
 		peers = append(peers, suspect{Fault: faultypeer.Fault{API: api}, rules: rules})
 	}
-	for _, f := range slices.Concat(faultypeer.Variants(), faultypeer.Faults()) {
+	add := func(f faultypeer.Fault) {
 		if (opts.Only == nil || opts.Only(f)) && !(f.Process && opts.Command.Path == "") {
 			peers = append(peers, suspect{Fault: f, rules: rules})
+		}
+	}
+	for _, f := range faultypeer.Variants() {
+		add(f)
+	}
+	for i, f := range faultypeer.Faults() {
+		if i%max(opts.OwnSample, 1) == 0 {
+			add(f)
 		}
 	}
 	return peers

@@ -25,7 +25,8 @@ const peerPatience = 0.3
 // selftestFlags are the flags of a selftest.
 type selftestFlags struct {
 	examples, peers, run []string
-	repeat, sample, jobs int
+	repeat, jobs         int
+	sample, ownSample    int
 	scale                float64
 	seed                 int64
 	json                 string
@@ -36,7 +37,8 @@ func (s *selftestFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.examples, "example", nil, "directory of an extension that keeps every rule; may be given several times")
 	f.IntVar(&s.repeat, "repeat", 1, "how often every example is judged")
 	f.StringArrayVar(&s.peers, "peers", nil, "command, with blanks between its words, of a program that plays further faulty peers; may be given several times")
-	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the faulty hosts, and of the peers of --peers")
+	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the faulty hosts, servers and clients, and of the peers of --peers")
+	f.IntVar(&s.ownSample, "sample-extensions", 1, "judge one in so many of the referee's own faulty extensions")
 	f.IntVar(&s.jobs, "jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
 	f.Float64Var(&s.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.Int64Var(&s.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
@@ -53,7 +55,7 @@ func (inv *invocation) selftest() int {
 	if code, ok := inv.parse(f); !ok {
 		return code
 	}
-	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.jobs < 1 {
+	if f.NArg() > 0 || flags.repeat < 1 || flags.sample < 1 || flags.ownSample < 1 || flags.jobs < 1 {
 		return inv.wrong("selftest takes no arguments, and numbers from 1; see 'octet-conform selftest --help'")
 	}
 	if err := checkScale(flags.scale); err != nil {
@@ -94,14 +96,15 @@ func (inv *invocation) judgePeers(flags *selftestFlags, factor float64) ([]selft
 	}
 	bar := inv.bar("peers")
 	results, err := selftest.Run(inv.ctx, selftest.Options{
-		Command:  subject.Command{Path: self, Args: []string{"faulty-peer"}, Dir: dir, Env: os.Environ()},
-		Programs: programs,
-		Sample:   flags.sample,
-		Seed:     flags.seed,
-		Patience: steps.DefaultPatience.Scale(peerPatience * factor),
-		Jobs:     flags.jobs,
-		Only:     named(flags.run),
-		Progress: bar.update,
+		Command:   subject.Command{Path: self, Args: []string{"faulty-peer"}, Dir: dir, Env: os.Environ()},
+		Programs:  programs,
+		Sample:    flags.sample,
+		OwnSample: flags.ownSample,
+		Seed:      flags.seed,
+		Patience:  steps.DefaultPatience.Scale(peerPatience * factor),
+		Jobs:      flags.jobs,
+		Only:      named(flags.run),
+		Progress:  bar.update,
 	})
 	bar.clear()
 	if err != nil {
