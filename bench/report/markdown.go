@@ -58,6 +58,11 @@ func budgetTable(b *strings.Builder, f *figures) {
 		if why, missed := missedBecause[one.what+"/"+one.promise]; missed && v.known && !v.held {
 			note = why
 		}
+		if one.beside != nil {
+			if beside := one.beside(f); beside.known {
+				note = strings.TrimPrefix(note+"; the whole host: "+beside.figure, "; ")
+			}
+		}
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", one.what, one.promise, v.figure, word, note)
 	}
 	b.WriteString("\n")
