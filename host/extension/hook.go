@@ -60,8 +60,7 @@ func (x *Extension) RunHook(ctx context.Context, h HookRun) (*featurewire.HookRu
 		a.Timeout = max(time.Duration(row.DeadlineMS), time.Duration(row.AggregateMS)) * time.Millisecond
 	}
 	return answerOf(ctx, x, a, func(data []byte) (*featurewire.HookRunResult, error) {
-		own, err := featurewire.DecodeAny(row.Result, data)
-		if err != nil {
+		if err := featurewire.ValidateModel(row.Result, data); err != nil {
 			return nil, err
 		}
 		r, err := featurewire.DecodeHookRunResult(data)
@@ -73,18 +72,43 @@ func (x *Extension) RunHook(ctx context.Context, h HookRun) (*featurewire.HookRu
 				return nil, fmt.Errorf("the hook %q cannot deny", h.Hook)
 			}
 		}
-		return &r, checkForeign(&r, own)
+		return &r, checkForeign(&r, ownResults[row.Result])
 	})
 }
 
 // denyInvalid is what the hook table says of hooks that must not deny.
 const denyInvalid = "invalid"
 
+// ownResults are the results of the hooks by the names of their models. To decode by such a name would keep the code of every
+// model in the program.
+var ownResults = func() map[string]reflect.Type {
+	types := map[string]reflect.Type{}
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[featurewire.AfterResponseHookResult](),
+		reflect.TypeFor[featurewire.AfterToolCallHookResult](),
+		reflect.TypeFor[featurewire.BeforePersistenceHookResult](),
+		reflect.TypeFor[featurewire.BeforePromptHookResult](),
+		reflect.TypeFor[featurewire.BeforeToolCallHookResult](),
+		reflect.TypeFor[featurewire.CacheWarmingDecisionHookResult](),
+		reflect.TypeFor[featurewire.CompactionStrategyHookResult](),
+		reflect.TypeFor[featurewire.ModelTurnEndHookResult](),
+		reflect.TypeFor[featurewire.ModelTurnStartHookResult](),
+		reflect.TypeFor[featurewire.PostMutationHookResult](),
+		reflect.TypeFor[featurewire.ProviderRetryHookResult](),
+		reflect.TypeFor[featurewire.ResourcesDiscoverHookResult](),
+		reflect.TypeFor[featurewire.SessionBeforeCompactHookResult](),
+		reflect.TypeFor[featurewire.SessionCompactHookResult](),
+	} {
+		types[t.Name()] = t
+	}
+	return types
+}()
+
 // checkForeign refuses a result with a member that the model of its own hook does not have.
 //
 // Source: EXT04-HOOK-018.
-func checkForeign(r *featurewire.HookRunResult, own wirejson.Encoder) error {
-	all, mine := reflect.ValueOf(r).Elem(), reflect.TypeOf(own)
+func checkForeign(r *featurewire.HookRunResult, mine reflect.Type) error {
+	all := reflect.ValueOf(r).Elem()
 	for i := range all.NumField() {
 		member, optional := all.Field(i).Interface().(interface{ IsAbsent() bool })
 		field := all.Type().Field(i)

@@ -334,6 +334,11 @@ func told(t *testing.T, seen []ledger.Stored) string {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if raw, ok := params.(wirejson.Raw); ok {
+			if params, err = oupwire.DecodeAny(oupwire.LookupNotification(s.Method).Shapes[0].Params, raw); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if err := params.Validate(); err != nil {
 			t.Errorf("event %d breaks its model: %v\n%s", s.Seq, err, params.AppendJSON(nil))
 		}
