@@ -59,6 +59,8 @@ class Inbox:
         self._end: Exception | None = None
         self.over = False
         """Whether nothing more is put."""
+        self.used = False
+        """Whether anything was put."""
 
     def __len__(self) -> int:
         return len(self._parcels)
@@ -67,6 +69,7 @@ class Inbox:
         """Adds an event."""
         if not self.over:
             parcel.owed += 1
+            self.used = True
             self._parcels.append(parcel)
             self._wake()
 

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Final, Protocol, TypeVar, cast
 
 from octet_oup._capabilities import with_capabilities
-from octet_oup._errors import ProtocolError, ServerError, TimedOut
+from octet_oup._errors import OupError, ProtocolError, ServerError, TimedOut
 from octet_oup._events import Gap, TurnEnded, envelope, identity, optional
 from octet_oup._feed import SEQUENCE, Feed, Phase, Repair
 from octet_oup._generated import oup_wire as wire
 from octet_oup._generated._json import Violation
 from octet_oup._generated._models import Model
 from octet_oup._generated._shapes import ABSENT
+from octet_oup._generated.oup_calls import Calls
+from octet_oup._inbox import Inbox
 from octet_oup._state import envelopes_of, rows_of
 from octet_oup._tolerant import tolerant
 
@@ -44,6 +46,7 @@ class Line(Protocol):
 class Owner(Protocol):
     """What the recovery of a session needs of its client."""
 
+    methods: Calls
     request_timeout: float | None
 
     def supports(self, method: str) -> bool:
@@ -156,6 +159,29 @@ class Recovery:
         gone = found.state == wire.TurnState.UNKNOWN and found.running is False
         if gone or found.state in _ENDED:
             self._settle(turn_id, found.state)
+
+    async def look_back(self, turn_id: str, inbox: Inbox) -> None:
+        """Gives the reader of a turn that is over what it came to, unless something of it comes meanwhile."""
+        methods, key = self._owner.methods, self._params.session_id
+        try:
+            found = await methods.turn_state_get(session_id=key, turn_id=turn_id)
+        except OupError:
+            return  # a server that does not tell is waited for
+        if found.state not in _ENDED and not (found.state == wire.TurnState.UNKNOWN and found.running is False):
+            return
+        try:
+            state = await methods.session_hydrate(session_id=key)
+        except OupError:
+            state = None
+        if self._feed.turns.get(turn_id) is not inbox or inbox.used:
+            return
+        if state is not None:
+            for one in envelopes_of(state, turn_id):
+                if (name := identity(one.to_json())) is not None:
+                    self._feed.deliver_to(turn_id, envelope(name, one.to_json()))
+            for row in rows_of(state, turn_id):
+                self._feed.deliver_to(turn_id, row)
+        self._settle(turn_id, found.state)
 
     async def _ask(self, line: Line, method: str, params: Model, read: Callable[[object], T]) -> T:
         result = await line.call(method, params.to_json(), timeout=self._owner.request_timeout)

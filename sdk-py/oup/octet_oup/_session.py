@@ -153,7 +153,10 @@ class Session:
         return turn
 
     def follow(self, turn_id: str) -> Turn:
-        """Returns a turn that runs already, as after a restart of your program: from what nobody has read on."""
+        """Returns a turn that was started before, as after a restart of your program: from what nobody has read on.
+
+        Of one that has ended, it gives what the server still has of it.
+        """
         turn = self._follow(turn_id, interrupt_when_cancelled=False)
         self._feed.accepted.add(turn_id)
         inbox = self._feed.turns[turn_id]
@@ -162,6 +165,8 @@ class Session:
                 inbox.put(Parcel(event, None))
                 if isinstance(event, TurnEnded):
                     self._feed.end_turn(turn_id)
+        if not inbox.used:
+            self._owner.spawn(self._recovery.look_back(turn_id, inbox))
         return turn
 
     def events(self) -> Events:

@@ -17,6 +17,7 @@ from peer import (
     piece,
     progress,
     run,
+    said,
     state,
     until,
     user,
@@ -274,6 +275,42 @@ def test_a_frame_that_was_too_large_for_the_server_is_not_sent_again() -> None:
             assert caught.value.close_code == 1009
             await again(server, at=2)
             await until(lambda: client.connected)
+
+    run(scenario)
+
+
+def test_a_turn_that_has_ended_is_followed_to_its_end() -> None:
+    async def scenario() -> None:
+        async with open_session() as (_, wire, _client, session):
+            over, never, runs = new_id(), new_id(), new_id()
+            events = session.events()
+
+            async def standing(turn_id: str, word: str, *, running: bool) -> None:
+                request = await wire.ask("turn/state/get")
+                result = {"session_id": KEY, "turn_id": turn_id, "state": word, "running": running}
+                await wire.result(request, result)
+
+            turn = session.follow(over)
+            await standing(over, "interrupted", running=False)
+            told = [
+                message["params"]
+                for message in (user(over, 1, 2), said(over, 2, 3, "Half"), ended(over, 3, 4, "interrupted"))
+            ]
+            await wire.result(await wire.ask("session/hydrate"), state(4, projection_envelopes=told))
+            result = await turn.result()
+            assert (result.status, result.text) == ("interrupted", "Half")
+
+            turn = session.follow(never)
+            await standing(never, "unknown", running=False)
+            await wire.error(await wire.ask("session/hydrate"), -32603)
+            assert (await turn.result()).status == "unknown"
+
+            turn = session.follow(runs)
+            await standing(runs, "active", running=True)
+            await wire.send(**user(runs, 1, 5))
+            await wire.send(**ended(runs, 2, 6))
+            assert (await turn.result()).status == "completed"
+            assert [(await anext(events)).turn_id for _ in range(2)] == [runs, runs]
 
     run(scenario)
 

@@ -27,7 +27,7 @@ import { uuid7 } from "./environment.js";
 import { Disconnected, ProtocolError, ServerError, Unsupported } from "./errors.js";
 import type { Gap, OupEvent } from "./events.js";
 import { fromNotification, member, readCursor, readEnvelope, unknown } from "./events.js";
-import type { Flow } from "./flow.js";
+import type { Flow, Mark } from "./flow.js";
 import { Stream } from "./flow.js";
 import { Ledger } from "./ledger.js";
 import { readOpened, readResult } from "./opened.js";
@@ -63,6 +63,9 @@ export interface SessionPort {
 
 const LOST: ReadonlySet<number> = new Set([ERROR_CURSOR_OUT_OF_RANGE.code, ERROR_CURSOR_INVALID.code]);
 const RUNNING: ReadonlySet<string> = new Set(["active", "interrupting"]);
+
+/** The mark of what was told before: it moves no cursor. */
+const PAST: Mark = { taken: () => undefined };
 
 /** A session that was opened. Clients make it. */
 export class Session {
@@ -160,12 +163,18 @@ export class Session {
     }
   }
 
-  /** A turn that was started elsewhere, or in an earlier process: its events from here on, and those that were replayed. */
+  /**
+   * A turn that was started elsewhere, or in an earlier process: its events from here on, and those that were replayed. Of
+   * one that has ended, what the server still has of it.
+   */
   follow(turn: string, options: Pick<TurnOptions, "interruptOnLeave"> = {}): Turn {
     this.alive();
     const followed = this.turns.get(turn) ?? this.add(turn, options);
     this.started.add(turn);
     this.claim(followed);
+    if (followed.live && !followed.told) {
+      this.lookBack(followed);
+    }
     return followed;
   }
 
@@ -509,6 +518,39 @@ export class Session {
         }
       },
     );
+  }
+
+  /** Nothing more is told of a turn that is over: what it came to is read, unless something of it comes meanwhile. */
+  private lookBack(turn: Turn): void {
+    const ask = (method: string, params: string, then: (result: JsonValue) => void): void => {
+      const next = (result: JsonValue): void => {
+        if (this.turns.get(turn.id) === turn && !turn.told) {
+          then(result);
+        }
+      };
+      this.port.call(method, params, { repeat: () => true }).then(next, () => {
+        next(null); // a server that does not tell has told nothing
+      });
+    };
+    ask(METHOD_TURN_STATE_GET, MODELS.TurnStateGetParams.encode({ session_id: this.name, turn_id: turn.id }), (standing) => {
+      const state = member(standing, "state") ?? "unknown";
+      const running = isObject(standing) && standing["running"];
+      if (!isObject(standing) || RUNNING.has(state) || (state === "unknown" && running !== false)) {
+        return;
+      }
+      ask(METHOD_SESSION_HYDRATE, MODELS.SessionHydrateParams.encode({ session_id: this.name }), (result) => {
+        const envelopes = isObject(result) ? envelopesOf(result as unknown as SessionHydrateResult) : [];
+        for (const { turn: of, event } of byStream(envelopes)) {
+          if (of === turn.id && turn.live) {
+            turn.take(event, PAST);
+          }
+        }
+        if (turn.live) {
+          turn.take({ type: "terminal", outcome: state, turn_id: turn.id }, PAST);
+        }
+        this.over(turn.id);
+      });
+    });
   }
 
   private settleTurn(id: string, outcome: string): void {

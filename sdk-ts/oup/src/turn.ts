@@ -90,6 +90,7 @@ export class Turn implements AsyncIterable<OupEvent> {
   private readonly ended: Promise<Terminal>;
   private settle: { readonly resolve: (terminal: Terminal) => void; readonly reject: (fault: Error) => void } | undefined;
   private iterated = false;
+  private heard = false;
 
   constructor(
     readonly id: string,
@@ -112,6 +113,11 @@ export class Turn implements AsyncIterable<OupEvent> {
   /** Whether its end has not come. */
   get live(): boolean {
     return this.settle !== undefined;
+  }
+
+  /** Whether anything was told of it. */
+  get told(): boolean {
+    return this.heard;
   }
 
   /** The events from its start; for one reader. */
@@ -153,6 +159,7 @@ export class Turn implements AsyncIterable<OupEvent> {
 
   /** Takes an event; for the session alone. */
   take(event: OupEvent, mark: Mark): void {
+    this.heard = true;
     this.gathered.add(event);
     this.stream.push(event, mark);
     if (event.type === "terminal") {

@@ -178,6 +178,36 @@ test("what is replayed behind a cursor waits for a reader, and can be followed b
   await client.close();
 });
 
+test("a turn that has ended is followed to its end", async () => {
+  const on = await stage();
+  const session = on.session.events();
+  const turn = on.session.follow(TURN);
+  const asked = await on.peer.next("turn/state/get");
+  assert.equal(asked.params["turn_id"], TURN);
+  on.peer.answer(asked, { session_id: SESSION, turn_id: TURN, state: "interrupted", running: false });
+  on.peer.answer(await on.peer.next("session/hydrate"), snapshot({
+    turns: [{ turn_id: TURN, state: "interrupted" }],
+    projection_envelopes: [
+      bare(1, 2, "user_message", { text: "go" }),
+      bare(2, 3, "assistant_persisted", { text: "Half", assistant_segment_id: "s", meta }),
+      bare(3, 4, "turn_terminal", { outcome: "interrupted", error: { code: "interrupted", message: "stopped" } }),
+    ],
+  }));
+  const { status, text, error } = await turn.result();
+  assert.deepEqual([status, text, error?.code], ["interrupted", "Half", "interrupted"]);
+  const never = on.session.follow(TURN.replace("1", "3"));
+  on.peer.answer(await on.peer.next("turn/state/get"), { session_id: SESSION, turn_id: never.id, state: "unknown", running: false });
+  on.peer.refuse(await on.peer.next("session/hydrate"), -32004, { kind: "method_not_supported", method: "session/hydrate", reason: "is not served" });
+  assert.equal((await never.result()).status, "unknown", "one that never was");
+  const running = on.session.follow(TURN.replace("1", "4"));
+  on.peer.answer(await on.peer.next("turn/state/get"), { session_id: SESSION, turn_id: running.id, state: "active", running: true });
+  on.peer.envelope(1, 4, "user_message", { text: "on" }, { thread_id: running.id, turn_id: running.id });
+  on.peer.envelope(2, 5, "turn_terminal", { outcome: "completed" }, { thread_id: running.id, turn_id: running.id });
+  assert.equal((await running.result()).status, "completed");
+  assert.deepEqual((await Promise.all([session.next(), session.next()])).map(({ value }) => (value as OupEvent).turn_id), [running.id, running.id], "what is past is told to the reader of the turn alone");
+  await on.client.close();
+});
+
 test("a refused start tells why, and leaves nothing behind", async () => {
   const on = await stage();
   const starting = on.session.turn("again", { id: TURN });
