@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -69,11 +70,11 @@ func all(ctx context.Context, arguments []string) error {
 	data.Machine.Load[0] = load()
 	show := bar()
 	data.Result, err = driver.Plan{Programs: list, Rows: pattern, Rounds: *rounds, Seconds: *seconds, Seed: *seed, Told: show}.Run(ctx)
-	if err != nil {
-		return err
-	}
 	data.Failures = append(data.Failures, missing...)
 	data.Machine.Load[1] = load()
+	if err != nil { // what was measured until then is worth a look, and no report
+		return errors.Join(err, keep(&data, *raw, ""))
+	}
 	return keep(&data, *raw, *directory)
 }
 
