@@ -133,13 +133,16 @@ func calls(p plan) ([]sample.Sample, error) {
 	if err := s.open(p); err != nil {
 		return nil, err
 	}
+	if err := s.warm(p); err != nil {
+		return nil, err
+	}
 	var samples []sample.Sample
 	for _, load := range loads {
 		c, err := newConversation(s, p, load.size)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", load.name, err)
 		}
-		found, err := c.measure(load, p.duration()/time.Duration(len(loads)))
+		found, err := c.measure(load, (p.duration()-p.warmUp())/time.Duration(len(loads)))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", load.name, err)
 		}
@@ -149,6 +152,19 @@ func calls(p plan) ([]sample.Sample, error) {
 		}
 	}
 	return samples, nil
+}
+
+// warm makes calls that nobody counts: a compiler at run time is done with what it will compile when the first case begins.
+func (s *subject) warm(p plan) error {
+	c, err := newConversation(s, p, loads[0].size)
+	if err != nil {
+		return err
+	}
+	if _, err := c.alone(p.warmUp() / 2); err != nil {
+		return err
+	}
+	_, err = c.crowded(p.warmUp()/2, 64)
+	return err
 }
 
 func (c *conversation) measure(load load, during time.Duration) ([]sample.Sample, error) {

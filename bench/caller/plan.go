@@ -59,6 +59,9 @@ func readPlan(from io.Reader) (plan, error) {
 	return made, nil
 }
 
+// warmUp is how long a program is called before its first case.
+func (p plan) warmUp() time.Duration { return p.duration() / 4 }
+
 func (p plan) duration() time.Duration { return time.Duration(p.Seconds * float64(time.Second)) }
 
 // firstID leaves room for millions of ids of one length: so every call of a case has the same bytes, and every answer.

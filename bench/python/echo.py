@@ -2,6 +2,9 @@
 
 import os
 
+held = b""
 while data := os.read(0, 1 << 16):
-    while data:
-        data = data[os.write(1, data) :]
+    held += data
+    if data.endswith(b"\n"):
+        while held:
+            held = held[os.write(1, held) :]
