@@ -1,10 +1,12 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/octet-dev/octet/bench/driver"
@@ -85,17 +87,25 @@ func section(b *strings.Builder, f *figures, row string) {
 	}
 }
 
-// oursFirst moves what begins with our name to the front.
+// oursFirst moves what begins with our name to the front and the floors to the end; the others are ascending.
 func oursFirst(subjects []string) []string {
-	var front, behind []string
-	for _, s := range subjects {
-		if strings.HasPrefix(s, ours) {
-			front = append(front, s)
-		} else {
-			behind = append(behind, s)
+	rank := func(subject string) int {
+		switch {
+		case strings.HasPrefix(subject, ours):
+			return 0
+		case isFloor(subject):
+			return 2
 		}
+		return 1
 	}
-	return append(front, behind...)
+	sorted := slices.Clone(subjects)
+	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
+	return sorted
+}
+
+// isFloor reports whether a subject does nothing but what everybody must.
+func isFloor(subject string) bool {
+	return slices.Contains([]string{floor, copying, "nothing", "Python alone", "Node alone"}, subject)
 }
 
 // metricNames are the titles of tables.
@@ -173,7 +183,7 @@ func (f *figures) chart(row string, of chartOf) chart {
 		for _, subject := range oursFirst(f.distinct(row, func(s driver.Found) string { return s.Subject })) {
 			if d, found := f.of(key{row, subject, shape, of.metric}); found {
 				g.bars = append(g.bars, bar{
-					name: subject, distribution: d, ours: strings.HasPrefix(subject, ours), floor: subject == floor || subject == copying,
+					name: subject, distribution: d, ours: strings.HasPrefix(subject, ours), floor: isFloor(subject),
 				})
 			}
 		}

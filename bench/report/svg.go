@@ -27,8 +27,8 @@ type bar struct {
 
 // The measures of a chart, in pixels.
 const (
-	chartWidth  = 860
-	labelWidth  = 190
+	chartWidth  = 920
+	labelWidth  = 255
 	valueWidth  = 120
 	barHeight   = 16
 	barStep     = 22
@@ -44,6 +44,9 @@ text{font:13px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#24292f}
 @media (prefers-color-scheme:dark){text{fill:#e6edf3}.sub,.tick{fill:#9198a1}.ours{fill:#4493f8}.peer{fill:#767d86}
 .floor{fill:#3d444d}.grid{stroke:#2f353d}.spread{stroke:#e6edf3}}
 </style>`
+
+// round takes off the digits that a power of ten does not have.
+var round = strings.NewReplacer(".00 ", " ", ".0 ", " ")
 
 // svg draws the chart: a bar is a median, the line on it reaches from p5 to p95.
 func (c chart) svg() string {
@@ -62,7 +65,7 @@ func (c chart) svg() string {
 	fmt.Fprintf(&b, `<text class="title" x="8" y="22">%s</text><text class="sub" x="8" y="41">%s</text>`+"\n", html.EscapeString(c.title), html.EscapeString(c.subtitle))
 	for tick := low; tick <= high*1.001; tick *= 10 {
 		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" y1="%d" x2="%.1f" y2="%d"/><text class="tick" x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
-			x(tick), chartHeader, x(tick), height-24, x(tick), height-8, html.EscapeString(format(tick, c.unit)))
+			x(tick), chartHeader, x(tick), height-24, x(tick), height-8, html.EscapeString(round.Replace(format(tick, c.unit))))
 	}
 	y := chartHeader
 	for _, g := range c.groups {
