@@ -153,12 +153,16 @@ func (g *Gate) Admit(ctx context.Context, call *rpc.Call, params []byte) error {
 			return rpc.Fail(oupwire.ErrInvalidRequest, call.Method+": the credential belongs to another session")
 		}
 	}
+	identity := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}
+	profile, err := identity.Check(session, a.profile, a.hasProfile)
+	if err != nil {
+		return g.refuse(call, err)
+	}
 	owned, err := g.owned(ctx, session)
 	if err != nil {
 		return err
 	}
-	profile, err := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}.Check(owned, a.profile, a.hasProfile)
-	if err != nil {
+	if profile, err = identity.Check(owned, a.profile, a.hasProfile); err != nil {
 		return g.refuse(call, err)
 	}
 	if a.profile == "" && owned.Profile == "" && who.Profile == "" {

@@ -130,7 +130,7 @@ func TestGate_foldsTopicsAndFindsProfiles(t *testing.T) {
 // TestGate_asksWhoHasASession: where the key names no profile, that of the session is in force. OUP-KEY-008, OUP-KEY-009.
 func TestGate_asksWhoHasASession(t *testing.T) {
 	gate := &access.Gate{
-		Stored: func(string) bool { return true },
+		Stored: func(profile string) bool { return profile != "nobody" },
 		Owner: func(_ context.Context, session key.Key) (string, bool, error) {
 			return "work", session.Base == "web-1", nil
 		},
@@ -140,6 +140,7 @@ func TestGate_asksWhoHasASession(t *testing.T) {
 		`{"session_id":"web-1"}`:                           "web-1 work",
 		`{"session_id":"web-1","profile_id":"work"}`:       "web-1 work",
 		`{"session_id":"web-1","profile_id":"_main"}`:      "invalid_params ",
+		`{"session_id":"web-1","profile_id":"nobody"}`:     "invalid_params profile_unresolved",
 		`{"session_id":"web-2"}`:                           "web-2 _main",
 		`{"session_id":"web-2","profile_id":"other"}`:      "web-2 other",
 		`{"session_id":"_main:local:a"}`:                   "_main:local:a _main",
