@@ -55,9 +55,10 @@ class FrameReader:
                 self._judge_rest()
                 self._searched = len(self._buffer)
                 return None
-            payload = bytes(self._buffer[: min(end, self.bound + 1)])
             if end > self.bound:
                 raise self._over_bound()
+            with memoryview(self._buffer) as whole:
+                payload = bytes(whole[:end])
             del self._buffer[: end + 1]
             self._searched = 0
             if self._forgiving:

@@ -62,6 +62,12 @@ def test_numbers_keep_their_spelling(text: str) -> None:
         assert encode(parse(wrapped)) == wrapped.encode()
 
 
+def test_a_negative_zero_is_found_behind_many_signs() -> None:
+    for count in (0, 1, 63, 64, 65, 200):
+        text = "[" + "-1," * count + "-0]"
+        assert encode(parse(text)) == text.encode()
+
+
 def test_integers_stay_exact() -> None:
     assert parse("12345678901234567890") == 12345678901234567890
     assert type(parse("7")) is int

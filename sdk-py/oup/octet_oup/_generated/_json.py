@@ -98,6 +98,7 @@ _EXACT = json.JSONDecoder(
 
 
 _LONG: Final = 4096  # characters from which on a text is looked at in jumps, and a string is quoted by hand
+_JUMPS: Final = 64  # from one minus to the next, before every byte is looked at
 _MARKS: Final = b'[]{}"\\'
 _NO_MARKS: Final = bytes(byte for byte in range(256) if byte not in _MARKS)
 _STRING: Final = re.compile(rb'"[^"]*"')
@@ -205,8 +206,18 @@ def parse(text: bytes | str, *, max_depth: int = DEFAULT_DEPTH) -> object:
 
 def _decoder(data: bytes) -> json.JSONDecoder:
     """Returns the decoder that keeps the spelling of every number; the fast one loses the sign of a zero."""
-    negative_zero = b"-" in data and b"-0" in data
-    return _EXACT if negative_zero or sys.get_int_max_str_digits() == 0 else _FAST
+    return _EXACT if _may_hold_negative_zero(data) or sys.get_int_max_str_digits() == 0 else _FAST
+
+
+def _may_hold_negative_zero(data: bytes) -> bool:
+    at = -1
+    for _ in range(_JUMPS):
+        at = data.find(b"-", at + 1)
+        if at < 0:
+            return False
+        if data.startswith(b"-0", at):
+            return True
+    return data.find(b"-0", at) >= 0
 
 
 def _read(text: str, decoder: json.JSONDecoder) -> object:
@@ -276,7 +287,7 @@ _RARE: Final = bytes(byte for byte in range(0x20) if byte not in b"\t\n\r")
 
 
 def _quote(text: str) -> bytes:
-    """Quotes a string. The interpreter looks at a long one character by character; whole passes are ten times faster."""
+    """Quotes a string. The interpreter takes a long one character by character; whole passes are ten times faster."""
     data = text.encode("utf-8")
     if len(text) < _LONG or len(data.translate(None, _RARE)) != len(data):
         return _ENCODER.encode(text).encode("utf-8")

@@ -19,7 +19,7 @@ class MethodShape(NamedTuple):
     nullable: bool
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(eq=False, repr=False, slots=True, kw_only=True)  # a frozen one costs a start three times as much
 class Method:
     """One row of the method table."""
 
