@@ -56,7 +56,8 @@ type host struct {
 	load  *load
 
 	mu      sync.Mutex
-	running map[string]*process.Process // the newest of every extension
+	running map[string]*process.Process // by scratch directory, as the environment has it
+	names   map[string]string           // of their extensions
 }
 
 func playHost(dir, seedText string, leak Leak) error {
@@ -65,7 +66,7 @@ func playHost(dir, seedText string, leak Leak) error {
 	if err != nil {
 		return err
 	}
-	h := &host{dir: dir, running: map[string]*process.Process{}}
+	h := &host{dir: dir, running: map[string]*process.Process{}, names: map[string]string{}}
 	store, err := session.Open(context.Background(), filepath.Join(dir, storeName))
 	if err != nil {
 		return err
@@ -119,26 +120,45 @@ func (h *host) options(entry *discovery.Entry, _ supervise.Launch) extension.Opt
 			}
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.running[entry.Name] = p
+			h.running[o.Tag], h.names[o.Tag] = p, entry.Name
 			return p, nil
 		},
 	}
 }
 
-// leader is the process of an extension; 0 if it has ended.
-func (h *host) leader(name string) int {
+// alive yields what runs of the extensions.
+func (h *host) alive(yield func(tag string, p *process.Process) bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p := h.running[name]
-	if p == nil {
-		return 0
+	for tag, p := range h.running {
+		select {
+		case <-p.Exited():
+			delete(h.running, tag)
+			delete(h.names, tag)
+		default:
+			if !yield(tag, p) {
+				return
+			}
+		}
 	}
-	select {
-	case <-p.Exited():
-		return 0
-	default:
-		return p.PID()
+}
+
+// leader is a process of an extension; 0 if none runs.
+func (h *host) leader(name string) int {
+	for tag, p := range h.alive {
+		if h.names[tag] == name {
+			return p.PID()
+		}
 	}
+	return 0
+}
+
+// living are the tags of what runs.
+func (h *host) living() (tags []string) {
+	for tag := range h.alive {
+		tags = append(tags, tag)
+	}
+	return tags
 }
 
 func (h *host) say(a answer) error {
@@ -167,6 +187,7 @@ func (h *host) obey(in io.Reader) error {
 			if a.Sample, trouble = h.settle(); trouble != nil {
 				a.Error = trouble.Error()
 			}
+			a.Living = h.living()
 		case opResume:
 			h.load.gate.Unlock()
 			continue

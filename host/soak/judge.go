@@ -26,9 +26,6 @@ var bands = []band{
 // least is how many settled samples there must be for a judgement.
 const least = 10
 
-// expected is how many processes belong to a settled host: itself and its extensions.
-func expected(extensions int) int64 { return int64(extensions) + 1 }
-
 // growth is what a band found.
 type growth struct {
 	band
@@ -81,8 +78,11 @@ func judge(samples []Sample, extensions int) (findings []string) {
 		}
 	}
 	for _, s := range settled {
-		if s.Processes != expected(extensions) {
-			findings = append(findings, fmt.Sprintf("%d processes at rest after %s, not %d", s.Processes, s.At.Round(time.Second), expected(extensions)))
+		if s.Strays > 0 {
+			findings = append(findings, fmt.Sprintf("%d processes of extensions that are gone, after %s", s.Strays, s.At.Round(time.Second)))
+		}
+		if least := int64(extensions) + 1; s.Processes < least {
+			findings = append(findings, fmt.Sprintf("%d processes at rest after %s, not at least %d", s.Processes, s.At.Round(time.Second), least))
 		}
 	}
 	counts := settled[len(settled)-1].Counts

@@ -16,7 +16,7 @@ func calm(extensions int) []Sample {
 	for n := range 20 {
 		s := Sample{
 			At: time.Duration(n) * time.Minute, Settled: true, Heap: 10 << 20, Resident: 40 << 20, Goroutines: 100, Descriptors: 80,
-			Processes: expected(extensions), Counts: Counts{Answers: answers, Faults: map[string]int64{"kill": int64(n)}},
+			Processes: int64(extensions) + 1, Counts: Counts{Answers: answers, Faults: map[string]int64{"kill": int64(n)}},
 		}
 		list = append(list, s, Sample{At: s.At, Heap: 1 << 30, Resident: 1 << 30, Goroutines: 1000, Descriptors: 1000, Processes: 99})
 	}
@@ -37,7 +37,9 @@ func TestJudge(t *testing.T) {
 		"resident":           {func(n int, s *Sample) { s.Resident += int64(n) << 21 }, "resident memory grew from 52.0 MiB to 76.0 MiB"},
 		"goroutines":         {func(n int, s *Sample) { s.Goroutines += int64(n) * 2 }, "goroutines grew from 112 to 136, beyond 125"},
 		"descriptors":        {func(n int, s *Sample) { s.Descriptors += int64(n) }, "descriptors grew from"},
-		"a process too many": {func(n int, s *Sample) { s.Processes += map[bool]int64{true: 1}[n == 9] }, "5 processes at rest after 9m0s, not 4"},
+		"a process too many": {func(n int, s *Sample) { s.Strays += map[bool]int64{true: 1}[n == 9] }, "1 processes of extensions that are gone, after 9m0s"},
+		"children":           {func(n int, s *Sample) { s.Processes += map[bool]int64{true: 1}[n == 9] }, ""},
+		"one too few":        {func(n int, s *Sample) { s.Processes -= map[bool]int64{true: 1}[n == 9] }, "3 processes at rest after 9m0s, not at least 4"},
 		"a wrong answer":     {func(_ int, s *Sample) { s.Counts.Wrong = 1 }, "1 answers were not those"},
 		"a silent extension": {func(_ int, s *Sample) { s.Counts.Answers = nil }, "only 0 of 3 extensions have answered"},
 		"no fault":           {func(_ int, s *Sample) { s.Counts.Faults = nil }, "no fault was made"},

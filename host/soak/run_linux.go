@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -164,24 +165,24 @@ func (r *runner) start(ctx context.Context) error {
 	return nil
 }
 
-func (r *runner) hear() (Sample, error) {
+func (r *runner) hear() (answer, error) {
 	line, err := r.answers.ReadBytes('\n')
 	if err != nil {
-		return Sample{}, fmt.Errorf("the host says nothing: %w", err)
+		return answer{}, fmt.Errorf("the host says nothing: %w", err)
 	}
 	var a answer
 	if err := json.Unmarshal(line, &a); err != nil {
-		return Sample{}, fmt.Errorf("the host says %q: %w", line, err)
+		return answer{}, fmt.Errorf("the host says %q: %w", line, err)
 	}
 	if a.Error != "" {
-		return a.Sample, errors.New(a.Error)
+		return a, errors.New(a.Error)
 	}
-	return a.Sample, nil
+	return a, nil
 }
 
-func (r *runner) ask(op string) (Sample, error) {
+func (r *runner) ask(op string) (answer, error) {
 	if err := r.tell(op); err != nil {
-		return Sample{}, err
+		return answer{}, err
 	}
 	return r.hear()
 }
@@ -217,10 +218,11 @@ func (r *runner) watch(ctx context.Context) error {
 }
 
 func (r *runner) sample(op string) error {
-	sample, err := r.ask(op)
+	said, err := r.ask(op)
 	if err != nil {
 		return err
 	}
+	sample := said.Sample
 	sample.At, sample.Load = time.Since(r.began), loadOfMachine()
 	pid := r.process.Process.Pid
 	if sample.Descriptors, err = descriptors(pid); err != nil {
@@ -229,11 +231,13 @@ func (r *runner) sample(op string) error {
 	if sample.Resident, err = resident(pid); err != nil {
 		return err
 	}
-	sample.Processes = int64(len(relatives(r.mark)))
-	if sample.Settled {
+	sample.Processes, sample.Strays = r.count(said.Living)
+	if !sample.Settled {
+		sample.Strays = 0 // under load they come and go while they are counted
+	} else {
 		// What broken extensions have left behind is ended, which takes the system a moment.
-		for late := time.Now().Add(patience / 6); sample.Processes != expected(r.report.Extensions) && time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
-			sample.Processes = int64(len(relatives(r.mark)))
+		for late := time.Now().Add(patience / 6); sample.Strays > 0 && time.Now().Before(late); time.Sleep(50 * time.Millisecond) {
+			sample.Processes, sample.Strays = r.count(said.Living)
 		}
 		if err := r.tell(opResume); err != nil {
 			return err
@@ -244,6 +248,17 @@ func (r *runner) sample(op string) error {
 		r.Told(sample)
 	}
 	return nil
+}
+
+// count counts what is there, and of it what belongs neither to the host nor to what lives of its extensions.
+func (r *runner) count(living []string) (all, strays int64) {
+	for _, found := range relatives(r.mark) {
+		all++
+		if found.pid != r.process.Process.Pid && !slices.Contains(living, found.scratch) {
+			strays++
+		}
+	}
+	return all, strays
 }
 
 // finish closes the host and looks what it leaves.

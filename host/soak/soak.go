@@ -53,8 +53,10 @@ type Sample struct {
 	Resident    int64 `json:"resident"`
 	Goroutines  int64 `json:"goroutines"`
 	Descriptors int64 `json:"descriptors"`
-	// Processes are the host and all that it has started and that still live.
+	// Processes are the host and all that it has started and that still live. Strays are those of them that belong to no
+	// extension in service; what an extension in service has started is its own business.
 	Processes int64 `json:"processes"`
+	Strays    int64 `json:"strays"`
 	// Load is that of the machine in the minute before.
 	Load   float64 `json:"load"`
 	Counts Counts  `json:"counts"`
@@ -89,4 +91,6 @@ const (
 type answer struct {
 	Sample Sample `json:"sample"`
 	Error  string `json:"error,omitempty"`
+	// Living are the scratch directories of the extensions that run: what is in the environment of all that belongs to them.
+	Living []string `json:"living,omitempty"`
 }

@@ -7,15 +7,23 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/octet-dev/octet/generated/featurewire"
 )
 
-// relatives are the living processes that carry a mark.
-func relatives(mark string) []int {
+// relative is a living process that carries the mark of a soak.
+type relative struct {
+	pid     int
+	scratch string // the entry of its environment that names its generation; empty for the host
+}
+
+// relatives lists the living processes that carry a mark.
+func relatives(mark string) []relative {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
-	var found []int
+	var found []relative
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
 		if err != nil {
@@ -25,15 +33,29 @@ func relatives(mark string) []int {
 		if err != nil {
 			continue
 		}
+		r, marked := relative{pid: pid}, false
 		for variable := range bytes.SplitSeq(environment, []byte{0}) {
-			if string(variable) == markVariable+"="+mark {
-				found = append(found, pid)
-				break
+			marked = marked || string(variable) == markVariable+"="+mark
+			if bytes.HasPrefix(variable, []byte(scratchVariable+"=")) {
+				r.scratch = string(variable)
 			}
+		}
+		if marked {
+			found = append(found, r)
 		}
 	}
 	return found
 }
+
+// scratchVariable names the directory that every generation has for itself.
+var scratchVariable = func() string {
+	for _, row := range featurewire.TableWireEnvironment {
+		if strings.HasSuffix(row.Variable, "SCRATCH") {
+			return row.Variable
+		}
+	}
+	panic("the table of the environment names no scratch directory")
+}()
 
 func descriptors(pid int) (int64, error) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
