@@ -6,6 +6,8 @@ var missedBecause = map[string]string{
 		"processor time of that side; a caller that reads by itself comes next",
 	"/at most a quarter of the fastest peer": "a short call is mostly system calls and one hand-over, which the peer has too; the hand-over on the side of the " +
 		"caller is the next to go",
+	"Tool call, 64 in flight, 100 B/at least 3 times the fastest peer": "every frame is a system call of its own on both sides, a quarter of the processor time; " +
+		"answers that are ready together could share one, which comes next",
 	"Tool call, one in flight, 10 KiB/p50 within 6 times a bare echo": "every byte is scanned twice on each side, once for the envelope and once for the " +
 		"model, and two copies of the text are made for whoever keeps it; one scan for both comes next",
 	"Idle host/under 40 MB": "most of it is the program itself, its tables and what the model libraries set up when they are loaded; loading " +
