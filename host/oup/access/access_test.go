@@ -127,7 +127,7 @@ func TestGate_foldsTopicsAndFindsProfiles(t *testing.T) {
 	}
 }
 
-// TestGate_asksWhoHasASession: where the key names no profile, that of the session is in force. OUP-KEY-008, OUP-KEY-009.
+// TestGate_asksWhoHasASession: where the key names no profile, that of the session is in force. OUP-KEY-009.
 func TestGate_asksWhoHasASession(t *testing.T) {
 	gate := &access.Gate{
 		Stored: func(profile string) bool { return profile != "nobody" },
