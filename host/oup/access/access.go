@@ -154,15 +154,15 @@ func (g *Gate) Admit(ctx context.Context, call *rpc.Call, params []byte) error {
 		}
 	}
 	identity := key.Identity{Profile: who.Profile, Authenticated: who.Known(), Stored: g.Stored}
-	profile, err := identity.Check(session, a.profile, a.hasProfile)
-	if err != nil {
+	if _, err := identity.Check(session, a.profile, a.hasProfile); err != nil {
 		return g.refuse(call, err)
 	}
 	owned, err := g.owned(ctx, session)
 	if err != nil {
 		return err
 	}
-	if profile, err = identity.Check(owned, a.profile, a.hasProfile); err != nil {
+	profile, err := identity.Check(owned, a.profile, a.hasProfile)
+	if err != nil {
 		return g.refuse(call, err)
 	}
 	if a.profile == "" && owned.Profile == "" && who.Profile == "" {
