@@ -111,8 +111,8 @@ func TestAsk_whatDifferedOnce(t *testing.T) {
 	if err := json.Unmarshal(text, &rows); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) < 15 {
-		t.Fatalf("%d questions, want at least 15", len(rows))
+	if len(rows) < 17 {
+		t.Fatalf("%d questions, want at least 17", len(rows))
 	}
 	var questions []vectors.Question
 	for _, row := range rows {

@@ -122,10 +122,12 @@ func (g *Generator) json(value, other json.RawMessage) json.RawMessage {
 	if root == nil || donor == nil {
 		return value
 	}
+	// How deep the whole message may be is not asked here.
+	const deepest = 20
 	for range 1 + g.rng.IntN(3) {
 		changed := root.clone()
 		change(g.rng, changed, donor)
-		if text := changed.String(); askable(text) {
+		if text := changed.String(); len(text) <= maxText && askable(text, deepest) {
 			root = changed
 		}
 	}

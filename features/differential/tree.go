@@ -170,9 +170,8 @@ func (n *node) spaced(rng *rand.Rand) string {
 
 func pick[T any](rng *rand.Rand, from []T) T { return from[rng.IntN(len(from))] }
 
-// askable reports whether a text can be part of a question: strict JSON, not too deep for the line it stands in.
-func askable(text string) bool {
-	const deepest = 400
+// askable reports whether a text can be part of a question: strict JSON, at most so deep.
+func askable(text string, deepest int) bool {
 	dec := jsontext.NewDecoder(strings.NewReader(text))
 	for {
 		if _, err := dec.ReadToken(); err != nil || dec.StackDepth() > deepest {

@@ -29,6 +29,7 @@ _MODELS: Final[Mapping[str, type[Model]]] = {
     RESULT: feature_wire.JsonRpcSuccessResponse,
     ERROR: feature_wire.JsonRpcErrorResponse,
 }
+_UNREADABLE: Final = {feature_wire.ERROR_PARSE_ERROR.code, feature_wire.ERROR_INVALID_REQUEST.code}
 VERSION: Final = feature_wire.JsonRpcNotification(method="-").jsonrpc
 
 
@@ -48,6 +49,9 @@ def classify(value: object) -> Message:
         _MODELS[kind].from_json(members)
     except Violation as found:
         raise EnvelopeFault(str(found)) from None
+    error = members.get("error")
+    if kind == ERROR and members["id"] is None and isinstance(error, dict) and error["code"] not in _UNREADABLE:
+        raise EnvelopeFault("id is null only in an error about a message that could not be read")
     return message_of(kind, members)
 
 

@@ -75,6 +75,9 @@ function featureMessage(value: JsonObject): Message {
   }
   if (value["error"] !== undefined) {
     const { id, error } = models.JsonRpcErrorResponse.read(value);
+    if (id === null && error.code !== feature.ERROR_PARSE_ERROR.code && error.code !== feature.ERROR_INVALID_REQUEST.code) {
+      throw new Violation("id", "/id", feature.WIRE.envelopeError, "is null only in an error about a message that could not be read");
+    }
     return { kind: "error", id, error };
   }
   const { id, result } = models.JsonRpcSuccessResponse.read(value);

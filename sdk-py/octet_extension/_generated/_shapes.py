@@ -271,8 +271,11 @@ class Id(Shape):
         return number
 
 
+_ANY_DEPTH: Final = 900  # whoever reads or writes the whole value bounds its depth
+
+
 def _check_encoded(value: object, bound: int) -> None:
-    size = len(encode(value))
+    size = len(encode(value, max_depth=_ANY_DEPTH))
     if size > bound:
         raise Violation("bytes", "", f"must have at most {bound} bytes as compact JSON, not {size}")
 
