@@ -28,7 +28,15 @@ def _portable(text: str) -> int:
     return int(text)
 
 
-_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_portable)
+_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse)
+_CAREFUL_READER: Final = json.JSONDecoder(parse_float=_refuse, parse_constant=_refuse, parse_int=_portable)
+_DIGITS: Final = bytes(0x30 if 0x30 <= byte <= 0x39 else 0x20 for byte in range(256))
+_LONG_INTEGER: Final = b"0" * (_SHORT + 1)
+
+
+def _reader(payload: bytes, *, sparse: bool) -> json.JSONDecoder:
+    """Returns the reader that judges every integer where one may be too large, or where there can be but a few."""
+    return _CAREFUL_READER if sparse or _LONG_INTEGER in payload.translate(_DIGITS) else _READER
 
 
 def check(payload: bytes) -> object:
@@ -42,9 +50,10 @@ def check(payload: bytes) -> object:
         raise JsonSyntaxError("the bytes are not UTF-8", fault.start) from None
     if _json.too_deep(payload, MAX_JSON_DEPTH):
         raise JsonSyntaxError(f"more than {MAX_JSON_DEPTH} arrays and objects enclose a value")
+    sparse = _json.is_sparse(payload)
     try:
-        value, end = _READER.raw_decode(text)
-        respelled = _json.respell(value, payload)
+        value, end = _reader(payload, sparse=sparse).raw_decode(text)
+        respelled = _json.respell(value, sparse=sparse)
     except json.JSONDecodeError as fault:
         raise JsonSyntaxError(fault.msg.lower().removesuffix(" at"), fault.pos) from None
     except Violation as fault:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Collection
 from typing import Final, Self
 
-__all__ = ["DEFAULT_DEPTH", "JsonSyntaxError", "Number", "Violation", "encode", "parse", "respell", "too_deep"]
+__all__ = ["DEFAULT_DEPTH", "JsonSyntaxError", "Number", "Violation", "encode", "is_sparse", "parse", "respell", "too_deep"]
 
 DEFAULT_DEPTH: Final = 128
 """Arrays and objects that may enclose a value where a wire names no bound of its own."""
@@ -331,10 +331,14 @@ def _spelled(value: object, *, by_hand: bool) -> bytes:
         raise Violation("type", "", "the nesting is deeper than this process can write") from None
 
 
-def respell(value: object, original: bytes) -> bytes:
+def is_sparse(data: bytes) -> bool:
+    """Reports whether a text is made of long strings for the most part, which other ways suit than many short values."""
+    return len(data) > _LONG and len(data) > _WORTH * data.count(b'"')
+
+
+def respell(value: object, *, sparse: bool) -> bytes:
     """Spells canonically what the decoder of the interpreter made of a text. Raises Violation for a lone surrogate."""
-    by_hand = len(original) > _LONG and len(original) > _WORTH * original.count(b'"')
-    return _spelled(value, by_hand=by_hand)
+    return _spelled(value, by_hand=sparse)
 
 
 def encode(value: object, *, max_depth: int = DEFAULT_DEPTH, largest: int | None = None) -> bytes:
