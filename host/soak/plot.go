@@ -89,7 +89,7 @@ func (r *Report) panel(b *strings.Builder, p panel, top int) {
 	}
 	for part := range 4 {
 		at := time.Duration(float64(r.Length) * float64(part) / 3)
-		fmt.Fprintf(b, `<text class="m" x="%.1f" y="%d">%s</text>`, x(at), top+panelHeight+17, at.Round(time.Second))
+		fmt.Fprintf(b, `<text class="m" x="%.1f" y="%d">%s</text>`, x(at), top+panelHeight+17, short(at.Round(time.Second)))
 	}
 	b.WriteString("\n")
 	for _, l := range p.lines {
