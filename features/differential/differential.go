@@ -22,7 +22,8 @@ type Options struct {
 	Testees []subject.Starter // at least two that know the same wires
 	Vectors []vectors.Vector  // what questions are made from
 	Seed    uint64            // the same seed makes the same questions
-	Runs    int               // how many questions at most; 0 means until the context is done
+	Runs    int               // how many questions at most; 0 means any number
+	For     time.Duration     // how long, once the codecs have started; 0 means until the context is done
 	Most    int               // end behind so many different findings; 0 means 10
 	Limit   time.Duration     // for one answer
 	Told    func(asked int)   // called behind every batch; may be nil
@@ -86,7 +87,8 @@ func Run(ctx context.Context, o Options) (Report, error) {
 	}
 	generator := NewGenerator(o.Seed, o.Vectors)
 	seen := map[string]bool{}
-	for ctx.Err() == nil && (o.Runs == 0 || report.Asked < o.Runs) && len(report.Findings) < o.Most {
+	began := time.Now()
+	for ctx.Err() == nil && (o.For == 0 || time.Since(began) < o.For) && (o.Runs == 0 || report.Asked < o.Runs) && len(report.Findings) < o.Most {
 		size := batch
 		if o.Runs > 0 {
 			size = min(size, o.Runs-report.Asked)
