@@ -21,6 +21,9 @@ type Machine struct {
 	Load [2]float64 `json:"load"`
 }
 
+// busy reports whether others wanted more of the machine than there is.
+func (m Machine) busy() bool { return max(m.Load[0], m.Load[1]) > 2*float64(m.Cores) }
+
 // Data is everything about one measurement: build/bench.json.
 type Data struct {
 	Machine Machine `json:"machine"`

@@ -41,6 +41,10 @@ func head(b *strings.Builder, d *Data) {
 	fmt.Fprintf(b, "Machine: %d cores, %.0f GiB of memory, %s, %s. %d rounds of %s s for each subject, seed %d. ",
 		d.Machine.Cores, d.Machine.Memory, d.Machine.System, d.Machine.Go, d.Rounds, number(d.Seconds), d.Seed)
 	fmt.Fprintf(b, "Load average of one minute: %s in front, %s behind.\n\n", number(d.Machine.Load[0]), number(d.Machine.Load[1]))
+	if d.Machine.busy() {
+		b.WriteString("**The machine was busy with other work.** Times are too long for that, and ratios between subjects of different length " +
+			"lean to the shorter one; measure again where nothing else runs.\n\n")
+	}
 	b.WriteString("In every round each subject runs once, in a new order, in processes of its own, and warms up first. A figure is the median over the " +
 		"rounds, with p5 to p95 in parentheses. Ratios are taken inside each round, so that both sides met the same machine.\n\n")
 }
@@ -59,6 +63,9 @@ func budgetTable(b *strings.Builder, f *figures) {
 		note := one.note
 		if why, missed := missedBecause[one.what+"/"+one.promise]; missed && v.known && !v.held {
 			note = why
+		}
+		if v.known && !v.held && note == "" && f.data.Machine.busy() {
+			note = "the machine was busy; to be measured again"
 		}
 		if one.beside != nil {
 			if beside := one.beside(f); beside.known {
