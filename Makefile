@@ -33,7 +33,7 @@ TS_TESTEE := node sdk-ts/dist/src/testee.js
 TS_OUP_TESTEE := node sdk-ts/oup/dist/src/testee.js
 
 .PHONY: help demo demo-conversation test generate check-generated build build-go build-ts setup lint lint-go lint-py lint-ts \
-        test-go test-go-raced test-go-unraced test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench chaos chaos-oup soak release check-reproducible audit cross clean check
+        test-go test-go-raced test-go-unraced test-scripts test-py test-py-oup test-ts test-ts-oup test-browser ledger vectors selftest selftest-repeat fuzz fuzz-peers bench test-bench chaos chaos-oup soak release check-reproducible audit cross clean check
 
 help: ## List the targets.
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -235,6 +235,9 @@ bench/typescript/node_modules/.ready: bench/typescript/package-lock.json $(wildc
 	@echo "installing the Node modules of the measurements"
 	@cd bench/typescript && $(NPM) ci --silent --no-audit --no-fund && npx tsc --project .
 	@touch $@
+
+test-bench: ## Run the tests of the measurements, and the guard that notices lost speed by ratios.
+	cd bench && $(GO) vet ./... && $(GO) test ./...
 
 bench: build ## Measure octet beside what people would use instead (ROWS=regexp, ROUNDS=15), and write docs/benchmarks.md.
 	@# A language that cannot be made ready is left out, and the report says so.
