@@ -119,13 +119,16 @@ func TestFiller_leavesTypesAloneThatItCannotName(t *testing.T) {
 		struct {
 			N int `json:",string"`
 		}{},
-		struct {
-			A string `json:"x"`
-			B string `json:"x"`
-		}{},
 	} {
 		if newFiller(reflect.TypeOf(unknown)) != nil {
 			t.Errorf("%T has a filler", unknown)
 		}
+	}
+	text := reflect.TypeFor[string]()
+	twice := reflect.StructOf([]reflect.StructField{
+		{Name: "A", Type: text, Tag: `json:"x"`}, {Name: "B", Type: text, Tag: `json:"x"`},
+	})
+	if newFiller(twice) != nil {
+		t.Error("a type that names a member twice has a filler")
 	}
 }
