@@ -58,7 +58,7 @@ test: ## Run every check there is; the campaigns (selftest, chaos, fuzz, soak, .
 	@$(MAKE) --no-print-directory check-generated
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target check lint-go lint-py lint-ts
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-go-raced test-go-unraced test-scripts test-py test-ts
-	@$(MAKE) --no-print-directory vectors
+	@$(MAKE) --no-print-directory vectors test-bench
 	@# make selftest judges every faulty peer and every example.
 	@$(MAKE) --no-print-directory selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
 
@@ -237,7 +237,7 @@ bench/typescript/node_modules/.ready: bench/typescript/package-lock.json $(wildc
 	@touch $@
 
 test-bench: ## Run the tests of the measurements, and the guard that notices lost speed by ratios.
-	cd bench && $(GO) vet ./... && $(GO) test ./...
+	cd bench && $(GO) test $$($(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...)
 
 bench: build ## Measure octet beside what people would use instead (ROWS=regexp, ROUNDS=15), and write docs/benchmarks.md.
 	@# A language that cannot be made ready is left out, and the report says so.
