@@ -172,6 +172,12 @@ func (h *host) say(a answer) error {
 
 // obey takes orders until it is told to close, or until nobody gives any.
 func (h *host) obey(in io.Reader) error {
+	resting := false
+	defer func() {
+		if resting { // whoever gave the orders has gone in the middle
+			h.load.gate.Unlock()
+		}
+	}()
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
 		var o order
@@ -184,12 +190,14 @@ func (h *host) obey(in io.Reader) error {
 			a.Sample = h.look()
 		case opSettle:
 			var trouble error
+			resting = true
 			if a.Sample, trouble = h.settle(); trouble != nil {
 				a.Error = trouble.Error()
 			}
 			a.Living = h.living()
 		case opResume:
 			h.load.gate.Unlock()
+			resting = false
 			continue
 		case opClose:
 			return nil
