@@ -219,9 +219,18 @@ func (c *Connection) take(ctx context.Context, frame []byte) *transport.Reason {
 	c.waiting.Go(func() {
 		defer func() { <-c.slots }()
 		result, err := c.run(call, func() (wirejson.Encoder, error) { return call.later(ctx) })
-		c.settle(call, result, err)
+		c.settle(call, result, call.unfinished(ctx, err))
 	})
 	return call.leave
+}
+
+// unfinished tells what the end of the connection broke off from what went wrong inside: a client that has ended its
+// side and still reads learns why it gets no result (OUP-STDIO-008).
+func (call *Call) unfinished(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return Fail(oupwire.ErrRuntimeNotReady, call.Method+": the connection ended before this was done; keep it open until the answer is there")
 }
 
 // slotPatience is how long the next request waits for room beside those that wait. What is read of a client may be

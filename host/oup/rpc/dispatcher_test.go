@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -459,6 +460,51 @@ func TestServe_endsWithItsContext(t *testing.T) {
 	}
 	if _, err := far.Read(); !errors.Is(err, io.EOF) {
 		t.Errorf("the client reads %v", err)
+	}
+}
+
+// stillRead is a client that has ended its side and reads on, as a pipe from a file does.
+type stillRead struct {
+	transport.Conn
+	frames, answers chan []byte
+}
+
+func (s *stillRead) Read() ([]byte, error) {
+	if frame, more := <-s.frames; more {
+		return frame, nil
+	}
+	return nil, io.EOF
+}
+
+func (s *stillRead) Write(frame []byte) error {
+	s.answers <- slices.Clone(frame)
+	return nil
+}
+
+// TestServe_tellsWhatItsEndBrokeOff: OUP-STDIO-008; that is no fault of the server, and none is logged.
+func TestServe_tellsWhatItsEndBrokeOff(t *testing.T) {
+	o := options(handler(func(_ context.Context, call *rpc.Call, _ oupwire.SessionTitleSetParams) (wirejson.Encoder, error) {
+		call.Later(func(ctx context.Context) (wirejson.Encoder, error) {
+			<-ctx.Done()
+			return nil, fmt.Errorf("asking the store: %w", ctx.Err())
+		})
+		return nil, nil
+	}))
+	o.Log = func(err error) { t.Errorf("logged %v", err) }
+	d, err := rpc.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, _ := transport.Pipe(transport.Info{Transport: oupwire.TransportStdio})
+	conn := &stillRead{Conn: near, frames: make(chan []byte, 1), answers: make(chan []byte, 1)}
+	conn.frames <- []byte(titleSet("1", "a"))
+	close(conn.frames)
+	if err := d.Serve(t.Context(), conn, nil); err != nil {
+		t.Error(err)
+	}
+	answer, err := oupwire.DecodeJsonRpcErrorResponse(<-conn.answers)
+	if err != nil || answer.Error.Code != oupwire.CodeRuntimeNotReady {
+		t.Errorf("answered %+v, %v", answer, err)
 	}
 }
 
