@@ -222,11 +222,12 @@ func (x *Parcel) decode(v wirejson.Value) {
 			} else {
 				tablea := make(map[string][]bool, item.Len())
 				for ma := item.Members(); ma.Next(); {
+					namea := string(ma.Key())
 					listb := make([]bool, 0, ma.Value().Len())
 					for eb := ma.Value().Elements(); eb.Next(); {
 						listb = append(listb, eb.Value().Bool())
 					}
-					tablea[string(ma.Key())] = listb
+					tablea[namea] = listb
 				}
 				x.Stamps = wirejson.Some(tablea)
 			}
