@@ -33,7 +33,7 @@ type Options struct {
 	Programs []Program
 	// Sample is how many faults of a program stand for the one that is judged; under 2 all are.
 	Sample int
-	// OwnSample is the same for the referee's own faulty peers.
+	// OwnSample is the same for the referee's own peers, those that are sound in another way among them.
 	OwnSample int
 	// Seed decides what schedules leave open, and the order of the scenarios.
 	Seed int64
@@ -125,12 +125,11 @@ func own(opts Options) []suspect {
 			peers = append(peers, suspect{Fault: f, rules: rules})
 		}
 	}
-	for _, f := range faultypeer.Variants() {
-		add(f)
-	}
-	for i, f := range faultypeer.Faults() {
-		if i%max(opts.OwnSample, 1) == 0 {
-			add(f)
+	for _, kind := range [][]faultypeer.Fault{faultypeer.Variants(), faultypeer.Faults()} {
+		for i, f := range kind {
+			if i%max(opts.OwnSample, 1) == 0 {
+				add(f)
+			}
 		}
 	}
 	return peers

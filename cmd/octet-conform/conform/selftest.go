@@ -38,7 +38,7 @@ func (s *selftestFlags) register(f *pflag.FlagSet) {
 	f.IntVar(&s.repeat, "repeat", 1, "how often every example is judged")
 	f.StringArrayVar(&s.peers, "peers", nil, "command, with blanks between its words, of a program that plays further faulty peers; may be given several times")
 	f.IntVar(&s.sample, "sample", 1, "judge one in so many of the faulty hosts, servers and clients, and of the peers of --peers")
-	f.IntVar(&s.ownSample, "sample-extensions", 1, "judge one in so many of the referee's own faulty extensions")
+	f.IntVar(&s.ownSample, "sample-extensions", 1, "judge one in so many of the referee's own extensions, faulty or sound in a way of their own")
 	f.IntVar(&s.jobs, "jobs", 6*runtime.NumCPU(), "peers at a time; most of the time they wait")
 	f.Float64Var(&s.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.Int64Var(&s.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")
