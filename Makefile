@@ -57,7 +57,8 @@ test: ## Run every check there is; the campaigns (selftest, chaos, fuzz, soak, .
 	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target setup build-go
 	@$(MAKE) --no-print-directory check-generated
 	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target check lint-go lint-py lint-ts
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target test-go-raced test-go-unraced test-scripts test-py test-ts
+	@$(MAKE) --no-print-directory test-go
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-py test-ts test-scripts
 	@$(MAKE) --no-print-directory vectors test-bench
 	@# make selftest judges every faulty peer and every example.
 	@$(MAKE) --no-print-directory selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
