@@ -1,6 +1,7 @@
 package fuzz
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -193,12 +194,15 @@ func (s *search) late(r *Result) bool {
 	return waits
 }
 
-// written returns a conversation with the findings about frames alone, or nil where none of them counts.
+// written returns a conversation that was cut off with the findings about frames alone, or nil where none of them counts.
+// An answer to nobody is none: it may be to the line that was cut.
 func (s *search) written(r *Result) *Result {
 	if r == nil {
 		return nil
 	}
-	r.Findings = slices.DeleteFunc(r.Findings, func(f verdict.Finding) bool { return f.Frame < 0 || f.Silent })
+	r.Findings = slices.DeleteFunc(r.Findings, func(f verdict.Finding) bool {
+		return f.Frame < 0 || f.Silent || f.Frame < len(r.Frames) && bytes.Contains(r.Frames[f.Frame].Bytes, []byte(`"id":null`))
+	})
 	if !slices.ContainsFunc(r.Findings, func(f verdict.Finding) bool { return s.counts(f.Rule) }) {
 		return nil
 	}
