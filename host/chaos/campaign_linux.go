@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/octet-dev/octet/host/campaign"
 )
 
 // Campaign says what to do. All but Hosts and Told are required.
@@ -99,7 +101,7 @@ func (c Campaign) Run(ctx context.Context) (Result, error) {
 // nobodyLeft demands that no host, extension, descendant or guard is left.
 func nobodyLeft(total *totals) error {
 	for late := time.Now().Add(patience / 4); ; time.Sleep(2 * time.Millisecond) {
-		left := sameProgram()
+		left := campaign.SameProgram()
 		if len(left) == 0 {
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/octet-dev/octet/host/campaign"
 	"github.com/octet-dev/octet/host/session"
 )
 
@@ -74,18 +75,18 @@ func (p *player) said() error {
 
 // strangers demands that every process belongs to the host, or to a generation that lives.
 func (p *player) strangers(living map[string]int) error {
-	return p.eventually(func(r relative) bool {
-		return r.scratch == "" && r.pid == p.process.Process.Pid || living[r.scratch] != 0
+	return p.eventually(func(r campaign.Relative) bool {
+		return r.Scratch == "" && r.PID == p.process.Process.Pid || living[r.Scratch] != 0
 	})
 }
 
 // eventually demands that soon only expected processes are there.
-func (p *player) eventually(expected func(relative) bool) error {
+func (p *player) eventually(expected func(campaign.Relative) bool) error {
 	for late := time.Now().Add(p.patience / 4); ; {
 		var left []string
-		for _, r := range relatives(p.mark) {
+		for _, r := range campaign.Relatives(markVariable + "=" + p.mark) {
 			if !expected(r) {
-				left = append(left, fmt.Sprintf("%d %s", r.pid, r.command))
+				left = append(left, fmt.Sprintf("%d %s", r.PID, r.Command))
 			}
 		}
 		if len(left) == 0 {
@@ -127,7 +128,7 @@ func (p *player) ended(ctx context.Context, killed bool) error {
 	}
 	return errors.Join(
 		p.said(),
-		p.eventually(func(relative) bool { return false }),
+		p.eventually(func(campaign.Relative) bool { return false }),
 		p.remembered(ctx),
 		p.once(),
 	)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octet-dev/octet/host/campaign"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/session"
 )
@@ -124,8 +125,8 @@ func TestFinishAndEventually(t *testing.T) {
 	if _, err := bufio.NewReader(output).ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	wantFault(t, p.eventually(func(relative) bool { return false }), fmt.Sprint(stranger.Process.Pid))
-	if err := p.eventually(func(r relative) bool { return r.pid == stranger.Process.Pid }); err != nil {
+	wantFault(t, p.eventually(func(campaign.Relative) bool { return false }), fmt.Sprint(stranger.Process.Pid))
+	if err := p.eventually(func(r campaign.Relative) bool { return r.PID == stranger.Process.Pid }); err != nil {
 		t.Error(err)
 	}
 	p.process = stranger

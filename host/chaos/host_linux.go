@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/octet-dev/octet/host/campaign"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/extension"
@@ -230,24 +231,7 @@ func (h *host) call(o order) {
 // settle waits until nothing runs and every extension is in service, reloading what is parked.
 func (h *host) settle(o order) {
 	h.calls.Wait()
-	late := time.Now().Add(patience / 2)
-	var trouble error
-	for _, s := range h.fleet.Status() {
-		for {
-			s = h.fleet.Get(s.Name).Status()
-			if s.State == supervise.Ready && s.Pending == 0 {
-				break
-			}
-			if time.Now().After(late) {
-				trouble = errors.Join(trouble, fmt.Errorf("%s is %s with %d pending: %s", s.Name, s.State, s.Pending, s.LastError))
-				break
-			}
-			if s.State == supervise.Parked {
-				h.fleet.Reload(context.Background(), s.Name)
-			}
-			time.Sleep(2 * time.Millisecond)
-		}
-	}
+	trouble := campaign.AwaitService(h.fleet, patience/2)
 	h.say(answer{ID: o.ID, Error: text(trouble), Processes: h.processes(), Leaders: h.leaders()})
 }
 

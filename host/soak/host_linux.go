@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/octet-dev/octet/host/campaign"
 	"github.com/octet-dev/octet/host/discovery"
 	"github.com/octet-dev/octet/host/extension"
 	"github.com/octet-dev/octet/host/fixture"
@@ -219,24 +220,7 @@ func (h *host) look() Sample {
 // The gate stays closed.
 func (h *host) settle() (Sample, error) {
 	h.load.gate.Lock() // waits for what runs
-	late := time.Now().Add(patience / 2)
-	var trouble error
-	for _, s := range h.fleet.Status() {
-		for {
-			s = h.fleet.Get(s.Name).Status()
-			if s.State == supervise.Ready && s.Pending == 0 {
-				break
-			}
-			if time.Now().After(late) {
-				trouble = errors.Join(trouble, fmt.Errorf("%s is %s with %d pending: %s", s.Name, s.State, s.Pending, s.LastError))
-				break
-			}
-			if s.State == supervise.Parked {
-				h.fleet.Reload(context.Background(), s.Name)
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
-	}
+	trouble := campaign.AwaitService(h.fleet, patience/2)
 	h.rest()
 	runtime.GC()
 	debug.FreeOSMemory()

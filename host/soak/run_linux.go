@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/octet-dev/octet/host/campaign"
 	"github.com/octet-dev/octet/host/fixture"
 )
 
@@ -252,9 +253,9 @@ func (r *runner) sample(op string) error {
 
 // count counts what is there, and of it what belongs neither to the host nor to what lives of its extensions.
 func (r *runner) count(living []string) (all, strays int64) {
-	for _, found := range relatives(r.mark) {
+	for _, found := range campaign.Relatives(markVariable + "=" + r.mark) {
 		all++
-		if found.pid != r.process.Process.Pid && !slices.Contains(living, found.scratch) {
+		if found.PID != r.process.Process.Pid && !slices.Contains(living, found.Scratch) {
 			strays++
 		}
 	}
@@ -272,7 +273,7 @@ func (r *runner) finish() error {
 		r.report.Findings = append(r.report.Findings, fmt.Sprintf("the host ended with %v: %s", err, strings.TrimSpace(r.stderr.String())))
 	}
 	for late := time.Now().Add(patience / 4); ; time.Sleep(50 * time.Millisecond) {
-		left := relatives(r.mark)
+		left := campaign.Relatives(markVariable + "=" + r.mark)
 		if len(left) == 0 {
 			return nil
 		}

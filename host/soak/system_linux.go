@@ -1,61 +1,11 @@
 package soak
 
 import (
-	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/octet-dev/octet/generated/featurewire"
 )
-
-// relative is a living process that carries the mark of a soak.
-type relative struct {
-	pid     int
-	scratch string // the entry of its environment that names its generation; empty for the host
-}
-
-// relatives lists the living processes that carry a mark.
-func relatives(mark string) []relative {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var found []relative
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		environment, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
-		if err != nil {
-			continue
-		}
-		r, marked := relative{pid: pid}, false
-		for variable := range bytes.SplitSeq(environment, []byte{0}) {
-			marked = marked || string(variable) == markVariable+"="+mark
-			if bytes.HasPrefix(variable, []byte(scratchVariable+"=")) {
-				r.scratch = string(variable)
-			}
-		}
-		if marked {
-			found = append(found, r)
-		}
-	}
-	return found
-}
-
-// scratchVariable names the directory that every generation has for itself.
-var scratchVariable = func() string {
-	for _, row := range featurewire.TableWireEnvironment {
-		if strings.HasSuffix(row.Variable, "SCRATCH") {
-			return row.Variable
-		}
-	}
-	panic("the table of the environment names no scratch directory")
-}()
 
 func descriptors(pid int) (int64, error) {
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))

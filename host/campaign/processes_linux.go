@@ -1,4 +1,4 @@
-package chaos
+package campaign
 
 import (
 	"bytes"
@@ -10,47 +10,47 @@ import (
 	"github.com/octet-dev/octet/generated/featurewire"
 )
 
-// relative is a process that belongs to a host of the campaign.
-type relative struct {
-	pid     int
-	scratch string // the entry of its environment that names the generation; empty for the host itself
-	command string
+// Relative is a living process that belongs to a run.
+type Relative struct {
+	PID     int
+	Scratch string // the entry of its environment that names the generation; empty for the host itself
+	Command string
 }
 
-// relatives lists the living processes that carry a mark.
-func relatives(mark string) []relative {
-	var found []relative
+// Relatives lists the living processes with an entry in their environment, which is NAME=VALUE.
+func Relatives(mark string) []Relative {
+	var found []Relative
 	for _, pid := range processIDs() {
 		environ, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "environ"))
 		if err != nil || !alive(pid) {
 			continue
 		}
-		r, marked := relative{pid: pid}, false
+		r, marked := Relative{PID: pid}, false
 		for entry := range bytes.SplitSeq(environ, []byte{0}) {
-			marked = marked || string(entry) == markVariable+"="+mark
+			marked = marked || string(entry) == mark
 			if strings.HasPrefix(string(entry), scratchVariable+"=") {
-				r.scratch = string(entry)
+				r.Scratch = string(entry)
 			}
 		}
 		if marked {
-			r.command = command(pid)
+			r.Command = command(pid)
 			found = append(found, r)
 		}
 	}
 	return found
 }
 
-// sameProgram lists the living processes that run our own program, without ourselves: hosts, extensions,
+// SameProgram lists the living processes that run our own program, without ourselves: hosts, extensions,
 // what they left behind, and guards.
-func sameProgram() []relative {
+func SameProgram() []Relative {
 	self, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return nil
 	}
-	var found []relative
+	var found []Relative
 	for _, pid := range processIDs() {
 		if exe, err := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe")); err == nil && exe == self && pid != os.Getpid() && alive(pid) {
-			found = append(found, relative{pid: pid, command: command(pid)})
+			found = append(found, Relative{PID: pid, Command: command(pid)})
 		}
 	}
 	return found
