@@ -20,8 +20,11 @@ const Messages = "anthropic-messages"
 // DefaultBaseURL is that of Anthropic.
 const DefaultBaseURL = "https://api.anthropic.com/"
 
-// version is that of the API which the documents here are of.
-const version = "2026-10-21"
+// VersionHeader names the version of the API in every request, and Version is that which the documents here are of.
+const (
+	VersionHeader = "Anthropic-Version"
+	Version       = "2026-10-21"
+)
 
 // maxToolName is the length of a tool's name that the API takes.
 const maxToolName = 128
@@ -64,7 +67,7 @@ func New(options Options) *Provider {
 		options.BaseURL = DefaultBaseURL
 	}
 	p := &Provider{options: options, client: web.NewClient(options.Transport), header: http.Header{}}
-	p.header.Set("Anthropic-Version", version)
+	p.header.Set(VersionHeader, Version)
 	if options.Key != "" {
 		p.secrets = append(p.secrets, options.Key)
 		p.header.Set("Authorization", "Bearer "+options.Key)

@@ -122,7 +122,7 @@ func (m Models) Listing(ctx context.Context, configured Model, apiKey string) (*
 	}
 	if apiKey != "" && protocol == anthropic.Messages {
 		request.Header.Set("x-api-key", apiKey)
-		request.Header.Set("anthropic-version", "2023-06-01")
+		request.Header.Set(anthropic.VersionHeader, anthropic.Version)
 	} else if apiKey != "" {
 		request.Header.Set("Authorization", "Bearer "+apiKey)
 	}
