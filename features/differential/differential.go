@@ -176,12 +176,12 @@ func (p *panel) close() {
 	}
 }
 
-// wires of the APIs that questions about negotiations name instead of a wire.
-func wireOf(q vectors.Question, of map[string]string) string {
+// wireOf is the wire of a question: one about a negotiation names an API instead.
+func wireOf(q vectors.Question) string {
 	if q.Wire != "" {
 		return q.Wire
 	}
-	return of[q.API]
+	return apiWires[q.API]
 }
 
 // ask puts questions to every codec that knows their wire and returns those that are answered differently.
@@ -222,7 +222,7 @@ func (p *panel) answers(m *codec, questions []vectors.Question) ([]*Said, error)
 	said := make([]*Said, len(questions))
 	var known []int
 	for i, q := range questions {
-		if m.talk.Knows(wireOf(q, apiWires)) {
+		if m.talk.Knows(wireOf(q)) {
 			known = append(known, i)
 		}
 	}
