@@ -35,16 +35,25 @@ func open(t failer, options snapshot.Options) *snapshot.Store {
 	return s
 }
 
-// write writes files: names with content, where "/" at the end makes a folder and "-" removes.
+// write writes files: names with content, where "/" at the end makes a folder and "-" removes. What is removed goes
+// first, so that a folder can come where a file was.
 func write(t failer, dir string, files map[string]string) {
 	t.Helper()
 	for name, content := range files {
+		if content == "-" {
+			if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, content := range files {
+		if content == "-" {
+			continue
+		}
 		place := filepath.Join(dir, name)
 		err := os.MkdirAll(filepath.Dir(place), 0o755)
 		switch {
 		case err != nil:
-		case content == "-":
-			err = os.RemoveAll(place)
 		case strings.HasSuffix(name, "/"):
 			err = os.MkdirAll(place, 0o755)
 		default:
