@@ -200,28 +200,30 @@ func (w *World) callWaits() error {
 		} else if err != nil {
 			return err
 		}
-		waits, err := w.waitsForHost(w.last)
-		if waits || err != nil {
+		if waits, err := w.waitsForHost(w.last); waits || err != nil {
 			return err
 		}
-		w.settle(w.last)
 	}
 	return w.orOmitted(notApplicable("the extension asks nothing of its host in the calls that are known"))
 }
 
-// waitsForHost reports whether a call has asked something that the host leaves unanswered, or is over.
+// waitsForHost goes on until the extension waits for its host or a call is over, and reports whether it waits. What it
+// waits for may have been asked before the call, which is over all the same when its answer is taken here.
 func (w *World) waitsForHost(call string) (bool, error) {
 	for {
 		m, err := w.conv.Await(func(m subject.Message) bool {
 			return m.Method != "" && m.ID != "" || m.IsResponse() && m.ID == call
 		}, w.setup.Patience.Answer)
+		over := err == nil && m.IsResponse()
+		if over {
+			w.settle(call)
+		}
+		waits := len(w.host.Waiting()) > 0
 		switch {
-		case len(w.host.Waiting()) > 0:
-			return true, nil
+		case waits || over:
+			return waits, nil
 		case err != nil:
 			return false, missing(w.wait("the answer to call "+call, err))
-		case m.IsResponse():
-			return false, nil
 		}
 	}
 }
