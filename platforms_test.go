@@ -1,7 +1,11 @@
 package octet_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,6 +16,22 @@ import (
 // database, takes minutes each (`make cross`); what a change breaks elsewhere is a name that is not there, and
 // types show that.
 func TestPlatforms(t *testing.T) {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// What others declare is needed, what they do is not: their functions have no bodies here.
+	parse := func(files *token.FileSet, name string, source []byte) (*ast.File, error) {
+		file, err := parser.ParseFile(files, name, source, parser.AllErrors|parser.SkipObjectResolution)
+		if file != nil && !strings.HasPrefix(name, root) {
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok {
+					f.Body = nil
+				}
+			}
+		}
+		return file, err
+	}
 	for _, platform := range []string{"darwin/arm64", "windows/amd64"} {
 		t.Run(platform, func(t *testing.T) {
 			t.Parallel()
@@ -19,13 +39,17 @@ func TestPlatforms(t *testing.T) {
 			found, err := packages.Load(&packages.Config{
 				Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 					packages.NeedDeps | packages.NeedTypes | packages.NeedTypesSizes | packages.NeedSyntax | packages.NeedTypesInfo,
-				Env: append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0"),
+				ParseFile: parse,
+				Env:       append(os.Environ(), "GOOS="+system, "GOARCH="+architecture, "CGO_ENABLED=0"),
 			}, modulePath+"...")
 			if err != nil {
 				t.Fatal(err)
 			}
 			checked := 0
 			packages.Visit(found, nil, func(p *packages.Package) {
+				if !strings.HasPrefix(p.PkgPath+"/", modulePath) {
+					return
+				}
 				checked++
 				for _, e := range p.Errors {
 					t.Errorf("%s: %v", p.PkgPath, e)
