@@ -51,17 +51,19 @@ demo-conversation: build ## Hold a scripted conversation with a Python tool, a G
 	  --enable-extension word-count guard to-do < demo/conversation/lines.txt
 
 ONE_EACH := sdk-go/examples/word-count sdk-py/examples/word-count-canonical sdk-ts/examples/word-count
+# A step of make test: what it needs has been built by then.
+STEP = $(MAKE) --no-print-directory --output-sync=target BUILT=yes
 test: ## Run every check there is; the campaigns (selftest, chaos, fuzz, soak, ...) in their short form.
 	@# What downloads and what waits for processes shares the time with what computes. Nothing else runs while the
 	@# generated files are made anew.
-	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target setup build-go
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target setup build
 	@$(MAKE) --no-print-directory check-generated
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target check lint-go lint-py lint-ts
-	@$(MAKE) --no-print-directory test-go
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target test-py test-ts test-scripts
-	@$(MAKE) --no-print-directory vectors test-bench
+	@$(STEP) --jobs=3 check lint-go lint-py lint-ts
+	@$(STEP) test-go
+	@$(STEP) --jobs=3 test-py test-ts test-scripts
+	@$(STEP) vectors test-bench
 	@# make selftest judges every peer and every example.
-	@$(MAKE) --no-print-directory selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
+	@$(STEP) selftest EXAMPLES="$(ONE_EACH)" SAMPLE=24 SAMPLE_EXTENSIONS=4
 
 generate: ## Turn spec/ into bindings, tables and the reference.
 	$(GO) run ./cmd/octet-gen generate
@@ -89,6 +91,9 @@ check: ## Hold generated files against spec/, and spec/ against the last release
 
 build: build-go build-ts $(VENV)/.ready ## Build the commands, the example extensions and the testees.
 
+ifdef BUILT
+build-go build-ts: ;
+else
 build-go:
 	@echo "building the commands and the Go examples"
 	@$(GO) build -o $(BIN)/ ./cmd/octet ./cmd/octet-conform ./cmd/octet-gen
@@ -99,6 +104,7 @@ build-go:
 build-ts: sdk-ts/node_modules/.ready
 	@cd sdk-ts && $(NPM) run --silent build
 	@cd sdk-ts/oup && $(NPM) run --silent build
+endif
 
 setup: $(VENV)/.ready sdk-ts/node_modules/.ready ## Download modules and make the Python and Node environments.
 	$(GO) mod download
