@@ -69,18 +69,21 @@ func (g *group) signalTagged(pid int, sig syscall.Signal) {
 	}
 }
 
-func (g *group) members(leader int) int {
-	n := 0
+func (g *group) members(leader int) int { return len(g.pids(leader)) }
+
+// pids are the members of the tree without its leader.
+func (g *group) pids(leader int) []int {
+	var members []int
 	for _, pid := range processes() {
 		if pid == leader || pid == os.Getpid() {
 			continue
 		}
 		alive, pgrp := stat(pid)
 		if alive && (leader > 0 && pgrp == leader || g.tagged(pid)) {
-			n++
+			members = append(members, pid)
 		}
 	}
-	return n
+	return members
 }
 
 // remaining counts the tree with its leader.

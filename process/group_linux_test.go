@@ -53,6 +53,23 @@ func TestDescendants_theUnreapedDoNotCount(t *testing.T) {
 	}
 }
 
+// TestRunDelay: whoever has been woken has stood in line for a processor, if only for a moment.
+func TestRunDelay(t *testing.T) {
+	account, err := os.ReadFile("/proc/self/schedstat")
+	if err != nil || string(account) == "0 0 0\n" {
+		t.Skip("the kernel keeps no account of run delays")
+	}
+	p := start(t, "careless", nil)
+	readLine(t, p.Stdout())
+	if got := p.RunDelay(); got <= 0 {
+		t.Errorf("the run delay is %v behind the first line", got)
+	}
+	p.End(Stages{})
+	if got := p.RunDelay(); got != 0 {
+		t.Errorf("the run delay is %v behind the end", got)
+	}
+}
+
 // playCareless starts a child, lets it end and leaves it unreaped.
 func playCareless() {
 	child := exec.Command(os.Args[0])

@@ -5,6 +5,7 @@ package process
 import (
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // group is the child's process group. The tag is of no use here: environments cannot be read.
@@ -34,6 +35,8 @@ func (g *group) members(leader int) int {
 	}
 	return 0
 }
+
+func (g *group) runDelay(int) time.Duration { return 0 }
 
 // remaining counts as members does: a leader is a member.
 func (g *group) remaining(leader int) int {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
@@ -78,6 +79,8 @@ func (g *group) members(leader int) int {
 	}
 	return n
 }
+
+func (g *group) runDelay(int) time.Duration { return 0 }
 
 // remaining is none: a job has ended with the program that made it.
 func (g *group) remaining(int) int { return 0 }

@@ -199,6 +199,18 @@ func (p *Process) Descendants() int {
 	return p.group.members(p.pid)
 }
 
+// RunDelay is how long the members of the tree that run now have been ready to run while other work had the processors,
+// all of their threads added up. What waits because the machine is busy waits that long, what is stuck does not. It is 0
+// behind End and where the system keeps no such account: everywhere but on Linux.
+func (p *Process) RunDelay() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return 0
+	}
+	return p.group.runDelay(p.pid)
+}
+
 // Interrupt asks the child alone to stop what it does, where the system has a signal for that. After the end of the
 // child it does nothing.
 func (p *Process) Interrupt() {

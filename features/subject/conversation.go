@@ -55,13 +55,14 @@ type Conversation struct {
 
 	order sync.Mutex // held while a frame is recorded and observed, so that both see one order
 
-	mu     sync.Mutex // guards the fields below
-	inbox  []Message
-	held   int // payload bytes of the inbox
-	lost   int // frames over the bounds of the inbox
-	ended  bool
-	closed bool          // our side of the input
-	news   chan struct{} // closed and replaced whenever a field above changes
+	mu      sync.Mutex // guards the fields below
+	inbox   []Message
+	held    int // payload bytes of the inbox
+	lost    int // frames over the bounds of the inbox
+	ended   bool
+	closed  bool          // our side of the input
+	news    chan struct{} // closed and replaced whenever a field above changes
+	excused time.Duration // how much run delay of the subject has prolonged waits
 
 	readDone chan struct{}
 }
@@ -186,15 +187,20 @@ func (c *Conversation) write(limit time.Duration, size int, writing func()) erro
 		defer close(done)
 		writing()
 	}()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-done:
-		return nil
-	case <-timer.C:
-		c.closeInput()
-		<-done
-		return fmt.Errorf("%d bytes were not taken within %v: %w", size, limit, ErrStuck)
+	patience := c.patience(limit)
+	defer patience.stop()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-patience.C:
+			if patience.extended() {
+				continue
+			}
+			c.closeInput()
+			<-done
+			return fmt.Errorf("%d bytes were not taken within %v: %w", size, limit, ErrStuck)
+		}
 	}
 }
 
@@ -228,8 +234,8 @@ func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Me
 		return Message{}, err
 	}
 	c.gate.release()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
+	patience := c.patience(limit)
+	defer patience.stop()
 	for {
 		m, found, ended, news := c.take(accept)
 		switch {
@@ -240,8 +246,10 @@ func (c *Conversation) Await(accept func(Message) bool, limit time.Duration) (Me
 		}
 		select {
 		case <-news:
-		case <-timer.C:
-			return Message{}, ErrNoAnswer
+		case <-patience.C:
+			if !patience.extended() {
+				return Message{}, ErrNoAnswer
+			}
 		}
 	}
 }
@@ -276,12 +284,17 @@ func (c *Conversation) AwaitEnd(limit time.Duration) error {
 		return err
 	}
 	defer c.gate.release()
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-c.run.Exited():
-	case <-timer.C:
-		return ErrNoAnswer
+	patience := c.patience(limit)
+	defer patience.stop()
+	for running := true; running; {
+		select {
+		case <-c.run.Exited():
+			running = false
+		case <-patience.C:
+			if !patience.extended() {
+				return ErrNoAnswer
+			}
+		}
 	}
 	c.gate.release()
 	drain := time.NewTimer(drainLimit)

@@ -40,6 +40,9 @@ type Running interface {
 	Exited() <-chan struct{}
 	// Descendants counts the other processes of its tree that run now.
 	Descendants() int
+	// RunDelay is how long its processes have been ready to run while other work had the processors; 0 where that is
+	// not known.
+	RunDelay() time.Duration
 	// Hurry makes End ask for nothing: what still runs is killed. End must still be called.
 	Hurry()
 	// End takes the whole tree down within a bound and reports how it went.
@@ -138,6 +141,7 @@ func (c child) Stdin() io.WriteCloser   { return c.p.Stdin() }
 func (c child) Stderr() string          { return c.p.Stderr().String() }
 func (c child) Exited() <-chan struct{} { return c.p.Exited() }
 func (c child) Descendants() int        { return c.p.Descendants() }
+func (c child) RunDelay() time.Duration { return c.p.RunDelay() }
 func (c child) Hurry()                  { c.p.Kill() }
 
 func (c child) Stdout() io.ReadCloser {
@@ -193,6 +197,7 @@ func (r *routine) Stdout() io.ReadCloser   { return r.stdout }
 func (r *routine) Stderr() string          { return r.stderr.String() }
 func (r *routine) Exited() <-chan struct{} { return r.exited }
 func (r *routine) Descendants() int        { return 0 }
+func (r *routine) RunDelay() time.Duration { return 0 }
 func (r *routine) Hurry()                  { r.cancel() }
 
 func (r *routine) End() Ended {
