@@ -416,7 +416,7 @@ func (m *Monitor) listed(index int, row *wirejson.Method, supported bool, refuse
 	reason, listed := refused[row.Name]
 	hello := row.Name == oupwire.MethodClientHello || row.Name == oupwire.MethodConfigCapabilitiesList
 	switch {
-	case hello && (!supported || listed):
+	case hello && (!supported || listed) && !(m.narrow && row.Name == oupwire.MethodConfigCapabilitiesList):
 		m.add(index, "OUP-CAPABILITY-003", "%s is not listed as supported", row.Name)
 	case row.Name == oupwire.MethodServerShutdown && supported && m.transport == "stdio":
 		m.add(index, "OUP-CAPABILITY-006", "%s is listed over standard streams", row.Name)

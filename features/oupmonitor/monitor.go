@@ -40,6 +40,7 @@ type Monitor struct {
 	answered map[string]bool   // ids of decisions that were told
 	started  map[string]string // turn ids of the client, with what was sent
 	secret   string            // that no frame of a server may hold
+	narrow   bool              // the connection is held to one session
 }
 
 // request is one that waits for its answer.
@@ -84,6 +85,9 @@ func New(transport string, tokens []string) *Monitor {
 
 // Keep has every frame of the server searched for a secret.
 func (m *Monitor) Keep(secret string) { m.secret = secret }
+
+// Narrow says that the connection is held to one session, which closes a part of the handshake to it.
+func (m *Monitor) Narrow() { m.narrow = true }
 
 func (m *Monitor) name(tokens []string) {
 	var named []string

@@ -17,11 +17,12 @@ import (
 
 // Adapter says how a server is started, and what to say to its model so that it does what a scenario is about.
 type Adapter struct {
-	Stdio     []string `toml:"stdio" json:"stdio,omitempty" jsonschema_description:"Program and arguments of a server over standard streams. {data} is an empty directory for what it keeps, {workspace} one to work in."`
-	WebSocket []string `toml:"websocket" json:"websocket,omitempty" jsonschema_description:"Program and arguments of a server over WebSocket on 127.0.0.1, port {port}, that lets clients with the token {token} in."`
-	Env       []string `toml:"env" json:"env,omitempty" jsonschema_description:"Changes to the environment: NAME=value sets, NAME alone removes."`
-	File      []File   `toml:"file" json:"file,omitempty" jsonschema_description:"Files that are written before the server starts."`
-	Ask       Ask      `toml:"ask" json:"ask" jsonschema_description:"What to say in a turn so that it does something. Scenarios about what is not here are not applicable."`
+	Stdio      []string `toml:"stdio" json:"stdio,omitempty" jsonschema_description:"Program and arguments of a server over standard streams. {data} is an empty directory for what it keeps, {workspace} one to work in."`
+	WebSocket  []string `toml:"websocket" json:"websocket,omitempty" jsonschema_description:"Program and arguments of a server over WebSocket on 127.0.0.1, port {port}, that lets clients with the token {token} in."`
+	WorkSecret []string `toml:"work_secret" json:"work_secret,omitempty" jsonschema_description:"Program and arguments that print a work secret of the session {session}, good for {seconds} seconds, beside the server that listens on {port}: base64url of JSON with the token of it, or the token itself."`
+	Env        []string `toml:"env" json:"env,omitempty" jsonschema_description:"Changes to the environment: NAME=value sets, NAME alone removes."`
+	File       []File   `toml:"file" json:"file,omitempty" jsonschema_description:"Files that are written before the server starts."`
+	Ask        Ask      `toml:"ask" json:"ask" jsonschema_description:"What to say in a turn so that it does something. Scenarios about what is not here are not applicable."`
 }
 
 // Ask are inputs of turns.
@@ -109,6 +110,9 @@ func ParseAdapter(path string, text []byte) (*Adapter, error) {
 			return nil, fmt.Errorf("%s: unknown key: %s", path, strings.Join(strings.Fields(strict.String()), " "))
 		}
 		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(a.WorkSecret) > 0 && !slices.ContainsFunc(a.WorkSecret, func(word string) bool { return strings.Contains(word, PlaceSession) }) {
+		return nil, fmt.Errorf("%s: the command work_secret does not say where %s goes", path, PlaceSession)
 	}
 	for _, f := range a.File {
 		if !strings.HasPrefix(f.Path, PlaceData+"/") && !strings.HasPrefix(f.Path, PlaceWorkspace+"/") || strings.Contains(f.Path, "..") {

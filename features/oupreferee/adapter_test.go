@@ -20,6 +20,7 @@ func TestParseAdapter_bad(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"stdio =", "studio =", "a.toml: unknown key"},
 		{`["s"]`, `"s"`, "a.toml: "},
+		{"[ask]", "work_secret = [\"s\", \"issue\"]\n[ask]", "a.toml: the command work_secret does not say where {session} goes"},
 		{"[ask]", "[[file]]\npath = \"/etc/x\"\ntext = \"\"\n[ask]", `a.toml: the path of a file is "/etc/x"; begin it with {data}/ or {workspace}/`},
 		{"[ask]", "[[file]]\npath = \"{data}/../x\"\ntext = \"\"\n[ask]", `a.toml: the path of a file is "{data}/../x"; `},
 	} {
@@ -33,7 +34,7 @@ func TestParseAdapter_bad(t *testing.T) {
 // Every adapter that is known is sound, and starts a server over both transports.
 func TestReadyAdapters(t *testing.T) {
 	for _, name := range oupreferee.ReadyAdapters() {
-		if a, err := oupreferee.LoadAdapter(name); err != nil || a.Stdio == nil || a.WebSocket == nil || a.Ask.Text == "" {
+		if a, err := oupreferee.LoadAdapter(name); err != nil || a.Stdio == nil || a.WebSocket == nil || a.WorkSecret == nil || a.Ask.Text == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -17,7 +17,7 @@ func TestGuide(t *testing.T) {
 	}
 	_, rest, _ := strings.Cut(string(text), "```toml\n")
 	block, _, found := strings.Cut(rest, "```")
-	if a, err := oupreferee.ParseAdapter("guide", []byte(block)); err != nil || !found || a.Ask.Approval == "" || len(a.File) != 1 {
+	if a, err := oupreferee.ParseAdapter("guide", []byte(block)); err != nil || !found || a.Ask.Approval == "" || a.WorkSecret == nil || len(a.File) != 1 {
 		t.Errorf("the adapter of the guide: %+v, %v", a, err)
 	}
 	asks := reflect.TypeFor[oupreferee.Ask]()
@@ -26,7 +26,7 @@ func TestGuide(t *testing.T) {
 			t.Errorf("the guide lacks the input %s", key)
 		}
 	}
-	for _, place := range []string{oupreferee.PlaceURL, oupreferee.PlaceServer, oupreferee.PlaceSession, oupreferee.PlacePrompt, oupreferee.PlaceDecision, oupreferee.PlaceData, oupreferee.PlacePort} {
+	for _, place := range []string{oupreferee.PlaceURL, oupreferee.PlaceServer, oupreferee.PlaceSession, oupreferee.PlacePrompt, oupreferee.PlaceDecision, oupreferee.PlaceData, oupreferee.PlacePort, oupreferee.PlaceSeconds} {
 		if !strings.Contains(string(text), "`"+place+"`") {
 			t.Errorf("the guide lacks the place %s", place)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -90,15 +91,24 @@ type socket struct {
 	code int
 }
 
-// dial connects. The header is that of the upgrade. An upgrade that is refused gives a *refusal.
-func dial(ctx context.Context, target string, query string, header http.Header, protocols []string) (*socket, string, error) {
+// dial connects; a path takes the place of that of the target. The header is that of the upgrade. An upgrade that is
+// refused gives a *refusal.
+func dial(ctx context.Context, target, path, query string, header http.Header, protocols []string) (*socket, string, error) {
+	if path != "" {
+		u, err := url.Parse(target)
+		if err != nil {
+			return nil, "", err
+		}
+		target = u.Scheme + "://" + u.Host + path
+	}
 	if query != "" {
 		target += "?" + query
 	}
 	conn, answer, err := websocket.Dial(ctx, target, &websocket.DialOptions{HTTPHeader: header, Subprotocols: protocols})
 	if err != nil {
 		if answer != nil && answer.StatusCode != http.StatusSwitchingProtocols {
-			return nil, "", &refusal{answer.StatusCode}
+			text, _ := io.ReadAll(io.LimitReader(answer.Body, maxRefusal))
+			return nil, "", &refusal{answer.StatusCode, string(text)}
 		}
 		return nil, "", err
 	}
@@ -108,8 +118,14 @@ func dial(ctx context.Context, target string, query string, header http.Header, 
 	return &socket{conn: conn, ctx: ctx, cancel: cancel}, conn.Subprotocol(), nil
 }
 
+// maxRefusal bounds what is read of the text of a refusal.
+const maxRefusal = 4 << 10
+
 // refusal is an upgrade that was refused.
-type refusal struct{ status int }
+type refusal struct {
+	status int
+	text   string
+}
 
 func (r *refusal) Error() string {
 	return fmt.Sprintf("the upgrade was refused with status %d", r.status)

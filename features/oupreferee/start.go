@@ -24,10 +24,13 @@ import (
 type Server interface {
 	// Connect makes a connection. A server over standard streams takes one.
 	Connect(ctx context.Context, features []string) (Line, error)
-	// Upgrade tries a connection over WebSocket; see dial. It gives the subprotocol that was selected.
-	Upgrade(ctx context.Context, query string, header http.Header, protocols []string) (Line, string, error)
+	// Upgrade tries a connection over WebSocket; see dial. No path is that of every client. It gives the subprotocol
+	// that was selected.
+	Upgrade(ctx context.Context, path, query string, header http.Header, protocols []string) (Line, string, error)
 	// Again ends the server and starts it on what it has kept.
 	Again(ctx context.Context) error
+	// Issue makes a work secret of a session, good for whole seconds.
+	Issue(ctx context.Context, session string, lasts time.Duration) (Secret, error)
 	// Ended tells whether the process has ended, and what it said to its standard error.
 	Ended() (bool, string)
 	Close()
@@ -38,6 +41,7 @@ type Target struct {
 	Transport string
 	Command   []string // with places; empty for a server that runs already
 	Files     []File
+	Secret    []string // command that issues a work secret, with places; empty: there is none
 	URL       string
 	Token     string
 	Env       []string
@@ -52,7 +56,7 @@ var errOneClient = errors.New("standard streams carry one connection")
 // Start starts a server that keeps its data below root.
 func (t *Target) Start(ctx context.Context, root string) (Server, error) {
 	if t.Inside != nil {
-		return t.inside(), nil
+		return t.inside(root), nil
 	}
 	if t.URL != "" {
 		return &running{target: t, url: t.URL, token: t.Token}, nil
@@ -70,6 +74,7 @@ type running struct {
 	url, token string
 	stop       func()
 	again      func()
+	issue      func(ctx context.Context, session string, lasts time.Duration) (Secret, error)
 }
 
 func (r *running) Connect(ctx context.Context, features []string) (Line, error) {
@@ -80,15 +85,15 @@ func (r *running) Connect(ctx context.Context, features []string) (Line, error) 
 	if len(features) > 0 {
 		header.Set(protocol("feature_header"), strings.Join(features, ", "))
 	}
-	line, _, err := dial(ctx, r.url, "", header, nil)
+	line, _, err := dial(ctx, r.url, "", "", header, nil)
 	if err != nil {
 		return nil, err
 	}
 	return line, nil
 }
 
-func (r *running) Upgrade(ctx context.Context, query string, header http.Header, protocols []string) (Line, string, error) {
-	line, selected, err := dial(ctx, r.url, query, header, protocols)
+func (r *running) Upgrade(ctx context.Context, path, query string, header http.Header, protocols []string) (Line, string, error) {
+	line, selected, err := dial(ctx, r.url, path, query, header, protocols)
 	if err != nil {
 		return nil, "", err
 	}
@@ -104,6 +109,13 @@ func (r *running) Again(context.Context) error {
 }
 
 func (r *running) Ended() (bool, string) { return false, "" }
+
+func (r *running) Issue(ctx context.Context, session string, lasts time.Duration) (Secret, error) {
+	if r.issue == nil {
+		return Secret{}, fmt.Errorf("%w for a server that is only named by its address", errNoSecrets)
+	}
+	return r.issue(ctx, session, lasts)
+}
 
 func (r *running) Close() {
 	if r.stop != nil {
@@ -121,16 +133,24 @@ func protocol(name string) string {
 }
 
 // inside starts a server of ours in this process.
-func (t *Target) inside() Server {
+func (t *Target) inside(root string) Server {
 	server := oupserver.New(*t.Inside, t.Heartbeat)
+	server.Directory = root + "/data"
 	if t.Transport == Stdio {
 		return &piped{server: server}
 	}
 	h := httptest.NewServer(server)
-	return &running{target: t, url: "ws" + strings.TrimPrefix(h.URL, "http") + oupserver.Path, token: oupserver.Token, again: server.Restart, stop: func() {
+	return &running{target: t, url: "ws" + strings.TrimPrefix(h.URL, "http") + oupserver.Path, token: oupserver.Token, again: server.Restart, issue: issuedBy(server), stop: func() {
 		h.CloseClientConnections()
 		h.Close()
 	}}
+}
+
+func issuedBy(server *oupserver.Server) func(context.Context, string, time.Duration) (Secret, error) {
+	return func(_ context.Context, session string, lasts time.Duration) (Secret, error) {
+		secret, err := server.Issue(session, lasts)
+		return Secret{Token: secret, Text: secret}, err
+	}
 }
 
 // piped is a server of ours behind pipes.
@@ -160,8 +180,12 @@ func (p *piped) Connect(context.Context, []string) (Line, error) {
 	return p.line, nil
 }
 
-func (p *piped) Upgrade(context.Context, string, http.Header, []string) (Line, string, error) {
+func (p *piped) Upgrade(context.Context, string, string, http.Header, []string) (Line, string, error) {
 	return nil, "", errOneClient
+}
+
+func (p *piped) Issue(context.Context, string, time.Duration) (Secret, error) {
+	return Secret{}, errOneClient
 }
 
 func (p *piped) Again(context.Context) error {
@@ -337,11 +361,15 @@ func (p *started) Connect(ctx context.Context, features []string) (Line, error) 
 	return p.line, nil
 }
 
-func (p *started) Upgrade(ctx context.Context, query string, header http.Header, protocols []string) (Line, string, error) {
+func (p *started) Upgrade(ctx context.Context, path, query string, header http.Header, protocols []string) (Line, string, error) {
 	if p.target.Transport == Stdio {
 		return nil, "", errOneClient
 	}
-	return p.at().Upgrade(ctx, query, header, protocols)
+	return p.at().Upgrade(ctx, path, query, header, protocols)
+}
+
+func (p *started) Issue(ctx context.Context, session string, lasts time.Duration) (Secret, error) {
+	return p.issue(ctx, session, lasts)
 }
 
 func (p *started) Again(ctx context.Context) error {

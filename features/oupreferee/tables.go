@@ -56,7 +56,8 @@ func (w *world) eachCall(table *godog.Table) error {
 	return o.orNil()
 }
 
-// endsOtherwise compares an answer with: result [PATTERN], error NAME [kind KIND] [data PATTERN].
+// endsOtherwise compares an answer with: result [PATTERN], error NAME [kind KIND] [data PATTERN], error NAME without
+// data.
 func (w *world) endsOtherwise(r *reply, what, ends string) (string, error) {
 	kind, rest, _ := strings.Cut(ends, " ")
 	if kind == "result" {
@@ -77,6 +78,10 @@ func (w *world) endsOtherwise(r *reply, what, ends string) (string, error) {
 	}
 	if kind != "error" {
 		return "", fmt.Errorf("a call ends with result or error, not %q", kind)
+	}
+	rest, bare := strings.CutSuffix(rest, " without data")
+	if r.fault != nil && bare && r.fault["data"] != nil {
+		return fmt.Sprintf("the error of %s has data, want none: %s", what, short(r.fault)), nil
 	}
 	rest, data, _ := strings.Cut(rest, " data ")
 	name, word, _ := strings.Cut(rest, " kind ")
@@ -204,7 +209,8 @@ func (w *world) oneWrite(text *godog.DocString) error {
 	return nil
 }
 
-// eachUpgrade tries connections: header and query as name: value, separated by commas.
+// eachUpgrade tries connections: header and query as name=value, separated by semicolons. A session is that of the
+// route of one session; without one the route is that of every client.
 func (w *world) eachUpgrade(table *godog.Table) error {
 	if err := w.begin(); err != nil {
 		return err
@@ -228,7 +234,11 @@ func (w *world) eachUpgrade(table *godog.Table) error {
 			name, value, _ := strings.Cut(pair, "=")
 			query = append(query, strings.TrimSpace(name)+"="+w.escaped(value))
 		}
-		if d := w.upgradedOtherwise(strings.Join(query, "&"), header, protocols, row["answer"]); d != "" {
+		path := ""
+		if row["session"] != "" {
+			path = ingress(w.escaped(row["session"]))
+		}
+		if d := w.upgradedOtherwise(path, strings.Join(query, "&"), header, protocols, row["answer"]); d != "" {
 			o.wrong(row["rule"], d)
 		}
 	}
@@ -258,13 +268,17 @@ func (w *world) plainText(text string) string {
 	return filled
 }
 
-// upgradedOtherwise compares an upgrade with: a status, and for 101 the subprotocol or features that are in force.
-func (w *world) upgradedOtherwise(query string, header http.Header, protocols []string, want string) string {
+// upgradedOtherwise compares an upgrade with: a status, and for 101 the subprotocol or features that are in force; or
+// with "refused", which is any status of a client that is at fault, and behind "says" the words of which the text of the
+// refusal has one.
+func (w *world) upgradedOtherwise(path, query string, header http.Header, protocols []string, want string) string {
 	ctx, cancel := context.WithTimeout(w.ctx, w.setup.Wait)
 	defer cancel()
-	what := fmt.Sprintf("an upgrade with %v %v %v", header, query, protocols)
-	what = strings.ReplaceAll(what, fmt.Sprint(w.vars["token"]), "TOKEN")
-	line, selected, err := w.server.Upgrade(ctx, query, header, protocols)
+	what := w.hidden(fmt.Sprintf("an upgrade with %v %v %v", header, query, protocols))
+	if path != "" {
+		what += " to " + path
+	}
+	line, selected, err := w.server.Upgrade(ctx, path, query, header, protocols)
 	status := http.StatusSwitchingProtocols
 	var refused *refusal
 	if errors.As(err, &refused) {
@@ -273,6 +287,9 @@ func (w *world) upgradedOtherwise(query string, header http.Header, protocols []
 		return fmt.Sprintf("%s fails: %v", what, err)
 	}
 	code, rest, _ := strings.Cut(want, " ")
+	if code == "refused" && refused != nil && status < http.StatusInternalServerError {
+		return w.saysOtherwise(what, refused.text, rest)
+	}
 	if strconv.Itoa(status) != code {
 		if line != nil {
 			line.Close()
@@ -306,6 +323,20 @@ func (w *world) upgradedOtherwise(query string, header http.Header, protocols []
 		}
 	}
 	return ""
+}
+
+// saysOtherwise compares the text of a refusal with: says ONE or ANOTHER.
+func (w *world) saysOtherwise(what, text, want string) string {
+	words, says := strings.CutPrefix(want, "says ")
+	if !says {
+		return ""
+	}
+	for word := range strings.SplitSeq(words, " or ") {
+		if strings.Contains(strings.ToLower(text), strings.ToLower(word)) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s is refused with the text %s, which lacks what to use: %s", what, short(w.hidden(text)), words)
 }
 
 // callsAll calls every request of the protocol with nothing in it: what is listed is not refused as unsupported,

@@ -42,11 +42,12 @@ type world struct {
 	clients map[string]*client
 	cur     *client
 
-	vars   map[string]any
-	ids    int
-	asked  string // method of the newest answer
-	answer *reply
-	event  object // the newest that was waited for
+	vars    map[string]any
+	secrets []Secret // that were issued
+	ids     int
+	asked   string // method of the newest answer
+	answer  *reply
+	event   object // the newest that was waited for
 }
 
 // client is one connection.

@@ -151,6 +151,9 @@ func (s *Server) judge(c *conn, method string) *failure {
 		}
 		return fail(oupwire.ErrMethodNotFound, "no method "+name, nil)
 	}
+	if c.outside(method) && !s.does("lets a work secret call everything") {
+		return fail(oupwire.ErrInvalidRequest, notGranted, nil)
+	}
 	if reason, kind := s.closed(c, row); reason != "" {
 		if s.handles(method) && row.Gate != "-" && s.does("calls what it lists as closed") {
 			return nil
@@ -231,6 +234,8 @@ func (s *Server) capabilities(c *conn) object {
 			reason, _ := s.closed(c, m)
 			hello := m.Name == oupwire.MethodClientHello || m.Name == oupwire.MethodConfigCapabilitiesList
 			switch {
+			case c.outside(m.Name) && !s.does("lists everything to a work secret"):
+				rest = append(rest, object{"method": m.Name, "reason": notGranted})
 			case hello && s.does("does not list the handshake"):
 				rest = append(rest, object{"method": m.Name, "reason": "part of the handshake"})
 			case m.Name == oupwire.MethodServerShutdown && s.does("lists its end everywhere"):

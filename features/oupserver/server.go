@@ -28,6 +28,8 @@ type Server struct {
 	// connect over WebSocket.
 	Tap     func(conn int, client bool, frame []byte)
 	Upgrade func(header http.Header, query url.Values)
+	// Directory is where digests of work secrets are kept; empty: nowhere but in memory.
+	Directory string
 
 	fault Fault
 	token string
@@ -37,6 +39,7 @@ type Server struct {
 	sessions map[string]*session
 	numbers  map[string]int64  // of deleted ledgers: what came last
 	used     map[string]object // turn ids of deleted sessions
+	grants   []grant
 	conns    map[*conn]bool
 	rest     time.Duration // between two heartbeats
 	stopping bool
@@ -90,6 +93,7 @@ type conn struct {
 	greeted   bool
 	hello     []string // features of the first hello
 	opens     map[*session]int
+	granted   *granted // the client has shown a work secret
 
 	queue  [][]byte // waits to be written
 	idle   bool     // the writer has nothing to do
@@ -390,6 +394,9 @@ func (s *Server) receive(c *conn, frame []byte, over bool) {
 		s.notified(c, m)
 		return
 	}
+	if c.lapsed() {
+		return
+	}
 	c.carryOut(m)
 }
 
@@ -642,6 +649,9 @@ func (s *Server) call(c *conn, m *message) (object, *failure, []func()) {
 			}
 			delete(p, name) // absent and null mean the same
 		}
+	}
+	if f := c.held(m.method, p); f != nil {
+		return nil, f, nil
 	}
 	return handlers[m.method](s, c, p)
 }

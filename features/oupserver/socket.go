@@ -27,18 +27,27 @@ var Path = protocolText("websocket_path")
 
 // ServeHTTP serves one client over WebSocket.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != Path {
+	session, ingress := s.ingress(r)
+	if r.URL.Path != Path && !ingress {
 		http.NotFound(w, r)
 		return
 	}
 	if s.Upgrade != nil {
 		s.Upgrade(r.Header, r.URL.Query())
 	}
-	if !s.mayOrigin(r) {
+	if !s.mayOrigin(r) && !(ingress && s.does("lets every origin in with a work secret")) {
 		http.Error(w, "foreign origin", http.StatusForbidden)
 		return
 	}
-	if !s.knows(r) {
+	var shown *granted
+	if ingress {
+		who, refusal := s.admits(r, session)
+		if refusal != "" {
+			http.Error(w, refusal, http.StatusUnauthorized)
+			return
+		}
+		shown = &who
+	} else if !s.knows(r) {
 		http.Error(w, "the token is missing or wrong", http.StatusUnauthorized)
 		return
 	}
@@ -58,7 +67,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return // it was answered
 	}
 	socket.SetReadLimit(-1)
-	s.carry(r.Context(), s.connect(oupwire.TransportWebsocket, s.tokens(r)), socket)
+	c := s.connect(oupwire.TransportWebsocket, s.tokens(r))
+	c.granted = shown // nobody else looks at it
+	s.carry(r.Context(), c, socket)
 }
 
 // carry serves one socket.

@@ -23811,8 +23811,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The session in the path is percent-decoded and equals the granted key.",
 		Source:   "core 2.4",
-		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
-		ProvenBy: "host/oup/web",
 	},
 	{
 		ID:       OUPIngress002,
@@ -23823,7 +23821,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The credential is taken from the Authorization header, else from the query parameter token; a request with only an older parameter is refused with a text that says what to use.",
 		Source:   "core 2.4",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress003,
@@ -23834,7 +23831,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A grant is kept as a digest alone, ends by itself after its time, and is replaced by a later one of the same session.",
 		Source:   "core 2.4",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress004,
@@ -23845,8 +23841,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Before every request the grant is looked at again; one that has ended or was withdrawn or replaced closes the connection with 1008.",
 		Source:   "core 2.4",
-		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
-		ProvenBy: "host/oup/rpc",
 	},
 	{
 		ID:       OUPIngress005,
@@ -23857,8 +23851,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The rule of Origin holds here too.",
 		Source:   "core 2.4",
-		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
-		ProvenBy: "host/oup/web",
 	},
 	{
 		ID:       OUPIngress006,
@@ -23869,8 +23861,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "client_hello is carried out before any look at scope.",
 		Source:   "core 2.4",
-		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
-		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPIngress007,
@@ -23881,7 +23871,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A method that method_reach lists with ingress no is refused with invalid_request.",
 		Source:   "core 2.4",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress008,
@@ -23892,7 +23881,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A request for another session is refused with invalid_request without detail.",
 		Source:   "core 2.4",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress009,
@@ -23903,7 +23891,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "For methods that method_reach lists with ingress exact the plain session_id is compared; for the others the key with its topic folded in.",
 		Source:   "core 2.4",
-		Unproven: "needs a work secret of the session, which is issued beside the wire",
 	},
 	{
 		ID:       OUPIngress010,
@@ -23914,8 +23901,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Everything that lists supported methods lists only what the credential may call.",
 		Source:   "core 2.4",
-		NoPeer:   "needs a work secret of the session, which is issued beside the wire",
-		ProvenBy: "host/oup/access",
 	},
 	{
 		ID:       OUPExternal001,

@@ -127,6 +127,11 @@ func (o *oupFlags) targets(before, argv []string) ([]oupreferee.Target, ouprefer
 			continue
 		}
 		t.Env, t.Files = env, adapter.File
+		if t.Secret = slices.Clone(adapter.WorkSecret); len(t.Secret) > 0 {
+			if err := findProgram(t.Secret); err != nil {
+				return nil, oupreferee.Ask{}, err
+			}
+		}
 		if err := findProgram(t.Command); err != nil {
 			return nil, oupreferee.Ask{}, err
 		}

@@ -23457,6 +23457,7 @@ export const PROTOCOL = {
   feature_query: "ui_feature",
   token_query: "token",
   token_query_older: "_token",
+  ingress_token: "session_ingress_token",
   default_profile: "_main",
   default_unsupported_reason: "unsupported by this server",
   auth_token_variable: "OCTOS_AUTH_TOKEN",
