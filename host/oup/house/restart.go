@@ -50,7 +50,8 @@ func (h *House) takeBack(ctx context.Context, r ledger.Running) error {
 		}
 		return errEnough
 	})
-	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, ledger.ErrExpired) {
+	// What is gone or damaged leaves the turn unnamed.
+	if err != nil && !errors.Is(err, errEnough) && !errors.Is(err, ledger.ErrExpired) && !errors.Is(err, ledger.ErrDamaged) {
 		return err
 	}
 	_, err = h.o.Ledger.Append(ctx, pending.Cancelled(r.Stream, r.Subject.ID, turn, oupwire.ApprovalCancelReasonWaiterDropped))

@@ -160,13 +160,13 @@ func (f *forms) named(ctx context.Context, end ledger.Stored, call string) (stri
 		}
 		return nil
 	}
-	if _, err = f.ledger.Replay(ctx, end.Stream, after, look); err != nil && !errors.Is(err, errFound) && !errors.Is(err, ledger.ErrExpired) {
+	if _, err = f.ledger.Replay(ctx, end.Stream, after, look); err != nil && !errors.Is(err, errFound) && !errors.Is(err, ledger.ErrExpired) && !errors.Is(err, ledger.ErrDamaged) {
 		return "", err
 	}
 	if name, known := f.tools[call]; known {
 		return name, nil
 	}
-	return call, nil // its start is no longer kept
+	return call, nil // its start is no longer kept, or damaged
 }
 
 // visible is what a connection with these features sees of a notification; nil for nothing.

@@ -136,6 +136,9 @@ func (l *Lane) run(ctx context.Context) {
 		var lost *ledger.LostError
 		switch {
 		case errors.As(err, &lost):
+			if lost.Damage != nil {
+				l.o.Log(err)
+			}
 			if !l.guarded(ctx, func() bool { return l.lossy(ctx, lost) }) {
 				return
 			}

@@ -107,12 +107,13 @@ func (e *MalformedError) Unwrap() []error {
 	return []error{ErrMalformed, e.Err}
 }
 
-// LostError says that a reader was so slow that events behind After and before Oldest are gone. It goes on
-// with Oldest.
+// LostError says that events behind After and before Oldest are gone: the reader was too slow, or they are damaged. It
+// goes on with Oldest.
 type LostError struct {
 	Stream string
 	After  int64
 	Oldest int64
+	Damage *DamageError // nil where they are no longer kept
 }
 
 // Count is how many events were lost.
@@ -120,6 +121,9 @@ func (e *LostError) Count() int64 { return e.Oldest - e.After - 1 }
 
 // Error says how many and where.
 func (e *LostError) Error() string {
+	if e.Damage != nil {
+		return fmt.Sprintf("%d events of stream %q behind %d are passed over: %v", e.Count(), e.Stream, e.After, e.Damage)
+	}
 	return fmt.Sprintf("%d events of stream %q behind %d are no longer kept; go on with %d, or hydrate", e.Count(), e.Stream, e.After, e.Oldest)
 }
 
@@ -148,6 +152,8 @@ type DamageError struct {
 	Stream string
 	Seq    int64
 	Cause  error // may be nil
+
+	rest bool // nor what is behind it
 }
 
 // Error names file, stream, event and remedy.
@@ -156,7 +162,7 @@ func (e *DamageError) Error() string {
 	if e.Cause != nil {
 		text += " (" + e.Cause.Error() + ")"
 	}
-	return text + "; those before it can; keep a copy of the file, then move it away: conversations are not in it"
+	return text + "; the others can; keep a copy of the file, then move it away: conversations are not in it"
 }
 
 // Unwrap returns ErrDamaged and the cause.

@@ -153,8 +153,8 @@ func (r *Reader) Window() Window { return r.window }
 func (r *Reader) Position() Cursor { return Cursor{Stream: r.stream, Seq: r.after} }
 
 // Next waits for the next events and returns at most oupwire.SessionFanoutEvents of them. A *LostError says
-// that the reader was overtaken by what is dropped; the next call goes on behind the gap. ErrClosed when
-// reader or ledger are closed; a *DamageError behind the last event that could be read.
+// that the reader was overtaken by what is dropped, or has come to what cannot be read; the next call goes on
+// behind the gap. ErrClosed when reader or ledger are closed.
 func (r *Reader) Next(ctx context.Context) ([]Stored, error) {
 	for {
 		select {
@@ -202,15 +202,21 @@ func (r *Reader) page(ctx context.Context) (page []Stored, err error) {
 			return lost
 		}
 		size := 0
-		return r.ledger.scan(ctx, conn, row.window(r.stream), row.num, r.after, min(row.last, r.after+pageEvents), func(e Stored) bool {
+		err = r.ledger.scan(ctx, conn, row.window(r.stream), row.num, r.after, min(row.last, r.after+pageEvents), func(e Stored) bool {
 			page, size = append(page, e), size+len(e.Body)
 			return size < pageBytes
 		})
+		var damage *DamageError
+		switch {
+		case !errors.As(err, &damage):
+			return err
+		case len(page) > 0:
+			return nil // told by the next call, behind what is whole
+		}
+		lost := &LostError{Stream: r.stream, After: r.after, Oldest: past(ctx, conn, row, damage) + 1, Damage: damage}
+		r.after = lost.Oldest - 1
+		return lost
 	})
-	var damaged *DamageError
-	if errors.As(err, &damaged) && len(page) > 0 {
-		err = nil // told by the next call, behind what is whole
-	}
 	return page, err
 }
 

@@ -58,7 +58,7 @@ func (l *Ledger) Window(ctx context.Context, stream string) (w Window, err error
 // Replay hands out every event that is kept behind a cursor, or every one if there is no cursor, and says
 // what was kept at the same moment: nothing up to its Head is missing. An error of each ends it and is
 // returned. A *MalformedError, *StreamError or *ExpiredError where the cursor is not one of this stream; a
-// *DamageError behind the last event that could be read.
+// *DamageError behind all events that could be read, if there are others: it names the first of those.
 func (l *Ledger) Replay(ctx context.Context, stream string, after *Cursor, each func(Stored) error) (w Window, err error) {
 	var stopped error
 	err = l.view(ctx, func(conn *sql.Conn) error {
@@ -74,10 +74,22 @@ func (l *Ledger) Replay(ctx context.Context, stream string, after *Cursor, each 
 			}
 			from = after.Seq
 		}
-		return l.scan(ctx, conn, w, row.num, from, row.last, func(e Stored) bool {
-			stopped = each(e)
-			return stopped == nil
-		})
+		var first error
+		for stopped == nil && from < row.last {
+			err := l.scan(ctx, conn, w, row.num, from, row.last, func(e Stored) bool {
+				stopped = each(e)
+				return stopped == nil
+			})
+			var damage *DamageError
+			if !errors.As(err, &damage) {
+				return errors.Join(err, first)
+			}
+			if first == nil {
+				first = err
+			}
+			from = past(ctx, conn, row, damage)
+		}
+		return first
 	})
 	if stopped != nil {
 		return w, stopped
@@ -128,10 +140,24 @@ func (l *Ledger) scan(ctx context.Context, conn *sql.Conn, w Window, num, after,
 	return nil
 }
 
+// past is where reading goes on behind a damaged event: in front of the next one that is there, or at the end.
+func past(ctx context.Context, conn *sql.Conn, row streamRow, damage *DamageError) int64 {
+	var next sql.NullInt64
+	err := conn.QueryRowContext(ctx, "SELECT min(seq) FROM events WHERE stream = ? AND seq > ?", row.num, damage.Seq).Scan(&next)
+	if damage.rest || err != nil || !next.Valid {
+		return row.last
+	}
+	return next.Int64 - 1
+}
+
 // unreadable names the event at which the file turned out to be damaged.
 func (l *Ledger) unreadable(err error, damaged func(error) error) error {
 	if errors.Is(explain(l.path, err), ErrDamaged) {
-		return damaged(err)
+		err = damaged(err)
+		var damage *DamageError
+		if errors.As(err, &damage) {
+			damage.rest = true
+		}
 	}
 	return err
 }

@@ -266,13 +266,15 @@ func (s *Session) spanned(ctx context.Context, state ledger.State) (begun, end l
 	return begun, end, err
 }
 
-// at reads one event; the zero value if it is no longer kept.
+// at reads one event; the zero value if it is no longer kept, or damaged.
 func (s *Session) at(ctx context.Context, seq int64) (found ledger.Stored, err error) {
 	_, err = s.o.Ledger.Replay(ctx, s.o.Key, &ledger.Cursor{Stream: s.o.Key, Seq: seq - 1}, func(e ledger.Stored) error {
-		found = e
+		if e.Seq == seq {
+			found = e
+		}
 		return errEnough
 	})
-	if errors.Is(err, errEnough) || errors.Is(err, ledger.ErrExpired) {
+	if errors.Is(err, errEnough) || errors.Is(err, ledger.ErrExpired) || errors.Is(err, ledger.ErrDamaged) {
 		err = nil
 	}
 	return found, err

@@ -146,7 +146,17 @@ func (r *Rows) replay(ctx context.Context, s *live.Session, after wirejson.Opt[o
 		gathered.After = c.Seq
 	}
 	window, err := r.Ledger.Replay(ctx, s.Key(), nil, gathered.Take)
-	return gathered, window, err
+	return gathered, window, r.readable(err)
+}
+
+// readable passes over events of the ledger that are damaged: what can be read is told, and who runs the server hears of
+// the others.
+func (r *Rows) readable(err error) error {
+	if errors.Is(err, ledger.ErrDamaged) {
+		r.Log(err)
+		return nil
+	}
+	return err
 }
 
 var errEnough = errors.New("enough")

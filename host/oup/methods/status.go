@@ -171,7 +171,7 @@ func (r *Rows) files(ctx context.Context, call *rpc.Call, _ oupwire.SessionFiles
 	}
 	named, changed := map[string]bool{}, map[string]time.Time{}
 	_, err = r.Ledger.Replay(ctx, s.Key(), nil, func(e ledger.Stored) error { return attached(e, named) })
-	if err != nil {
+	if r.readable(err) != nil {
 		return result, r.fail(call, err)
 	}
 	root, err := os.OpenRoot(s.Workspace())

@@ -225,9 +225,8 @@ func (b *Book) settledBefore(ctx context.Context, id string) error {
 		}
 		return nil
 	})
-	var expired *ledger.ExpiredError
-	if errors.As(err, &expired) {
-		return unknown // what is no longer kept is no longer known
+	if errors.Is(err, ledger.ErrExpired) || errors.Is(err, ledger.ErrDamaged) {
+		return unknown // what is no longer kept, or damaged, is no longer known
 	}
 	if err != nil && !errors.Is(err, stop) {
 		return err
