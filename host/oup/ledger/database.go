@@ -55,6 +55,10 @@ CREATE TABLE subjects (
 ) WITHOUT ROWID;
 CREATE INDEX subjects_open ON subjects (stream) WHERE ended = 0;
 `,
+	// The floor of every new stream, where it is not 0.
+	`
+CREATE TABLE origin (floor INTEGER NOT NULL);
+`,
 }
 
 // readersAtOnce is how many read from the file beside the one that writes.

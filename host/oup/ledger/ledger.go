@@ -63,7 +63,7 @@ type Cursor struct {
 	Seq    int64
 }
 
-// Window is what is kept of a stream. Head is 0 in a stream that never had an event. Where nothing is kept,
+// Window is what is kept of a stream. Head is 0 in a stream that never had an event, but in a successor. Where nothing is kept,
 // Oldest is one more than Head.
 type Window struct {
 	Stream string
@@ -78,6 +78,9 @@ type Options struct {
 	Retain int
 	// LockWait is how long the file is waited for if some other program reads it; 0: 5 seconds.
 	LockWait time.Duration
+	// Successor says that there has been another ledger here, which is gone: streams of a new one begin above what
+	// the other can have numbered, so that its cursors are not taken for those of this one.
+	Successor bool
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -141,13 +144,27 @@ func (o Options) Open(ctx context.Context, directory string) (_ *Ledger, err err
 		_ = l.lock.release()
 		return nil, err
 	}
-	w, err := newWriter(ctx, l)
+	if o.Successor {
+		err = l.succeed(ctx)
+	}
+	var w *writer
+	if err == nil {
+		w, err = newWriter(ctx, l)
+	}
 	if err != nil {
 		_ = l.closeFile()
 		return nil, explain(l.path, err)
 	}
 	go l.write(w)
 	return l, nil
+}
+
+// succeed has the streams of a ledger that has none yet begin behind the milliseconds since 1970: no stream had so many
+// events before.
+func (l *Ledger) succeed(ctx context.Context) error {
+	_, err := l.writer.ExecContext(ctx, `INSERT INTO origin (floor) SELECT ?
+		WHERE NOT EXISTS (SELECT 1 FROM origin) AND NOT EXISTS (SELECT 1 FROM streams)`, l.now().UnixMilli())
+	return err
 }
 
 // Path is the file.

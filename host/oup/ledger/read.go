@@ -162,11 +162,12 @@ func (l *Ledger) unreadable(err error, damaged func(error) error) error {
 	return err
 }
 
-// findStream reads a stream; the zero value if it is not there.
+// findStream reads a stream; one without a number, as it will begin, if it is not there.
 func findStream(ctx context.Context, conn *sql.Conn, name string) (row streamRow, err error) {
 	err = conn.QueryRowContext(ctx, "SELECT num, last, floor FROM streams WHERE name = ?", name).Scan(&row.num, &row.last, &row.floor)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = nil
+		err = conn.QueryRowContext(ctx, "SELECT coalesce(max(floor), 0) FROM origin").Scan(&row.floor)
+		row.last = row.floor
 	}
 	return row, err
 }

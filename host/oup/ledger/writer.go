@@ -33,7 +33,7 @@ func newWriter(ctx context.Context, l *Ledger) (*writer, error) {
 		query string
 	}{
 		{&w.stream, "SELECT num, last, floor FROM streams WHERE name = ?"},
-		{&w.addStream, "INSERT INTO streams (name, last, floor) VALUES (?, 0, 0)"},
+		{&w.addStream, "INSERT INTO streams (name, last, floor) SELECT ?, floor, floor FROM (SELECT coalesce(max(floor), 0) AS floor FROM origin)"},
 		{&w.putStream, "UPDATE streams SET last = ?, floor = ? WHERE num = ?"},
 		{&w.subject, "SELECT last, begun, ended FROM subjects WHERE stream = ? AND kind = ? AND id = ?"},
 		{&w.addSubject, "INSERT INTO subjects (last, begun, ended, stream, kind, id) VALUES (?, ?, ?, ?, ?, ?)"},
@@ -148,11 +148,10 @@ func (w *writer) append(r *request) error {
 				return err
 			}
 			if found.num == 0 {
-				result, err := w.addStream.Exec(e.Stream)
-				if err != nil {
+				if _, err := w.addStream.Exec(e.Stream); err != nil {
 					return err
 				}
-				if found.num, err = result.LastInsertId(); err != nil {
+				if found, err = w.find(e.Stream); err != nil {
 					return err
 				}
 			}
