@@ -48,9 +48,13 @@ func (i idle) measure(ctx context.Context, _ time.Duration, emit func(sample.Sam
 	if err != nil {
 		return err
 	}
+	work := filepath.Join(home, "work")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		return err
+	}
 	run := exec.CommandContext(ctx, program, i.arguments...)
-	run.Dir = home
-	run.Env = append(os.Environ(), "HOME="+home, "OCTET_DATA_DIR="+home)
+	run.Dir = work // a workspace is apart from what is kept
+	run.Env = append(os.Environ(), "HOME="+home, "OCTET_DATA_DIR="+filepath.Join(home, "data"))
 	in, err := run.StdinPipe()
 	if err != nil {
 		return err

@@ -19,7 +19,6 @@ import (
 	"github.com/octet-dev/octet/host/oup/assembly"
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
-	folders "github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/protocol"
 	"github.com/octet-dev/octet/host/oup/transport"
 	"github.com/octet-dev/octet/host/selection"
@@ -46,7 +45,8 @@ Options of connections:
   --event-lane LANE          v2 (default) tells turns as envelopes, legacy in the older forms, both in both
 
 Options of the work:
-  --cwd DIR                  the workspace of sessions whose client names none; the current directory by default
+  --cwd DIR                  the workspace of sessions whose client names none; the current directory by default.
+                             It is neither in the data directory nor around it
   --data-dir DIR             where everything is kept; OCTET_DATA_DIR or ~/.octet by default. One server has it at a time
   --model PROVIDER:MODEL     who answers; scripted:FILE plays a file and needs no key
   --reasoning LABEL          how much the model reasons, a label of the model
@@ -214,11 +214,6 @@ func (s *serve) run(ctx context.Context, c *console, args []string) (int, error)
 	if err != nil {
 		return failed(err)
 	}
-	if s.globals.given.Changed("cwd") { // the current directory is nobody's choice of what tools may reach
-		if err := folders.Apart(s.cwd, filepath.Dir(path)); err != nil {
-			return exitUsage, usagef("--cwd: %v", err)
-		}
-	}
 	options := assembly.Options{
 		DataDir: filepath.Dir(path), Workspace: s.cwd, Machine: machine(), Invocation: invocation,
 		Models: func(lookup func(string) (string, bool)) (engine.Models, *provider.Registry, error) {
@@ -244,11 +239,24 @@ func (s *serve) local(address string) bool {
 	return err == nil && transport.IsLoopback(host)
 }
 
+// near says which directory is which, and with which options others are named.
+func (s *serve) near(e *assembly.NearError) error {
+	which := "the current directory"
+	if s.globals.given.Changed("cwd") {
+		which = "--cwd"
+	}
+	return usagef("%s %q is not apart from the data directory %q: tools there would reach the keys and conversations of everybody; "+
+		"name a workspace that is neither in it nor around it with --cwd, or another data directory with --data-dir", which, e.Workspace, e.DataDir)
+}
+
 // open takes the data directory.
 func (s *serve) open(ctx context.Context, c *console, o assembly.Options) (*assembly.Assembly, int, error) {
 	a, err := assembly.Open(ctx, o)
 	var locked *ledger.LockedError
+	var near *assembly.NearError
 	switch {
+	case errors.As(err, &near):
+		return nil, exitUsage, s.near(near)
 	case errors.As(err, &locked):
 		c.line(locked.Word() + ": " + plain(locked.Error()))
 		return nil, exitLocked, nil

@@ -5,6 +5,7 @@ package assembly
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -21,6 +22,7 @@ import (
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/live"
 	"github.com/octet-dev/octet/host/oup/methods"
+	"github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/preview"
 	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/server"
@@ -40,7 +42,7 @@ import (
 type Options struct {
 	// DataDir holds everything that lasts. One process has it at a time.
 	DataDir string
-	// Workspace is that of sessions whose client names none: an absolute path.
+	// Workspace is that of sessions whose client names none: an absolute path, apart from DataDir.
 	Workspace string
 	// Machine and Invocation decide which extensions there are. The workspace of the invocation is that of each
 	// session.
@@ -80,11 +82,23 @@ type Assembly struct {
 	closing   sync.Once
 }
 
+// NearError says that tools in the workspace of sessions whose client names none would reach what the server keeps.
+type NearError struct{ Workspace, DataDir string }
+
+// Error names both directories, the rule and the remedy.
+func (e *NearError) Error() string {
+	return fmt.Sprintf("the workspace %q is not apart from the data directory %q: tools there would reach the keys and conversations of everybody; "+
+		"name a workspace that is neither in it nor around it, or another data directory", e.Workspace, e.DataDir)
+}
+
 // Open takes the data directory, settles what the process before has left, and is then ready to serve. A
-// *ledger.LockedError says that another process has the directory.
+// *ledger.LockedError says that another process has the directory, a *NearError that the workspace is not apart from it.
 func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if o.DataDir == "" || o.Workspace == "" || o.Models == nil {
 		return nil, errors.New("assembly: a data directory, a workspace and models are required")
+	}
+	if place.Apart(o.Workspace, o.DataDir) != nil {
+		return nil, &NearError{Workspace: o.Workspace, DataDir: o.DataDir}
 	}
 	if o.Log == nil {
 		o.Log = func(error) {}

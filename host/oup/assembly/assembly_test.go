@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -222,6 +223,41 @@ func TestOpen_takesTheDirectoryAlone(t *testing.T) {
 	opened := again.connect().ok(oupwire.MethodSessionOpen, `{"session_id":"lab"}`)["opened"].(map[string]any)
 	if seq := opened["cursor"].(map[string]any)["seq"].(float64); seq < 5 {
 		t.Errorf("behind a restart the ledger goes on at %v", seq)
+	}
+}
+
+// TestOpen_keepsTheWorkspaceApart: OUP-OPEN-004, of the workspace of sessions whose client names none, as programs that
+// embed the server have it. Nothing is made.
+func TestOpen_keepsTheWorkspaceApart(t *testing.T) {
+	root := t.TempDir()
+	o := options(t, root)
+	aside := t.TempDir()
+	inner := filepath.Join(o.Workspace, "inner")
+	if err := os.Mkdir(inner, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(aside, "link")
+	if err := os.Symlink(inner, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ work, data string }{
+		{root, filepath.Join(root, "data")},
+		{root, root},
+		{o.Workspace, root},
+		{o.Workspace, filepath.Join(link, "data", "deep")}, // not there yet, behind a link into the workspace
+		{link, o.Workspace},                                // a link into the data directory
+	} {
+		o.Workspace, o.DataDir = c.work, c.data
+		_, err := assembly.Open(t.Context(), o)
+		var near *assembly.NearError
+		if !errors.As(err, &near) || !strings.Contains(err.Error(), c.work) || !strings.Contains(err.Error(), c.data) {
+			t.Errorf("the workspace %s is served with the data in %s: %v", c.work, c.data, err)
+		}
+		for _, name := range []string{"data", "ledger.db", "work/ledger.db", "work/inner/data"} {
+			if _, err := os.Lstat(filepath.Join(root, name)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s is made: %v", name, err)
+			}
+		}
 	}
 }
 

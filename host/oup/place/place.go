@@ -76,26 +76,40 @@ func Resolve(path, home string) (string, error) {
 	return real, nil
 }
 
-// Apart refuses a workspace, given by where it leads, that is the server's own directory, lies in it or around it: tools
-// that read and write there would have the keys and the conversations of everybody. The error is an *Error.
+// Apart refuses a workspace that is the server's own directory, lies in it or around it, wherever links lead and also
+// while that directory is not there yet: tools that read and write there would have the keys and the conversations of
+// everybody. The error is an *Error.
 //
 // Rule: OUP-OPEN-004.
 func Apart(workspace, own string) error {
-	if absolute, err := filepath.Abs(own); err == nil {
-		own = absolute
-	}
-	if real, err := filepath.EvalSymlinks(own); err == nil {
-		own = real
-	}
+	own = leads(own)
+	real := leads(workspace)
 	banned := own
 	switch {
-	case lies(workspace, own):
-	case lies(own, workspace):
+	case lies(real, own):
+	case lies(own, real):
 		banned = workspace
 	default:
 		return nil
 	}
 	return &Error{Kind: oupwire.CwdErrorKindCwdSystemPathBanned, Path: workspace, Banned: banned, Own: true}
+}
+
+// leads is where a path leads, links followed as far as it is there.
+func leads(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	rest := ""
+	for at := path; ; at = filepath.Dir(at) {
+		if real, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(real, rest)
+		}
+		if at == filepath.Dir(at) {
+			return path
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
+	}
 }
 
 // lies reports whether a directory is another one, or is below it, by what they are and not by how they are spelled.
