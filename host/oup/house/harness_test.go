@@ -126,6 +126,7 @@ type place struct {
 	directory string
 	workspace string
 	brain     *brain
+	ledger    ledger.Options
 }
 
 func newPlace(t *testing.T) *place {
@@ -177,7 +178,7 @@ func (p *place) open(change func(*house.Options)) *rig {
 func (p *place) tryOpen(ctx context.Context, change func(*house.Options)) (*rig, error) {
 	r := &rig{place: p}
 	var err error
-	if r.ledger, err = ledger.Open(ctx, p.directory); err != nil {
+	if r.ledger, err = p.ledger.Open(ctx, p.directory); err != nil {
 		return nil, err
 	}
 	if r.store, err = session.Open(ctx, filepath.Join(p.directory, "sessions.db")); err != nil {

@@ -38,11 +38,22 @@ type request struct {
 // later has no effect.
 //
 // A *SubjectError if an event does not fit to what its subject has come to, ErrEvent if it is not as it must
-// be, ErrClosed; then nothing of this call is written, and nobody else is disturbed.
+// be, ErrClosed; then nothing of this call is written, and nobody else is disturbed. What is owed of a stream is stored
+// first; where that cannot be done, nor is this.
 func (l *Ledger) Append(ctx context.Context, events ...Event) ([]Stored, error) {
 	if len(events) == 0 {
 		return nil, fmt.Errorf("append nothing: %w; give at least one event", ErrEvent)
 	}
+	for _, e := range events {
+		if err := l.Settle(ctx, e.Stream); err != nil {
+			return nil, err
+		}
+	}
+	return l.append(ctx, events...)
+}
+
+// append is Append whatever is owed.
+func (l *Ledger) append(ctx context.Context, events ...Event) ([]Stored, error) {
 	r := &request{ctx: ctx, events: make([]Event, len(events))}
 	for i, e := range events {
 		if err := checkEvent(e); err != nil {
@@ -58,9 +69,10 @@ func (l *Ledger) Append(ctx context.Context, events ...Event) ([]Stored, error) 
 }
 
 // Forget deletes the events of a stream; readers that follow it are still given what is in memory. Its numbers go
-// on where they are, and the ids of its subjects stay used; a subject that has not ended is waited for no longer. A
-// stream that never had an event stays as it is.
+// on where they are, and the ids of its subjects stay used; a subject that has not ended is waited for no longer. What
+// is owed of it is dropped. A stream that never had an event stays as it is.
 func (l *Ledger) Forget(ctx context.Context, stream string) error {
+	l.forgive(stream)
 	return l.submit(&request{ctx: ctx, forget: stream})
 }
 

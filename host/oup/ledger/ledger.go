@@ -83,6 +83,8 @@ type Options struct {
 	Successor bool
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
+	// After calls a function once later, in a goroutine of its own, unless it is taken back; nil: time.AfterFunc.
+	After func(time.Duration, func()) (stop func() bool)
 }
 
 const (
@@ -99,6 +101,7 @@ type Ledger struct {
 	path    string
 	retain  int64
 	now     func() time.Time
+	after   func(time.Duration, func()) (stop func() bool)
 	lock    *lock
 	writer  *sql.DB
 	readers *sql.DB
@@ -112,6 +115,8 @@ type Ledger struct {
 
 	mu    sync.Mutex
 	feeds map[string]*feed
+
+	debts debts
 }
 
 // Open opens the ledger of a data directory, and makes both, for the user alone, if they are missing. A
@@ -132,10 +137,13 @@ func (o Options) Open(ctx context.Context, directory string) (_ *Ledger, err err
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.After == nil {
+		o.After = func(delay time.Duration, do func()) func() bool { return time.AfterFunc(delay, do).Stop }
+	}
 	l := &Ledger{
-		path: filepath.Join(directory, fileName), retain: int64(max(o.Retain, oupwire.LedgerRingEvents)), now: o.Now,
+		path: filepath.Join(directory, fileName), retain: int64(max(o.Retain, oupwire.LedgerRingEvents)), now: o.Now, after: o.After,
 		requests: make(chan *request, waitingRequests), written: make(chan struct{}), done: make(chan struct{}),
-		feeds: map[string]*feed{},
+		feeds: map[string]*feed{}, debts: debts{events: map[string][]Event{}},
 	}
 	if l.lock, err = lockDirectory(directory); err != nil {
 		return nil, err
@@ -180,6 +188,7 @@ func (l *Ledger) Close() error {
 	l.closed = true
 	close(l.requests)
 	l.closing.Unlock()
+	l.writeOff()
 	<-l.written
 	close(l.done)
 	return l.closeFile()

@@ -46,7 +46,7 @@ func (s *Session) Rollback(ctx context.Context, turns int) (RolledBack, error) {
 	if t := s.unsettled(ctx); t != nil {
 		return RolledBack{}, &InProgressError{Turn: t.id}
 	}
-	if err := s.pay(ctx); err != nil {
+	if err := s.o.Ledger.Settle(ctx, s.o.Key); err != nil {
 		return RolledBack{}, err
 	}
 	with, release, err := s.open(ctx)

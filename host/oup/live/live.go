@@ -70,7 +70,6 @@ type Session struct {
 	used         time.Time
 	retired      bool
 	profile      permission.Profile
-	owed         []ledger.Event // that could not be stored yet
 	plan         *oupwire.PlanUpdatedEvent
 	borrowed     int       // commands that use the conversation now
 	returned     sync.Cond // waits for them; under the mutex
@@ -271,7 +270,7 @@ func (s *Session) Rest(since time.Time) bool {
 	}
 	defer s.opening.Unlock()
 	s.mu.Lock()
-	if s.turn != nil || s.borrowed > 0 || s.used.After(since) {
+	if s.turn != nil || s.borrowed > 0 || s.used.After(since) || s.o.Ledger.Owes(s.o.Key) {
 		s.mu.Unlock()
 		return false
 	}
@@ -308,7 +307,7 @@ func (s *Session) Retire(ctx context.Context, reason error) error {
 	c := s.conversation
 	s.conversation = nil
 	s.mu.Unlock()
-	err := s.pay(ctx)
+	err := s.o.Ledger.Settle(ctx, s.o.Key)
 	if c != nil {
 		err = errors.Join(err, c.Close())
 	}

@@ -8,10 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/octet-dev/octet/generated/oupwire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/conversation"
 	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/oup/event"
 	"github.com/octet-dev/octet/host/oup/ledger"
 	"github.com/octet-dev/octet/host/oup/story"
 	"github.com/octet-dev/octet/host/supervise"
@@ -111,8 +114,9 @@ func (s *Session) store(t *turn, events []ledger.Event) {
 	}
 }
 
-// tellLast stores the last events of a turn, with what waits in front of them. Where that fails they are owed, and
-// stored with what is told next; if the process ends before, the next start tells the end.
+// tellLast stores the last events of a turn, with what waits in front of them. Where that fails the ledger owes them:
+// it tries again, and whoever has the session open is told meanwhile. If the process ends before, the next start tells
+// the end.
 func (s *Session) tellLast(t *turn, rest, last []ledger.Event) {
 	t.telling.Lock()
 	broken := t.broken
@@ -121,30 +125,22 @@ func (s *Session) tellLast(t *turn, rest, last []ledger.Event) {
 	if !broken {
 		last = append(rest, last...)
 	}
-	if _, err := s.o.Ledger.Append(context.Background(), last...); err != nil {
-		s.failed("the end of the turn "+t.id+" is not stored yet", err)
-		if errors.As(err, new(*ledger.SubjectError)) {
-			return // it has an end
-		}
-		s.mu.Lock()
-		s.owed = append(s.owed, last...)
-		s.mu.Unlock()
+	_, err := s.o.Ledger.Append(context.Background(), last...)
+	if err == nil {
+		return
+	}
+	s.failed("the end of the turn "+t.id+" is not stored yet", err)
+	if errors.As(err, new(*ledger.SubjectError)) {
+		return // it has an end
+	}
+	s.o.Ledger.Owe(last...)
+	if s.o.Spread != nil {
+		s.o.Spread(s.o.Key, oupwire.MethodWarning, oupwire.WarningEvent{
+			SessionID: s.o.Key, Topic: event.Topic(s.o.Key), TurnID: wirejson.Some(t.id), Code: codeUnstored,
+			Message: "the turn is over, and its end cannot be stored yet; it is told as soon as it is: look after the disk of the server",
+		})
 	}
 }
 
-// pay stores what is owed.
-func (s *Session) pay(ctx context.Context) error {
-	s.mu.Lock()
-	owed := s.owed
-	s.mu.Unlock()
-	if len(owed) == 0 {
-		return nil
-	}
-	if _, err := s.o.Ledger.Append(ctx, owed...); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	s.owed = s.owed[len(owed):]
-	s.mu.Unlock()
-	return nil
-}
+// codeUnstored is the code of the warning that something is told later.
+const codeUnstored = "not_stored_yet"

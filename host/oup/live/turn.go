@@ -137,7 +137,7 @@ func (s *Session) start(ctx context.Context, want Turn) (_ *Started, err error) 
 	if used {
 		return nil, &UsedError{Turn: want.ID}
 	}
-	if err := s.pay(ctx); err != nil {
+	if err := s.o.Ledger.Settle(ctx, s.o.Key); err != nil {
 		return nil, err
 	}
 	media, mentions, err := s.media(want.Files)

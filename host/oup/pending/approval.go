@@ -62,21 +62,23 @@ func (b *Book) ask(ctx context.Context, r Approval) (Verdict, error) {
 	}
 }
 
-// cancel takes a request back. Where a decision was faster, that stands.
+// cancel takes a request back. Where a decision was faster, that stands. What cannot be stored yet is told later.
 func (b *Book) cancel(id string, a *approval) error {
 	b.mu.Lock()
 	a.waiting = false
 	b.mu.Unlock()
-	_, err := b.ledger.Append(context.Background(), Cancelled(b.session, id, a.request.Turn, oupwire.ApprovalCancelReasonTurnInterrupted))
+	told := Cancelled(b.session, id, a.request.Turn, oupwire.ApprovalCancelReasonTurnInterrupted)
+	_, err := b.ledger.Append(context.Background(), told)
 	if errors.Is(err, ledger.ErrEnded) {
 		return nil
 	}
-	if err == nil {
-		b.mu.Lock()
-		a.pending = false
-		b.drop(id)
-		b.mu.Unlock()
+	if err != nil {
+		b.ledger.Owe(told)
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	a.pending = false
+	b.drop(id)
 	return err
 }
 
