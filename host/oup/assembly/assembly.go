@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -112,10 +114,12 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 			err = errors.Join(err, a.close(0))
 		}
 	}()
-	if a.Ledger, err = ledger.Open(ctx, o.DataDir); err != nil {
+	sessions := filepath.Join(o.DataDir, "sessions.db")
+	// Conversations without a ledger had another one: what clients remember of it is not for the next.
+	if a.Ledger, err = (ledger.Options{Successor: there(sessions)}).Open(ctx, o.DataDir); err != nil {
 		return nil, err
 	}
-	if a.Store, err = session.Open(ctx, filepath.Join(o.DataDir, "sessions.db")); err != nil {
+	if a.Store, err = session.Open(ctx, sessions); err != nil {
 		return nil, err
 	}
 	if a.Profiles, err = o.profiles(); err != nil {
@@ -144,6 +148,12 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	return a, err
 }
 
+// there reports whether a file is, or cannot be told to be missing.
+func there(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // openBeside opens what is kept beside the conversations. What runs in the background tells of itself through the
 // ledger, whoever is connected.
 func (a *Assembly) openBeside(o Options) (err error) {
@@ -158,6 +168,9 @@ func (a *Assembly) openBeside(o Options) (err error) {
 		Tell: func(session, method string, news wirejson.Encoder) error {
 			_, err := a.Ledger.Append(context.Background(), event.Of(session, method, news, ledger.Subject{}, ledger.Within))
 			return err
+		},
+		Later: func(session, method string, news wirejson.Encoder) {
+			a.Ledger.Owe(event.Of(session, method, news, ledger.Subject{}, ledger.Within))
 		},
 	})
 	return err

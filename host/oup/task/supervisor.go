@@ -40,6 +40,8 @@ type Options struct {
 	// Tell appends an event to what the clients of a session are told, and returns when it is stored. It is
 	// called for the events of one task one after the other.
 	Tell func(session, method string, event wirejson.Encoder) error
+	// Later takes over what a task has come to where Tell failed, to tell it once that can be done; nil: it is not told.
+	Later func(session, method string, event wirejson.Encoder)
 	// Env is the environment of commands; nil: that of this program, without what commands do not need.
 	Env []string
 	// Shell runs commands; empty: that of the system.

@@ -34,6 +34,8 @@ type bench struct {
 	output map[string]string // by task, as the deltas put it together
 	more   chan struct{}     // filled with every event
 	logged []error
+	full   error // of every event from now on; what a task has come to is told later then
+	later  []oupwire.TaskUpdatedEvent
 }
 
 func open(t *testing.T, directory string) *bench {
@@ -53,16 +55,34 @@ func open(t *testing.T, directory string) *bench {
 
 func (b *bench) reopen() {
 	b.Helper()
-	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Log: func(err error) { b.logged = append(b.logged, err) }})
+	s, err := task.Open(task.Options{Directory: b.directory, Tell: b.tell, Later: b.owe, Log: b.log})
 	if err != nil {
 		b.Fatal(err)
 	}
 	b.Supervisor = s
 }
 
+func (b *bench) log(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.full == nil || !errors.Is(err, b.full) {
+		b.logged = append(b.logged, err)
+	}
+}
+
+func (b *bench) owe(_, _ string, event wirejson.Encoder) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.later = append(b.later, event.(oupwire.TaskUpdatedEvent))
+	b.more <- struct{}{}
+}
+
 func (b *bench) tell(where, method string, event wirejson.Encoder) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.full != nil {
+		return b.full
+	}
 	switch e := event.(type) {
 	case oupwire.TaskUpdatedEvent:
 		if _, err := oupwire.DecodeTaskUpdatedEvent(e.AppendJSON(nil)); err != nil || method != oupwire.MethodTaskUpdated || where != string(e.SessionID) {
@@ -137,6 +157,34 @@ func (b *bench) ended(id string) task.Record {
 }
 
 // TestTask covers OUP-TASK-030, OUP-TASK-031, OUP-TASK-034, OUP-TASK-036 and the way of machine_task.
+// TestTask_isToldLaterWhereItCannotBeNow: what a task has come to is not lost where it cannot be stored; what it wrote
+// can be asked for.
+func TestTask_isToldLaterWhereItCannotBeNow(t *testing.T) {
+	b := open(t, t.TempDir())
+	gate := filepath.Join(b.work, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	id := b.start("cat gate").ID
+	b.until("it runs", func() bool { return len(b.states(id)) == 2 })
+	b.mu.Lock()
+	b.full = errors.New("the disk is full")
+	b.mu.Unlock()
+	if err := os.WriteFile(gate, []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.until("its end is for later", func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.later) > 0
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.later) != 1 || string(b.later[0].TaskID) != id || b.later[0].State != oupwire.TaskRuntimeStateCompleted {
+		t.Errorf("for later are %+v", b.later)
+	}
+}
+
 func TestTask_runsTellsAndStays(t *testing.T) {
 	directory := t.TempDir()
 	b := open(t, directory)

@@ -141,6 +141,9 @@ func (w *worker) tell(method string, event wirejson.Encoder) {
 	}
 	if err := w.supervisor.options.Tell(w.record.Session, method, event); err != nil {
 		w.supervisor.options.Log(fmt.Errorf("task %s: %s is not told: %w", w.record.ID, method, err))
+		if later := w.supervisor.options.Later; later != nil && method == oupwire.MethodTaskUpdated {
+			later(w.record.Session, method, event) // its output can be asked for
+		}
 	}
 }
 
