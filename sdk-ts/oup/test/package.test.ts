@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { after, before, test } from "node:test";
@@ -34,6 +34,7 @@ before(() => {
     writeFileSync(join(project, name), text);
   }
   const readme = /^```js\n([\s\S]*?)^```$/mu.exec(README)?.[1] ?? "";
+  mkdirSync(join(project, "work")); // which the README has for a workspace
   writeFileSync(join(project, "readme.mts"), readme);
   const strict = {
     strict: true, noUncheckedIndexedAccess: true, exactOptionalPropertyTypes: true, noUnusedLocals: true, noUnusedParameters: true,
