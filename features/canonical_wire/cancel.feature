@@ -49,6 +49,19 @@ Feature: Cancellation
     And the host sends the line {"id":88,"jsonrpc":"2.0","method":"tool/call","params":{"arguments":«arguments»,"context":«context»,"name":«tool»}}
     Then the extension answers with a result
 
+  @EXT03-CANCEL-005
+  Scenario: A running call has an id that an earlier cancellation has named
+    Given the extension is ready
+    When the host cancels the next call
+    And the host makes the slow call
+    Then the running call is undisturbed
+
+  @EXT03-CANCEL-005
+  Scenario: Every call has an id that an earlier cancellation has named
+    Given the extension is ready
+    When the host makes every call under a cancelled id
+    Then the extension stays silent and goes on serving
+
   @EXT03-CANCEL-006
   Scenario: The string of an id is another id
     Given the extension is ready

@@ -141,7 +141,7 @@ func (p *peer) callTool(id json.RawMessage, name string, arguments json.RawMessa
 	if p.does("drop-second-call") && p.calls == 2 {
 		return
 	}
-	if p.seen[key(id)] {
+	if p.seen[key(id)] && p.looksAt(name) {
 		p.failure(id, "request_cancelled", p.cancelData(nil))
 		return
 	}
@@ -260,7 +260,7 @@ func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 	c := p.live[k]
 	p.cancelling = id
 	if c == nil {
-		if p.does("remember-cancel") {
+		if p.remembers() {
 			p.seen[k] = true
 		}
 		p.moment("cancel unknown")
@@ -277,6 +277,27 @@ func (p *peer) cancel(id json.RawMessage, reason json.RawMessage) {
 			p.settle(id, func() { p.failure(id, "request_cancelled", p.cancelData(reason)) })
 		}
 	}
+}
+
+// remembers reports whether the peer keeps the cancellation of what does not run.
+func (p *peer) remembers() bool { return strings.HasPrefix(p.quirk.does, rememberCancel) }
+
+// Acts of a peer that keeps cancellations of what does not run.
+const (
+	rememberCancel          = "remember-cancel"
+	rememberCancelOfSlow    = rememberCancel + "-of-slow"
+	rememberCancelOfFailing = rememberCancel + "-of-failing"
+)
+
+// looksAt reports whether a tool of such a peer looks for its cancellation at all: one that is quick may end before.
+func (p *peer) looksAt(tool string) bool {
+	switch p.quirk.does {
+	case rememberCancelOfSlow:
+		return tool == ToolSlow
+	case rememberCancelOfFailing:
+		return tool == ToolFail
+	}
+	return true
 }
 
 // byText finds a live call whose id has the same text, a string's quotes not counted.

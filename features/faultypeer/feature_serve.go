@@ -287,7 +287,7 @@ func (p *peer) cancelStray(id json.RawMessage) {
 		p.failure(id, "request_cancelled", because(nil))
 	case p.does("refuse-late-cancel") && p.last == string(id):
 		p.failure(nullID, "invalid_request", nil)
-	case p.does("remember-stray-cancel"):
+	case p.remembers():
 		p.seen[key(id)] = true
 	}
 }

@@ -34,9 +34,9 @@ func Vocabulary() []Phrase {
 
 		{`the host sends initialize(?: with (\S+) = (.+))?`, (*World).sendsInitialize},
 		{`the host sends the (line|bytes) (.+)`, (*World).sendsText},
-		{`the host makes (the (?:sample|slow|failing|large|misfit|former) call|as many calls at once as the bound allows|calls and cancels some)`, (*World).makes},
+		{`the host makes (the (?:sample|slow|failing|large|misfit|former) call|as many calls at once as the bound allows|calls and cancels some|every call under a cancelled id)`, (*World).makes},
 		{`the host (writes byte by byte|writes in pieces|writes together|reads late)`, (*World).paces},
-		{`the host cancels (the call|the running call)`, (*World).cancelsCall},
+		{`the host cancels (the call|the running call|the next call)`, (*World).cancelsCall},
 		{`the host asks for (shutdown|the commands|the hooks|the context|the status|the menu|renderings|completions|terminal input|the disposal|bare status|bare renderings|the session hooks|the setup|a stream)`, (*World).asksFor},
 		{`the host tells what happens`, (*World).tellsEvents},
 		{`the host (closes the input|stops reading)`, (*World).hangsUp},

@@ -88,6 +88,9 @@ var DefaultPatience = Patience{Initialize: 10 * time.Second, Answer: 5 * time.Se
 // that is late by itself fails, and no busy machine.
 func (p Patience) hook() time.Duration { return p.Answer / 5 }
 
+// moment is the wait for an answer that must not come. It is shorter than any call that is said to run for long.
+func (p Patience) moment() time.Duration { return min(p.Answer/16, time.Second) }
+
 // reading is how much longer the wait for an answer is because the subject has so much to read first: as long
 // again for each MiB, which the slowest parser has, and still a bound.
 func (p Patience) reading(bytes int) time.Duration {
@@ -121,6 +124,7 @@ type World struct {
 	answer  subject.Message // the response taken last
 	result  json.RawMessage // of initialize
 	running []string        // ids of calls that have not been answered
+	stray   string          // an id that was cancelled before it was used; empty if none was
 	reused  bool            // the last request has the id of a running call, which stays owed
 	hurried bool            // the last request was cancelled, or is shutdown
 	timely  bool            // the answer has to come within the time of a hook
@@ -292,3 +296,6 @@ func (w *World) ending() string {
 
 // nextID returns an id that this process has not seen.
 func (w *World) nextID() string { return fmt.Sprint(w.ids.Add(1)) }
+
+// upcoming is the id that nextID returns next.
+func (w *World) upcoming() string { return fmt.Sprint(w.ids.Load() + 1) }
