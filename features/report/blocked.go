@@ -17,6 +17,7 @@ type cause struct {
 	class   verdict.Class
 	message string
 	rules   []string
+	unrun   bool // their scenarios were not run at all
 }
 
 // causes are faults that block many rules, in the order of the rules.
@@ -42,6 +43,44 @@ func (r *Report) causes(of func(Rule) bool) causes {
 	return slices.DeleteFunc(all, func(c cause) bool { return len(c.rules) < leastBlocked })
 }
 
+// first are what is to be mended before anything else is looked at: what blocks many of some rules, and last why
+// scenarios were not run, which tends to follow from it.
+func (r *Report) first(of func(Rule) bool) causes {
+	var rest cause
+	for _, row := range r.Rules {
+		reason, unrun := notRun(row)
+		if !unrun || !red(row.Class) || !of(row) {
+			continue
+		}
+		if !rest.unrun {
+			rest = cause{class: row.Class, message: reason, unrun: true}
+		}
+		rest.rules = append(rest.rules, row.ID)
+	}
+	all := r.causes(of)
+	if rest.unrun {
+		all = append(all, rest)
+	}
+	return all
+}
+
+// unrun reports whether one of the causes is that scenarios were not run.
+func (all causes) unrun() bool { return len(all) > 0 && all[len(all)-1].unrun }
+
+// keeps reports whether a red rule was not judged for these causes alone.
+func (all causes) keeps(row Rule) bool {
+	return red(row.Class) && (row.unrun() && all.unrun() || all.explain(row.Findings))
+}
+
+// explains reports whether a red scenario did not get to its rules, or was not run, for these causes alone.
+func (all causes) explains(s Scenario) bool {
+	unrun := len(s.Findings) > 0 && !slices.ContainsFunc(s.Findings, func(f Finding) bool { return !f.unrun })
+	return unrun && all.unrun() || all.explain(s.Findings)
+}
+
+// notJudged is what a report says of a rule behind the causes.
+const notJudged = "not judged: what is to be mended first kept its scenarios from it"
+
 // waits reports whether nothing but faults in what scenarios need was found.
 func waits(found []Finding) bool {
 	return len(found) > 0 && !slices.ContainsFunc(found, func(f Finding) bool { return !f.Missing || f.unrun || f.Line > 0 })
@@ -56,6 +95,9 @@ func (all causes) explain(found []Finding) bool {
 
 // text says what a cause blocks.
 func (c cause) text() string {
+	if c.unrun {
+		return fmt.Sprintf("%d rules were not judged: %s", len(c.rules), printable(c.message))
+	}
 	return fmt.Sprintf("%d rules, whose scenarios did not get as far as judging them: %s", len(c.rules), printable(c.message))
 }
 
@@ -70,22 +112,20 @@ func someOf(ids []string, whole bool) string {
 	return strings.Join(ids, ", ")
 }
 
-// examples are the scenarios that show a cause each, one for each cause: with frames if there is one.
-func (all causes) examples(scenarios []verdict.Scenario) map[int]bool {
-	shown := map[int]bool{}
+// examples are the scenarios that show a cause each, one for each cause: with frames if there is one; -1 where none does.
+func (all causes) examples(scenarios []Scenario) []int {
+	var shown []int
 	for _, c := range all {
 		at := -1
 		for i, s := range scenarios {
-			if !slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return f.Missing && f.Message == c.message }) {
+			if !slices.ContainsFunc(s.Findings, func(f Finding) bool { return f.Missing && !f.unrun && f.Message == c.message }) {
 				continue
 			}
 			if at < 0 || len(scenarios[at].Frames) == 0 && len(s.Frames) > 0 {
 				at = i
 			}
 		}
-		if at >= 0 {
-			shown[at] = true
-		}
+		shown = append(shown, at)
 	}
 	return shown
 }

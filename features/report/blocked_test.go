@@ -3,6 +3,7 @@ package report_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -116,5 +117,93 @@ func TestGitHub_tellsOnceWhatBlocksManyRules(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "::error "); got != 2 {
 		t.Errorf("got:\n%s\nwant one error for what blocks four rules and one for X-A-005", out.String())
+	}
+}
+
+// A case in front fails with the one cause; the rules behind it are skipped and keep their class.
+func TestJUnit_tellsOnceWhatBlocksManyRules(t *testing.T) {
+	r, _ := refused(t)
+	var out bytes.Buffer
+	if err := r.JUnit(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	first := `<testsuite name="to mend first" tests="1" failures="1" errors="0" skipped="0" time="0.000">`
+	if at := strings.Index(text, "<testsuite "); at < 0 || !strings.HasPrefix(text[at:], first) {
+		t.Errorf("got:\n%s\nwant the cause in a suite in front", text)
+	}
+	for want, times := range map[string]int{
+		"<failure ": 2, `type="fail"></skipped>`: 5, "initialize: the answer is an error, want a result": 2, "said yes": 2,
+		`<testsuite name="must" tests="5" failures="1" errors="0" skipped="4"`: 1,
+	} {
+		if got := strings.Count(text, want); got != times {
+			t.Errorf("%q is there %d times, want %d, in:\n%s", want, got, times, text)
+		}
+	}
+}
+
+func TestSARIF_tellsOnceWhatBlocksManyRules(t *testing.T) {
+	r, _ := refused(t)
+	var out bytes.Buffer
+	if err := r.SARIF(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if got := strings.Count(text, `"ruleId"`); got != 2 {
+		t.Errorf("%d results, want one for what blocks four rules and one for X-A-005, in:\n%s", got, text)
+	}
+	first, last := strings.Index(text, `"ruleId": "not-judged"`), strings.Index(text, `"ruleId": "X-A-005"`)
+	if first < 0 || last < first || !strings.Contains(text, "want a result (X-A-001, X-A-002, X-A-003, X-A-004)") || !strings.Contains(text, `"ruleIndex": 1`) {
+		t.Errorf("got:\n%s\nwant the cause with its rules first, and each result with the place of its rule", text)
+	}
+}
+
+func TestHTML_tellsOnceWhatBlocksManyRules(t *testing.T) {
+	r, _ := refused(t)
+	var out bytes.Buffer
+	if err := r.HTML(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	for want, times := range map[string]int{
+		"<h2>To mend first</h2>": 1, `<details class="scenario"`: 2, `id="scenario-1"`: 1, `id="scenario-4"`: 1, `<p><a href="#scenario-1">see the frames</a></p>`: 1,
+		"4 more scenarios did not get as far": 1, "<p>not judged: ": 5, `id="X-A-001" data-class="fail"`: 1,
+	} {
+		if got := strings.Count(text, want); got != times {
+			t.Errorf("%q is there %d times, want %d", want, got, times)
+		}
+	}
+	if strings.Index(text, "To mend first") > strings.Index(text, "By subject") {
+		t.Error("the cause is not at the top")
+	}
+}
+
+// What was not run is one thing, too: in JUnit, SARIF and the page, where not one rule of it has a finding of its own.
+func TestReports_tellOnceThatNothingWasRun(t *testing.T) {
+	const reason = "the extension does not serve: 8 scenarios in a row got no answer; the remaining 5 were not run"
+	var known []verdict.Known
+	var scenarios []verdict.Scenario
+	for i := range 5 {
+		id := fmt.Sprintf("X-A-%03d", i+1)
+		known = append(known, verdict.Known{ID: id, Level: "must", Text: "the text of " + id})
+		scenarios = append(scenarios, verdict.Scenario{
+			Name: "scenario " + id, File: "a.feature", Line: i + 3, Rules: []string{id}, Class: verdict.NoAnswer, Reason: reason, Unrun: true,
+			Findings: []verdict.Finding{{Rule: id, Message: reason, Frame: -1, Offset: -1, Silent: true, Unrun: true}},
+		})
+	}
+	r := report.New(report.Input{Subject: report.Subject{Name: "sample", API: "0.4"}, Rules: verdict.Aggregate(known, scenarios), Scenarios: scenarios})
+	for _, c := range []struct {
+		write func(io.Writer) error
+		want  string // once
+	}{
+		{r.JUnit, "<failure "}, {r.SARIF, `"ruleId"`}, {r.HTML, "8 scenarios in a row"},
+	} {
+		var out bytes.Buffer
+		if err := c.write(&out); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(out.String(), c.want) != 1 || !strings.Contains(out.String(), "5 rules were not judged: the extension does not serve") {
+			t.Errorf("got:\n%s\nwant the reason, and %q, once", out.String(), c.want)
+		}
 	}
 }

@@ -29,6 +29,8 @@ type view struct {
 	Command   string
 	Seconds   string
 	Counts    []viewCount
+	First     []viewFirst
+	Alike     int // scenarios that are not shown, because what is to be mended first kept them from their rules
 	Areas     []viewArea
 	Rules     []viewRule
 	Scenarios []viewScenario
@@ -52,6 +54,12 @@ type viewRule struct {
 	Note                                              string // why it does not count
 	Proofs                                            []viewProof
 	Findings                                          []viewFinding
+}
+
+// viewFirst is what is to be mended first. Anchor is the scenario that shows it.
+type viewFirst struct {
+	Class, ClassText, Text, Anchor string
+	Rules                          []string
 }
 
 type viewProof struct{ Name, Anchor string }
@@ -97,11 +105,23 @@ func (r *Report) HTML(w io.Writer) error {
 	for _, c := range verdict.Classes() {
 		v.Counts = append(v.Counts, viewCount{string(c), c.Text(), r.Summary.Rules[c], r.Summary.Scenarios[c]})
 	}
+	first := r.first(func(Rule) bool { return true })
+	examples := first.examples(r.Scenarios)
 	anchors := map[string]string{}
 	for i, s := range r.Scenarios {
-		if red(s.Class) || s.Class == verdict.Errored {
+		switch {
+		case red(s.Class) && !slices.Contains(examples, i) && first.explains(s):
+			v.Alike++
+		case red(s.Class) || s.Class == verdict.Errored:
 			anchors[s.Name] = fmt.Sprintf("scenario-%d", i)
 		}
+	}
+	for i, c := range first {
+		shown := viewFirst{Class: string(c.class), ClassText: c.class.Text(), Text: c.text(), Rules: c.rules}
+		if at := examples[i]; at >= 0 {
+			shown.Anchor = anchors[r.Scenarios[at].Name]
+		}
+		v.First = append(v.First, shown)
 	}
 	for i, s := range r.Scenarios {
 		if anchors[s.Name] == fmt.Sprintf("scenario-%d", i) {
@@ -109,7 +129,11 @@ func (r *Report) HTML(w io.Writer) error {
 		}
 	}
 	for _, row := range r.Rules {
-		v.Rules = append(v.Rules, r.viewRule(row, anchors))
+		rule := r.viewRule(row, anchors)
+		if first.keeps(row) {
+			rule.Reason, rule.Findings, rule.Proofs = notJudged, nil, nil
+		}
+		v.Rules = append(v.Rules, rule)
 		v.addCell(row)
 	}
 	return page.Execute(w, v)

@@ -40,14 +40,29 @@ type junitDetail struct {
 }
 
 // JUnit writes the report as JUnit XML: one test case per rule, one suite per level. A should-rule that
-// is broken is a skipped case unless the run was strict.
+// is broken is a skipped case unless the run was strict. What kept scenarios from judging many rules is a failed case
+// of a suite in front, and those rules are skipped cases: their class is the type.
 func (r *Report) JUnit(w io.Writer) error {
 	doc := junitSuites{Name: "octet-conform " + r.Subject.Name}
+	first := r.first(r.counts)
+	if len(first) > 0 {
+		suite := junitSuite{Name: "to mend first", Time: "0.000"}
+		for _, c := range first {
+			name := c.message // one fault has one name, however many rules it blocks
+			if c.unrun {
+				name = "every scenario is run"
+			}
+			suite.add(junitCase{Class: "api-" + r.Subject.API, Name: clean(name), Failure: &junitDetail{
+				Message: clean(c.text()), Type: string(c.class), Text: strings.Join(c.rules, "\n"),
+			}})
+		}
+		doc.Suites = append(doc.Suites, suite)
+	}
 	for _, level := range []string{"must", "should"} {
 		suite := junitSuite{Name: level, Time: fmt.Sprintf("%.3f", float64(r.Run.DurationMS)/1000)}
 		for _, row := range r.Rules {
 			if row.Level == level {
-				suite.add(r.junitCase(row))
+				suite.add(r.junitCase(row, first))
 			}
 		}
 		if suite.Tests > 0 {
@@ -79,8 +94,12 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func (r *Report) junitCase(row Rule) junitCase {
+func (r *Report) junitCase(row Rule, first causes) junitCase {
 	c := junitCase{Class: "api-" + r.Subject.API, Name: row.ID + " " + row.Text}
+	if first.keeps(row) {
+		c.Skipped = &junitDetail{Message: notJudged, Type: string(row.Class)}
+		return c
+	}
 	detail := &junitDetail{Message: clean(r.reason(row)), Type: string(row.Class)}
 	for _, f := range row.Findings {
 		detail.Text += clean(f.Scenario+": "+r.where(f)+f.Message) + "\n"

@@ -97,18 +97,52 @@ func (r *Report) sarifLevel(row Rule) string {
 	}
 }
 
+// blockedRule is the id of the results about what kept scenarios from judging many rules.
+const blockedRule = "not-judged"
+
+// sarifFirst are the results about what is to be mended first, and the rule that they have in common.
+func (r *Report) sarifFirst(first causes) (rules []sarifRule, results []sarifResult) {
+	rules, results = []sarifRule{}, []sarifResult{}
+	for _, c := range first {
+		key := c.message
+		if c.unrun {
+			key = "unrun" // how many scenarios it was differs from run to run
+		}
+		results = append(results, sarifResult{
+			RuleID: blockedRule, Level: sarifError, Message: sarifText{c.text() + " (" + c.examples(true) + ")"},
+			Locations:           []sarifLocation{r.sarifLocation(Finding{})},
+			PartialFingerprints: map[string]string{"octetFinding/v1": blockedRule + "/" + key},
+		})
+	}
+	if len(results) > 0 {
+		rules = append(rules, sarifRule{
+			ID: blockedRule, ShortDescription: sarifText{"One fault kept the scenarios of many rules from judging them: mend it first."},
+			DefaultConfiguration: sarifConfig{sarifError},
+		})
+	}
+	return rules, results
+}
+
+func (r *Report) sarifLocation(f Finding) sarifLocation {
+	return sarifLocation{PhysicalLocation: sarifPhysical{
+		ArtifactLocation: sarifArtifact{URI: r.place()}, Region: sarifRegion{max(f.Line, 1), f.Column},
+	}}
+}
+
 // SARIF writes the report in the Static Analysis Results Interchange Format 2.1.0: one result for each
-// rule and scenario that is red and was run. A program has no source here, so a result points at its place in the manifest,
+// fault that kept scenarios from judging many rules, then one for each other rule and scenario that is red and was run. A program has no source here, so a result points at its place in the manifest,
 // at the manifest, or at the program.
 func (r *Report) SARIF(w io.Writer) error {
+	first := r.first(r.counts)
+	rules, results := r.sarifFirst(first)
 	run := sarifRun{
-		Tool:        sarifTool{Driver: sarifDriver{Name: "octet-conform", Rules: []sarifRule{}}},
+		Tool:        sarifTool{Driver: sarifDriver{Name: "octet-conform", Rules: rules}},
 		ColumnKind:  "unicodeCodePoints",
 		Invocations: []sarifInvocation{{ExecutionSuccessful: r.Summary.Exit != ExitUnable, ExitCode: r.Summary.Exit}},
-		Results:     []sarifResult{},
+		Results:     results,
 	}
 	for _, row := range r.Rules {
-		if !red(row.Class) || row.unrun() {
+		if !red(row.Class) || row.unrun() || first.keeps(row) {
 			continue
 		}
 		rule := sarifRule{
@@ -121,10 +155,8 @@ func (r *Report) SARIF(w io.Writer) error {
 		for _, f := range row.distinct() {
 			run.Results = append(run.Results, sarifResult{
 				RuleID: row.ID, RuleIndex: len(run.Tool.Driver.Rules) - 1, Level: rule.DefaultConfiguration.Level,
-				Message: sarifText{f.Message + " (scenario: " + f.Scenario + ")"},
-				Locations: []sarifLocation{{PhysicalLocation: sarifPhysical{
-					ArtifactLocation: sarifArtifact{URI: r.place()}, Region: sarifRegion{max(f.Line, 1), f.Column},
-				}}},
+				Message:             sarifText{f.Message + " (scenario: " + f.Scenario + ")"},
+				Locations:           []sarifLocation{r.sarifLocation(f)},
 				PartialFingerprints: map[string]string{"octetFinding/v1": row.ID + "/" + f.Scenario},
 			})
 		}

@@ -141,7 +141,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 		counted[row.ID] = r.counts(row)
 	}
 	blocked := r.causes(func(Rule) bool { return true })
-	examples := blocked.examples(scenarios)
+	examples := blocked.examples(r.Scenarios)
 	told := map[verdict.Finding]bool{}
 	shown, more, alike := 0, 0, 0
 	for i, s := range scenarios {
@@ -152,7 +152,7 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 		if s.Class != verdict.Errored && (!red(s.Class) || !weighs && !t.opts.Verbose) {
 			continue
 		}
-		if !examples[i] && blocked.explain(scenario(s).Findings) && !t.opts.Verbose {
+		if !slices.Contains(examples, i) && blocked.explain(scenario(s).Findings) && !t.opts.Verbose {
 			alike++
 			continue
 		}
