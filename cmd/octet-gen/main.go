@@ -11,7 +11,10 @@ import (
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == "--version" {
-		fmt.Println("octet-gen", release.Number)
+		if _, err := fmt.Println("octet-gen", release.Number); err != nil {
+			fmt.Fprintln(os.Stderr, "octet-gen:", err)
+			os.Exit(1)
+		}
 		return
 	}
 	os.Exit(command.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))

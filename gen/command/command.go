@@ -2,6 +2,7 @@
 package command
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +65,16 @@ func emitters() []emit.Emitter {
 
 // Main runs one command line, without the program's name, and returns the exit code.
 func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	c := &command{stdout: stdout, stderr: stderr}
+	c := &command{stdout: bufio.NewWriter(stdout), stderr: stderr, paint: paintFor(stdout)}
+	code := c.main(args)
+	if err := c.stdout.Flush(); err != nil && !errors.Is(c.told, err) {
+		return c.fail(err)
+	}
+	return code
+}
+
+// main reads the command line and runs it.
+func (c *command) main(args []string) int {
 	flags := pflag.NewFlagSet("octet-gen", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.Usage = func() {}
@@ -78,7 +88,7 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 	err := flags.Parse(args)
 	switch {
 	case errors.Is(err, pflag.ErrHelp):
-		fmt.Fprint(stdout, usage)
+		fmt.Fprint(c.stdout, usage)
 		return exitOK
 	case err != nil:
 		return c.misuse("%v", err)
@@ -87,9 +97,12 @@ func Main(args []string, _ io.Reader, stdout, stderr io.Writer) int {
 }
 
 type command struct {
-	stdout, stderr io.Writer
-	check          bool
-	wire, root     string
+	stdout     *bufio.Writer // keeps the first failure, of which Main tells whatever command ran
+	stderr     io.Writer
+	told       error // what fail has shown
+	paint      paint
+	check      bool
+	wire, root string
 
 	role, direction, format string
 	frozen                  bool
@@ -117,6 +130,7 @@ func (c *command) misuse(format string, args ...any) int {
 
 // fail reports an error that is not about the command line.
 func (c *command) fail(err error) int {
+	c.told = err
 	for _, line := range strings.Split(err.Error(), "\n") {
 		fmt.Fprintf(c.stderr, "octet-gen: %s\n", line)
 	}
@@ -224,6 +238,7 @@ func (c *command) generate(root string, spec *model.Spec) int {
 	c.print("unexpected", plan.Unexpected)
 	if c.check {
 		if !plan.Empty() {
+			_ = c.stdout.Flush() // in front of what it means; a failure is kept
 			fmt.Fprintln(c.stderr, "octet-gen: generated files differ from spec/; run octet-gen generate and commit the result")
 			return exitFound
 		}

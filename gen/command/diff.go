@@ -60,7 +60,7 @@ func (c *command) diff(args []string) int {
 			return c.fail(err)
 		}
 	} else {
-		r.text(c.stdout, paintFor(c.stdout))
+		r.text(c.stdout, c.paint)
 	}
 	switch diff.Overall(r.changes, c.frozen) {
 	case diff.Breaking:

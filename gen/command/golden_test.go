@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"bytes"
 	"flag"
 	"io/fs"
@@ -63,9 +64,12 @@ func made(t *testing.T, spec *model.Spec) map[string][]byte {
 		}
 	}
 	var list bytes.Buffer
-	c := &command{stdout: &list, stderr: &list}
+	c := &command{stdout: bufio.NewWriter(&list), stderr: &list}
 	if code := c.list(spec); code != exitOK {
 		t.Fatalf("list: exit %d: %s", code, list.String())
+	}
+	if err := c.stdout.Flush(); err != nil {
+		t.Fatal(err)
 	}
 	files["list.tsv"] = list.Bytes()
 	return files

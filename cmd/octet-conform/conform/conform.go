@@ -76,19 +76,25 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 		fmt.Fprintf(stderr, "octet-conform: a command is missing; use one of %s, or see 'octet-conform --help'\n", strings.Join(names(), ", "))
 		return report.ExitUsage
 	}
+	out := &output{to: stdout}
+	inv := &invocation{ctx: ctx, args: args[1:], stdin: stdin, stdout: out, stderr: stderr}
 	switch args[0] {
 	case "help", "--help", "-h":
-		help(stdout)
-		return report.ExitClean
+		help(out)
+		return inv.outcome(report.ExitClean, out)
 	case "--version":
-		fmt.Fprintf(stdout, "octet-conform %s\n", release.Number)
-		return report.ExitClean
+		fmt.Fprintf(out, "octet-conform %s\n", release.Number)
+		return inv.outcome(report.ExitClean, out)
 	}
 	for _, c := range commands() {
-		if c.name == args[0] {
-			inv := &invocation{ctx: ctx, command: c, args: args[1:], stdin: stdin, stdout: stdout, stderr: stderr}
-			return c.run(inv)
+		if c.name != args[0] {
+			continue
 		}
+		inv.command = c
+		if c.hidden { // a peer looks after the wire that its output is
+			inv.stdout = stdout
+		}
+		return inv.outcome(c.run(inv), out)
 	}
 	fmt.Fprintf(stderr, "octet-conform: command %q is unknown; use one of %s\n", args[0], strings.Join(names(), ", "))
 	return report.ExitUsage
@@ -203,6 +209,9 @@ func split(f *pflag.FlagSet) (before, after []string) {
 
 // terminal reports whether a writer is one.
 func terminal(w io.Writer) bool {
+	if o, wrapped := w.(*output); wrapped {
+		w = o.to
+	}
 	f, ok := w.(*os.File)
 	if !ok {
 		return false
