@@ -28,12 +28,25 @@ func (o *output) Write(data []byte) (int, error) {
 	}
 	n, err := o.to.Write(data)
 	if err != nil {
-		o.err = err
-		if o.lost != nil {
-			o.lost()
-		}
+		o.loseLocked(err)
 	}
 	return n, err
+}
+
+// lose says that somebody else could not write to it.
+func (o *output) lose(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.err == nil {
+		o.loseLocked(err)
+	}
+}
+
+func (o *output) loseLocked(err error) {
+	o.err = err
+	if o.lost != nil {
+		o.lost()
+	}
 }
 
 // onLoss has f called when nothing can be written any more, at once if that is so already. It must not write.

@@ -16,9 +16,11 @@ import (
 	"github.com/octet-dev/octet/host/agent"
 	"github.com/octet-dev/octet/host/config"
 	"github.com/octet-dev/octet/host/engine"
+	"github.com/octet-dev/octet/host/model/scripted"
 	"github.com/octet-dev/octet/host/oup/assembly"
 	"github.com/octet-dev/octet/host/oup/lane"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	folders "github.com/octet-dev/octet/host/oup/place"
 	"github.com/octet-dev/octet/host/oup/protocol"
 	"github.com/octet-dev/octet/host/oup/transport"
 	"github.com/octet-dev/octet/host/selection"
@@ -41,7 +43,8 @@ Options of connections:
                              Without one, only 127.0.0.1, ::1 and localhost can be listened on
   --allow-origin ORIGIN      pages of this origin may connect, such as https://app.example; several times. Pages of
                              this server itself always may. OCTOS_APPUI_ALLOWED_ORIGINS has more, with commas between
-  --web-root DIR             serve the files of a browser client; paths without a file get its index.html
+  --web-root DIR             serve the files of a browser client; paths without a file get its index.html. It is neither
+                             in the data directory nor around it
   --event-lane LANE          v2 (default) tells turns as envelopes, legacy in the older forms, both in both
 
 Options of the work:
@@ -150,6 +153,9 @@ func (s *serve) address() (string, error) {
 	if number, err := strconv.Atoi(port); err != nil || number < 0 || number > 65535 {
 		return "", usagef("port %q is none; give a number from 0 to 65535", port)
 	}
+	if err := s.presentable(); err != nil {
+		return "", err
+	}
 	if !transport.IsLoopback(host) && s.secret() == "" {
 		return "", usagef("%q can be reached from elsewhere, so a token is needed: set %s, or listen on %s (OUP-SOCKET-021)", address, tokenVariable, defaultHost)
 	}
@@ -163,6 +169,40 @@ var (
 
 // secret is the token that clients show.
 func (s *serve) secret() string { return cmp.Or(s.token, os.Getenv(tokenVariable)) }
+
+// presentable refuses what no client could show or no page could have. The values are not repeated: one is a secret.
+func (s *serve) presentable() error {
+	if strings.ContainsFunc(s.secret(), func(c rune) bool { return c <= ' ' || c > '~' }) {
+		name := tokenVariable
+		if s.token != "" {
+			name = "--auth-token"
+		}
+		return usagef("%s has a space or a character that no header carries; give a token of letters, digits and signs of ASCII", name)
+	}
+	for name, list := range map[string][]string{"--allow-origin": s.origins, originsVariable: origins()} {
+		for _, origin := range list {
+			if !transport.IsOrigin(origin) {
+				return usagef("%s %q is the origin of no page; give SCHEME://HOST or SCHEME://HOST:PORT and nothing behind it, such as https://app.example", name, origin)
+			}
+		}
+	}
+	return nil
+}
+
+// script refuses a model that plays a file which cannot be played. Others may be brought by an extension or a profile.
+func (s *serve) script(ctx context.Context, o assembly.Options) error {
+	if name, _, found := strings.Cut(s.model, ":"); !found || name != scripted.Name {
+		return nil
+	}
+	models, _, err := o.Models(os.LookupEnv)
+	if err != nil {
+		return err
+	}
+	if _, _, err := models.Open(ctx, s.model); err != nil {
+		return usagef("--model %q cannot be played: %v", s.model, err)
+	}
+	return nil
+}
 
 func (s *serve) check() error {
 	for _, name := range []string{"auth-token", "web-root", "cwd", "model", "allow-origin"} {
@@ -227,6 +267,13 @@ func (s *serve) run(ctx context.Context, c *console, args []string) (int, error)
 	if _, _, err := options.Models(os.LookupEnv); err != nil {
 		return exitUsage, err
 	}
+	if err := s.script(ctx, options); err != nil {
+		return exitUsage, err
+	}
+	if s.webRoot != "" && folders.Apart(s.webRoot, options.DataDir) != nil {
+		return exitUsage, usagef("--web-root %q is not apart from the data directory %q: everybody who can connect would read the keys and conversations there; "+
+			"name a directory that is neither in it nor around it, or another data directory with --data-dir", s.webRoot, options.DataDir)
+	}
 	if address == "" {
 		return s.streams(ctx, c, options)
 	}
@@ -263,6 +310,11 @@ func (s *serve) open(ctx context.Context, c *console, o assembly.Options) (*asse
 	case err != nil:
 		code, err := failed(err)
 		return nil, code, err
+	}
+	if s.model != "" {
+		if err := a.Answers(ctx, s.model); err != nil {
+			c.note("--model %q: %v; turns fail until an extension or a profile has it", s.model, err)
+		}
 	}
 	return a, exitOK, nil
 }

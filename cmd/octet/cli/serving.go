@@ -72,7 +72,7 @@ func (s *serve) streams(ctx context.Context, c *console, o assembly.Options) (in
 		return code, err
 	}
 	served := make(chan error, 1)
-	go func() { served <- a.Server.Serve(ctx, transport.NewStdio(interruptible(c.stdin), c.outFile)) }()
+	go func() { served <- a.Server.Serve(ctx, transport.NewStdio(interruptible(c.stdin), told{c})) }()
 	select {
 	case err = <-served:
 		served <- nil
@@ -81,6 +81,21 @@ func (s *serve) streams(ctx context.Context, c *console, o assembly.Options) (in
 	closed := a.Close(transport.Restart, supervise.ProductCap)
 	return failed(errors.Join(unlessGone(err), unlessGone(<-served), closed))
 }
+
+// told is standard output as a server writes it: what cannot be written counts for the exit code, as with any command.
+type told struct{ console *console }
+
+// Write writes a frame. One that the end of the server keeps from being read is no failure.
+func (t told) Write(frame []byte) (int, error) {
+	n, err := t.console.outFile.Write(frame)
+	if err != nil && !errors.Is(err, os.ErrClosed) {
+		t.console.out.lose(err)
+	}
+	return n, err
+}
+
+// Close closes standard output.
+func (t told) Close() error { return t.console.outFile.Close() }
 
 // streamsGrace is how long the end waits for a client that does not read its standard input any more.
 const streamsGrace = 2 * time.Second

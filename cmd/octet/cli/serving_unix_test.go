@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -78,5 +79,51 @@ func TestServe_endsInOrderBesideAClientThatDoesNotRead(t *testing.T) {
 	said, unread := os.ReadFile(wrong.Name())
 	if err != nil || state.ExitCode() != 0 || len(said) > 0 || unread != nil {
 		t.Errorf("it ends with %v, %v: %s", state, err, said)
+	}
+}
+
+// TestServe_saysThatNobodyHears: an answer that cannot be written is no success of the server.
+func TestServe_saysThatNobodyHears(t *testing.T) {
+	closed := func() *os.File {
+		reader, writer, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = reader.Close()
+		return writer
+	}
+	full := func() *os.File {
+		file, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+		if err != nil {
+			t.Skip("no device is always full here: ", err)
+		}
+		return file
+	}
+	for _, c := range []struct {
+		name string
+		out  func() *os.File
+		code int
+		said string
+	}{
+		{"nobody reads", closed, exitPipe, ""},
+		{"no room", full, exitTool, "octet: standard output cannot be written: no space left on device; make room, or direct it elsewhere\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			directory := t.TempDir()
+			if err := os.WriteFile(filepath.Join(directory, "script.yaml"), []byte("script: 1\nsteps: [{text: beginning}]"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServe_child$")
+			child.Env = append(os.Environ(), playServe+"="+directory, "HOME="+directory, "GORACE=atexit_sleep_ms=0")
+			var said strings.Builder
+			out := c.out()
+			defer func() { _ = out.Close() }()
+			child.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":"1","method":"` + oupwire.MethodConfigCapabilitiesList + `","params":{}}` + "\n")
+			child.Stdout, child.Stderr = out, &said
+			_ = child.Run() // the exit code says more
+			if code := child.ProcessState.ExitCode(); code != c.code || said.String() != c.said {
+				t.Errorf("it ends with %d, want %d: %s", code, c.code, said.String())
+			}
+		})
 	}
 }

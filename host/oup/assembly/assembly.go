@@ -79,6 +79,7 @@ type Assembly struct {
 
 	Profiles *profile.Store
 
+	options   Options
 	previews  *preview.Store
 	snapshots *snapshot.Store
 	closing   sync.Once
@@ -108,7 +109,7 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if o.Events == "" {
 		o.Events = lane.V2
 	}
-	a := &Assembly{}
+	a := &Assembly{options: o}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, a.close(0))

@@ -1,12 +1,14 @@
 package assembly
 
 import (
+	"context"
 	"maps"
 	"os"
 	"time"
 
 	"github.com/octet-dev/octet/host/engine"
 	"github.com/octet-dev/octet/host/model/registry"
+	"github.com/octet-dev/octet/host/oup/key"
 	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/oup/rpc"
 	"github.com/octet-dev/octet/host/oup/services"
@@ -51,6 +53,28 @@ func (o Options) models(profiles *profile.Store, id string) (engine.Models, *pro
 		return profile.Models{Registry: known, Store: profiles, Profile: id}, provided, nil
 	}
 	return models, provided, err
+}
+
+// Answers says why no profile has anybody yet who serves a model. Extensions bring theirs later, with an engine.
+func (a *Assembly) Answers(ctx context.Context, model string) error {
+	ids, err := a.Profiles.IDs()
+	if err != nil {
+		return err
+	}
+	var first error
+	for _, id := range ids {
+		models, _, err := a.options.models(a.Profiles, id)
+		if err == nil {
+			_, _, err = models.Open(ctx, model)
+		}
+		if err == nil {
+			return nil
+		}
+		if first == nil || id == key.Default() {
+			first = err
+		}
+	}
+	return first
 }
 
 // chosen is the model that a profile has chosen, where the operator leaves the choice to it.

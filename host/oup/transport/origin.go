@@ -29,6 +29,16 @@ func (ws *WebSocket) mayOrigin(r *http.Request) bool {
 	return strings.EqualFold(page.Host, r.Host) && (ws.Authenticate != nil || ws.Identify != nil || IsLoopback(r.Host))
 }
 
+// IsOrigin reports whether a text is what a browser sends as the origin of some page: a scheme and a host, with a port or
+// without, or null.
+func IsOrigin(text string) bool {
+	if text == "null" {
+		return true
+	}
+	page, err := url.Parse(text)
+	return err == nil && page.Scheme != "" && page.Hostname() != "" && strings.EqualFold(page.Scheme+"://"+page.Host, text)
+}
+
 // unescape undoes percent-encoding and leaves a plus sign what it is; a broken one gives "".
 func unescape(value string) string {
 	text, err := url.PathUnescape(value)
