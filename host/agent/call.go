@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/host/conversation"
+	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/permission"
 	"github.com/octet-dev/octet/host/schema"
 	"github.com/octet-dev/octet/host/tool"
@@ -273,9 +274,12 @@ func checkArguments(ctx context.Context, d tool.Definition, arguments json.RawMe
 	}
 	err = compiled.Check(ctx, arguments)
 	var mismatch *schema.MismatchError
+	var written string
 	switch {
 	case err == nil:
 		return ""
+	case json.Unmarshal(arguments, &written) == nil && model.Legible([]byte(written)) != nil:
+		return fmt.Sprintf("The arguments of %s are no JSON: %v", d.Name, model.Legible([]byte(written)))
 	case errors.As(err, &mismatch):
 		return fmt.Sprintf("The arguments of %s do not fit: %v. Its parameters are: %s", d.Name, err, parameters(d))
 	}

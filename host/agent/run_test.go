@@ -172,7 +172,7 @@ func TestRun_callsThatCannotBe(t *testing.T) {
 	mute := gadgetOf("mute", tool.None, true, func(context.Context, tool.Call) (tool.Result, error) {
 		return tool.Result{}, errors.New("the machine failed")
 	})
-	d := sit(t, calls("eco", `{}`, "echo", `{"n":"x"}`, "echo", `{"n":`, "echo", ``, "broken", `{}`, "mute", `{}`, "zzzzzzzzz", `[]`), says("done"))
+	d := sit(t, calls("eco", `{}`, "echo", `{"n":"x"}`, "echo", `{"n":`, "echo", `{"n":1,"n":2}`, "echo", ``, "broken", `{}`, "mute", `{}`, "zzzzzzzzz", `[]`), says("done"))
 	d.tools(echo("echo", tool.None, true), broken, mute)
 	d.wantStatus(d.run(context.Background(), "go"), Completed, "")
 	var texts []string
@@ -186,7 +186,8 @@ func TestRun_callsThatCannotBe(t *testing.T) {
 	for i, want := range []string{
 		`true There is no tool "eco". Did you mean "echo"?`,
 		`true The arguments of echo do not fit: at "/n"`,
-		`true The arguments of echo do not fit`,
+		`true The arguments of echo are no JSON: byte`,
+		`true The arguments of echo are no JSON: byte 7: the member "n" comes twice`,
 		`false echo {}`,
 		`true broken gave no result: the tool broke: boom`,
 		`true mute gave no result: the machine failed`,

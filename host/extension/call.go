@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/generated/featurewire"
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/runtime/frame"
 	"github.com/octet-dev/octet/runtime/peer"
 )
@@ -61,6 +62,9 @@ func (x *Extension) Call(ctx context.Context, r Request) (*ToolResult, error) {
 			return nil, &ArgumentError{Tool: tool.Name, Err: err}
 		}
 	}
+	if err := x.legible(r.Arguments); err != nil {
+		return nil, &ArgumentError{Tool: tool.Name, Err: err}
+	}
 	if !x.admit() {
 		return nil, x.unadmitted()
 	}
@@ -73,6 +77,19 @@ func (x *Extension) Call(ctx context.Context, r Request) (*ToolResult, error) {
 	result, err := x.call(ctx, tool, a, &guarded)
 	guarded.settle(err == nil)
 	return result, x.explained(err)
+}
+
+// argumentsLevel is where the arguments of a call stand in its frame: in params, which stand in the message.
+const argumentsLevel = 2
+
+// legible refuses arguments that no frame can carry: a member that comes twice, half a surrogate pair, too many levels.
+// A schema sees none of that.
+func (x *Extension) legible(arguments json.RawMessage) error {
+	document, err := wirejson.Parse(arguments, x.wire.maxDepth()-argumentsLevel)
+	if err == nil {
+		document.Release()
+	}
+	return err
 }
 
 func (x *Extension) call(ctx context.Context, tool *Tool, a Ask, guarded *guards) (*ToolResult, error) {

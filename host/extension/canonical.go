@@ -104,6 +104,8 @@ func (w *canonicalWire) declaresSessionHooks() bool {
 	return slices.Contains(w.manifest().Contributes.Hooks, manifestdoc.HookSessionStart)
 }
 
+func (w *canonicalWire) maxDepth() int { return canonicalwire.MaxDepth }
+
 // call carries a context that is opaque on this wire; it says what the other wire would.
 func (w *canonicalWire) call(x *Extension, tool string, r Request) peer.Value {
 	return canonicalwire.ToolCallParams{Name: tool, Arguments: r.Arguments, Context: x.Context(r.Scope).AppendJSON(nil)}

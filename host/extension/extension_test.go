@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/octet-dev/octet/generated/canonicalwire"
+	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/fixture"
 	"github.com/octet-dev/octet/process"
 )
@@ -169,11 +171,14 @@ func TestCall_everyAPI(t *testing.T) {
 func TestCall_argumentsAreCheckedFirst(t *testing.T) {
 	x := setup{api: "0.4"}.mustStart(t)
 	for arguments, want := range map[string]string{
-		`{}`:                     "missing property 'text'",
-		`{"text":1}`:             `at "/text": got number, want string`,
-		`{"text":"a","times":0}`: "minimum",
-		`{"text":"a","tmies":1}`: "'tmies' not allowed",
-		`[]`:                     "want object",
+		`{}`:                      "missing property 'text'",
+		`{"text":1}`:              `at "/text": got number, want string`,
+		`{"text":"a","times":0}`:  "minimum",
+		`{"text":"a","tmies":1}`:  "'tmies' not allowed",
+		`[]`:                      "want object",
+		`{"text":"a","text":"b"}`: `the member "text" comes twice`,
+		`{"text":"\ud800"}`:       "surrogate",
+		"{\"text\":\"\xff\"}":     "UTF-8",
 		`{"text":"` + strings.Repeat("x", 1<<20) + `"}`: "send less",
 	} {
 		_, err := callTool(t, x, "echo", arguments)
@@ -376,5 +381,19 @@ func TestStderr_isPassedOnAndDrained(t *testing.T) {
 	x.Close()
 	if lines != 40_000 {
 		t.Errorf("%d lines, want 40000", lines)
+	}
+}
+
+// TestCall_argumentsThatNoFrameCarries: each wire has its own depth, whatever a schema lets through.
+func TestCall_argumentsThatNoFrameCarries(t *testing.T) {
+	for api, deepest := range map[string]int{"0.1": featurewire.MaxDepth, "0.3": canonicalwire.MaxDepth, "0.4": featurewire.MaxDepth} {
+		x := setup{api: api}.mustStart(t)
+		for levels, fits := range map[int]bool{deepest - argumentsLevel: true, deepest - argumentsLevel + 1: false} {
+			// The object is the first level, and a scalar stands in the innermost array.
+			text := `{"any":` + strings.Repeat("[", levels-1) + "1" + strings.Repeat("]", levels-1) + `}`
+			if err := x.legible(json.RawMessage(text)); (err == nil) != fits {
+				t.Errorf("API %s, %d levels: %v", api, levels, err)
+			}
+		}
 	}
 }

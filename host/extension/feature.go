@@ -235,6 +235,8 @@ func (i identity) catalog(a *Agreement) error {
 	return sameNames("command", names, i.manifest().Contributes.Commands)
 }
 
+func (w *featureWire) maxDepth() int { return featurewire.MaxDepth }
+
 func (w *featureWire) call(x *Extension, tool string, r Request) peer.Value {
 	params := featurewire.ToolCallParams{Name: featurewire.ToolName(tool), Arguments: r.Arguments, Context: x.Context(r.Scope)}
 	if x.Has(featurewire.FeatureDynamicTools) {

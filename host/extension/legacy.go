@@ -64,6 +64,8 @@ func (w *legacyWire) accept(answer []byte) (*Agreement, *peer.Session, error) {
 	return agreement, &peer.Session{Open: negotiation.Legacy().Open()}, nil
 }
 
+func (w *legacyWire) maxDepth() int { return featurewire.MaxDepth }
+
 func (w *legacyWire) call(x *Extension, tool string, r Request) peer.Value {
 	return featurewire.ToolCallParamsV01{Name: featurewire.ToolName(tool), Arguments: r.Arguments, Context: x.contextV01(r.Scope)}
 }

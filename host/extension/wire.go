@@ -22,6 +22,8 @@ type wire interface {
 	call(x *Extension, tool string, r Request) peer.Value
 	// result judges the answer to a tool call.
 	result(ctx context.Context, tool *Tool, answer []byte) (*ToolResult, error)
+	// maxDepth is the deepest legal level of a value in a frame.
+	maxDepth() int
 	// farewell judges the answer to shutdown.
 	farewell(answer []byte) error
 	// strict says that the wire demands that schemas are schemas.

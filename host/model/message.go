@@ -5,16 +5,17 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/octet-dev/octet/generated/wirejson"
 	"github.com/octet-dev/octet/host/conversation"
 )
 
-// Arguments are the arguments of a call as a conversation keeps them: what the model wrote if that is
-// JSON, an empty object if it wrote nothing, and else its text as a JSON string.
+// Arguments are the arguments of a call as a conversation keeps them: what the model wrote if that is JSON which
+// every wire takes, an empty object if it wrote nothing, and else its text as a JSON string.
 func Arguments(text string) json.RawMessage {
 	switch trimmed := bytes.TrimSpace([]byte(text)); {
 	case len(trimmed) == 0:
 		return json.RawMessage("{}")
-	case json.Valid(trimmed):
+	case Legible(trimmed) == nil:
 		return trimmed
 	}
 	quoted, err := json.Marshal(text)
@@ -24,10 +25,20 @@ func Arguments(text string) json.RawMessage {
 	return quoted
 }
 
+// Legible says what keeps a text from being JSON that every wire takes, where no member comes twice and no half of a
+// surrogate pair stands alone: a *wirejson.SyntaxError.
+func Legible(text []byte) error {
+	document, err := wirejson.Parse(text, wirejson.DefaultMaxDepth)
+	if err == nil {
+		document.Release()
+	}
+	return err
+}
+
 // ArgumentsObject are arguments for a wire that takes nothing but objects: anything else is wrapped.
 func ArgumentsObject(arguments json.RawMessage) json.RawMessage {
 	switch trimmed := bytes.TrimSpace(arguments); {
-	case len(trimmed) == 0 || !json.Valid(trimmed):
+	case len(trimmed) == 0 || Legible(trimmed) != nil:
 		return json.RawMessage("{}")
 	case trimmed[0] == '{':
 		return trimmed

@@ -13,6 +13,7 @@ import (
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/model"
 	"github.com/octet-dev/octet/host/schema"
 )
 
@@ -144,6 +145,9 @@ func (call *callCommand) typed(x *extension.Extension, words []schema.Word) (jso
 		var object map[string]json.RawMessage
 		if err := json.Unmarshal([]byte(call.json), &object); err != nil || object == nil {
 			return nil, fmt.Errorf("--json is not a JSON object: %s", jsonFault(err))
+		}
+		if err := model.Legible([]byte(call.json)); err != nil {
+			return nil, fmt.Errorf("--json: %w", err)
 		}
 		return json.RawMessage(call.json), nil
 	}
