@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/octet-dev/octet/generated/featurewire"
 	"github.com/octet-dev/octet/generated/wirejson"
@@ -23,7 +25,9 @@ func (s *Set) BeforeToolCall(ctx context.Context, a agent.Scope, call tool.Call)
 	return s.opinion(ctx, a, featurewire.HookBeforeToolCall, payload, &call)
 }
 
-// opinion asks one extension after the other and joins what they say.
+// opinion asks one extension after the other and joins what they say. An extension that fails has no opinion
+// (EXT04-HOOK-029); one that could not be asked, because no frame carries what it is to judge, has not failed, and a
+// model must not get round it by that.
 func (s *Set) opinion(ctx context.Context, a agent.Scope, hook string, payload wirejson.Encoder, call *tool.Call) agent.Opinion {
 	var all agent.Opinion
 	var turn promptcontext.Turn
@@ -32,8 +36,15 @@ func (s *Set) opinion(ctx context.Context, a agent.Scope, hook string, payload w
 		if call != nil {
 			h.Value = call
 		}
-		r := s.ask(ctx, x, a, h)
-		if r == nil {
+		r, err := s.run(ctx, x, a, h)
+		var failure *extension.Failure
+		switch {
+		case errors.As(err, &failure) && failure.Kind == extension.Unsent:
+			reason := fmt.Sprintf("extension %q has a say in this and cannot be shown it: %v", x.Name(), err)
+			all.Deny = &reason
+			all.Context = contributions(&turn)
+			return all
+		case err != nil:
 			continue
 		}
 		all.Notifications = append(all.Notifications, notifications(x, r)...)

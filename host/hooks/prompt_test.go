@@ -27,6 +27,27 @@ func denial(further string) string {
 // withContext is a further member of a denial.
 const withContext = `,"context":[{"label":"l","content":"d"}]`
 
+// What no frame carries is denied: nobody gets round a hook by showing it less than it would judge.
+func TestOpinion_whatCannotBeShownIsDenied(t *testing.T) {
+	for _, api := range []string{"0.1", "0.2", "0.4"} {
+		for name, arguments := range map[string]string{
+			"too large":                 `{"command":"` + strings.Repeat("x", 2<<20) + `"}`,
+			"a member that comes twice": `{"command":"ls","command":"rm"}`,
+		} {
+			t.Run(api+" "+name, func(t *testing.T) {
+				c := assemble(t, featurewire.HookBeforeToolCall, options{api: api}, says(`{}`), noting("b"))
+				got := c.BeforeToolCall(t.Context(), scope, tool.Call{ID: "c1", Name: "shell", Arguments: json.RawMessage(arguments)})
+				if got.Deny == nil || !strings.Contains(*got.Deny, `extension "a" has a say in this and cannot be shown it`) {
+					t.Errorf("denial %v", got.Deny)
+				}
+				if order := c.order(); order != "" {
+					t.Errorf("asked %q, want nobody", order)
+				}
+			})
+		}
+	}
+}
+
 // Order, the first denial, and context of everybody who was asked.
 //
 // EXT04-HOOK-024, EXT04-HOOK-025, EXT04-HOOK-017, EXT04-HOOK-019,

@@ -118,13 +118,21 @@ func (s *Set) declaring(hook string) []*extension.Extension {
 
 // ask runs a hook in one extension. What fails is told and is no opinion: the result is nil then.
 func (s *Set) ask(ctx context.Context, x *extension.Extension, a agent.Scope, h extension.HookRun) *featurewire.HookRunResult {
+	result, err := s.run(ctx, x, a, h)
+	if err != nil {
+		return nil
+	}
+	return result
+}
+
+// run is ask for a caller that wants to know why there is none.
+func (s *Set) run(ctx context.Context, x *extension.Extension, a agent.Scope, h extension.HookRun) (*featurewire.HookRunResult, error) {
 	h.Scope = s.scope(a)
 	result, err := x.RunHook(ctx, h)
 	if err != nil {
 		s.failed(x, h.Hook, err)
-		return nil
 	}
-	return result
+	return result, err
 }
 
 // failed tells about a hook that gave no answer. A run that was given up is nobody's failure.
