@@ -6,14 +6,20 @@ import (
 	"strings"
 )
 
-// keys are variables that hold what this program pays model providers with. Commands do not need them.
-var keys = []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "OPENAI_API_KEY"}
+// Names of variables that commands do not get: those of this program, among them the token of its server, and those that
+// hold what it pays model providers with. A profile may name a provider of its own, so it is the ending that counts.
+var (
+	ourPrefixes = []string{"OCTET_", "OCTOS_"}
+	keySuffixes = []string{"_API_KEY", "_AUTH_TOKEN"}
+)
 
 // Environment is what commands get of ours.
 func Environment(ours []string) []string {
 	return slices.DeleteFunc(slices.Clone(ours), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return slices.Contains(keys, name) || strings.HasPrefix(name, "OCTET_")
+		name = strings.ToUpper(name) // Windows knows no case
+		return slices.ContainsFunc(ourPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) ||
+			slices.ContainsFunc(keySuffixes, func(s string) bool { return strings.HasSuffix(name, s) })
 	})
 }
 

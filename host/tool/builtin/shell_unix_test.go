@@ -48,11 +48,15 @@ func TestShell_keepsTheEnd(t *testing.T) {
 }
 
 func TestShell_environment(t *testing.T) {
-	ours := []string{"PATH=/bin", "OPENAI_API_KEY=x", "OCTET_HOME=/x", "HOME=/h", "ANTHROPIC_API_KEY=y"}
+	ours := []string{
+		"PATH=/bin", "OPENAI_API_KEY=x", "OCTET_HOME=/x", "HOME=/h", "ANTHROPIC_API_KEY=y", "ANTHROPIC_AUTH_TOKEN=z",
+		"OCTOS_AUTH_TOKEN=t", "GEMINI_API_KEY=g", "some_api_key=s",
+	}
+	before := strings.Join(ours, " ")
 	if got := strings.Join(Environment(ours), " "); got != "PATH=/bin HOME=/h" {
 		t.Errorf("commands get %s", got)
 	}
-	if strings.Join(ours, " ") != "PATH=/bin OPENAI_API_KEY=x OCTET_HOME=/x HOME=/h ANTHROPIC_API_KEY=y" {
+	if strings.Join(ours, " ") != before {
 		t.Error("the argument was changed")
 	}
 }
