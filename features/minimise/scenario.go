@@ -21,6 +21,8 @@ type Options struct {
 	Seed  int64        // that of the run
 	Limit time.Duration
 	Jobs  int // scenarios at a time; under 1 means 1
+	// Only are the scenarios to minimise, by the rule that each of them shows; nil for all.
+	Only map[string]int
 	// Progress is called behind every scenario, never twice at a time; nil for none.
 	Progress func(done, total int)
 }
@@ -35,6 +37,23 @@ const (
 	confirm      = 2   // further starts in which what was found must show every time
 )
 
+// Shown chooses for every rule that counts and was found broken one scenario that shows it, by its index: one that
+// is about the rule where there is one.
+func Shown(scenarios []verdict.Scenario, counts func(rule string) bool) map[string]int {
+	shown := map[string]int{}
+	for i, s := range scenarios {
+		found, red := Primary(s)
+		if !red || len(s.Frames) == 0 || found.Missing || !counts(found.Rule) {
+			continue
+		}
+		is := func(at int) bool { return slices.Contains(scenarios[at].Rules, found.Rule) }
+		if at, known := shown[found.Rule]; !known || !is(at) && is(i) {
+			shown[found.Rule] = i
+		}
+	}
+	return shown
+}
+
 // Scenarios leaves frames out of the scenarios that are red, in place, until no frame of the host can be left out
 // of any of them without losing what it is red for, or until the time is over. The error says that something of
 // ours did not work; a context that is done is none.
@@ -47,6 +66,10 @@ func Scenarios(ctx context.Context, o Options, scenarios []verdict.Scenario) err
 		of := causeOf(found).anyRule()
 		switch {
 		case !red || len(s.Frames) == 0:
+		case o.Only != nil && !found.Missing && !o.chosen(i, found):
+			if at, shown := o.Only[found.Rule]; shown {
+				s.Minimal = note(found, "%q shows the same rule", scenarios[at].Name)
+			}
 		case found.Missing && prerequisites[of] != "":
 			s.Minimal = note(found, "what it needs fails as in %q", prerequisites[of])
 		case len(todo) == MaxScenarios:
@@ -76,6 +99,12 @@ func Scenarios(ctx context.Context, o Options, scenarios []verdict.Scenario) err
 		m := minimiser{setup: &setup, seed: o.Seed, controls: controls, limit: o.Limit}
 		return m.scenario(limited, s)
 	})
+}
+
+// chosen reports whether a scenario is one of those that are minimised.
+func (o Options) chosen(i int, found verdict.Finding) bool {
+	at, shown := o.Only[found.Rule]
+	return shown && at == i
 }
 
 // anyRule is a cause whoever is blamed for it: one prerequisite is that of many rules.

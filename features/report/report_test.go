@@ -92,6 +92,27 @@ func TestText_showsEachFindingBeforeOneAgain(t *testing.T) {
 	}
 }
 
+// What a fault of one rule looks like is seen best where the scenario is about that rule, however many meet it.
+func TestText_showsTheScenarioOfTheRule(t *testing.T) {
+	var scenarios []verdict.Scenario
+	for i, rule := range []string{"X-A-001", "X-A-002", "X-A-003"} {
+		f := verdict.Finding{Rule: "X-A-003", Message: fmt.Sprintf("id %d is wrong", i), Frame: -1, Offset: -1}
+		scenarios = append(scenarios, verdict.Scenario{Name: "about " + rule, File: "a.feature", Line: i + 1, Rules: []string{rule}, Class: verdict.Fail, Reason: f.Message, Findings: []verdict.Finding{f}})
+	}
+	known := []verdict.Known{{ID: "X-A-001", Level: "must"}, {ID: "X-A-002", Level: "must"}, {ID: "X-A-003", Level: "must", Text: "three"}}
+	r := report.New(report.Input{Rules: verdict.Aggregate(known, scenarios), Scenarios: scenarios})
+	var out bytes.Buffer
+	if err := r.Text(&out, scenarios, report.TextOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "fail: about"); got != 1 || !strings.Contains(out.String(), "fail: about X-A-003 (a.feature:3)") {
+		t.Errorf("got:\n%s\nwant the scenario about X-A-003 and no other", out.String())
+	}
+	if want := "2 more did not pass"; !strings.Contains(out.String(), want) {
+		t.Errorf("got:\n%s\nwant %q in it", out.String(), want)
+	}
+}
+
 func TestText_marksWhatCounts(t *testing.T) {
 	s := verdict.Scenario{Name: "both", File: "a.feature", Line: 1, Class: verdict.Fail, Reason: "not nice", Findings: []verdict.Finding{
 		{Rule: "X-A-002", Message: "not nice", Frame: 0, Offset: -1}, {Rule: "X-A-001", Message: "wrong", Frame: 1, Offset: -1},

@@ -144,7 +144,8 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	examples := blocked.examples(r.Scenarios)
 	told := map[verdict.Finding]bool{}
 	shown, more, alike := 0, 0, 0
-	for i, s := range scenarios {
+	for _, i := range byRule(scenarios) {
+		s := scenarios[i]
 		weighs := slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return counted[f.Rule] })
 		if s.Unrun || inManifest(s) {
 			continue
@@ -176,14 +177,37 @@ func (t *texter) failures(r *Report, scenarios []verdict.Scenario) {
 	}
 }
 
+// byRule is the order in which scenarios are shown: those that found one of their own rules broken come in front of
+// those that met a fault on the way.
+func byRule(scenarios []verdict.Scenario) []int {
+	var own, others []int
+	for i, s := range scenarios {
+		if slices.ContainsFunc(s.Findings, func(f verdict.Finding) bool { return proves(s, f) }) {
+			own = append(own, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return append(own, others...)
+}
+
+// proves reports whether a finding is of a rule that its scenario is about.
+func proves(s verdict.Scenario, f verdict.Finding) bool { return slices.Contains(s.Rules, f.Rule) }
+
 // tells reports whether a scenario found something that none before it has told, and marks what it found as told.
-// One fault that every scenario meets must not keep the others from being shown.
+// One fault that every scenario meets must not keep the others from being shown: a rule that was told is news only
+// in a scenario about it that found something else.
 func tells(told map[verdict.Finding]bool, s verdict.Scenario) bool {
 	news := len(s.Findings) == 0
 	for _, f := range s.Findings {
-		found := verdict.Finding{Rule: f.Rule, Message: f.Message}
-		news = news || !told[found]
+		rule, found := verdict.Finding{Rule: f.Rule}, verdict.Finding{Rule: f.Rule, Message: f.Message}
+		if f.Rule == "" || proves(s, f) {
+			news = news || !told[found]
+		} else {
+			news = news || !told[rule]
+		}
 		told[found] = true
+		told[rule] = told[rule] || f.Rule != ""
 	}
 	return news
 }

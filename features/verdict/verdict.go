@@ -153,16 +153,21 @@ func Aggregate(known []Known, scenarios []Scenario) []Rule {
 		}
 		return rows[id]
 	}
-	for _, s := range scenarios {
-		for _, f := range s.Findings {
-			if f.Rule == "" {
-				continue
-			}
-			r := row(f.Rule)
-			if len(r.Findings) < maxLocated {
-				r.Findings = append(r.Findings, Located{Finding: f, Scenario: s.Name})
+	// The scenarios of a rule show it best.
+	for _, proves := range []bool{true, false} {
+		for _, s := range scenarios {
+			for _, f := range s.Findings {
+				if f.Rule == "" || slices.Contains(s.Rules, f.Rule) != proves {
+					continue
+				}
+				r := row(f.Rule)
+				if len(r.Findings) < maxLocated {
+					r.Findings = append(r.Findings, Located{Finding: f, Scenario: s.Name})
+				}
 			}
 		}
+	}
+	for _, s := range scenarios {
 		for _, id := range s.Rules {
 			r := row(id)
 			if !slices.Contains(r.Scenarios, s.Name) {

@@ -49,3 +49,17 @@ func TestAggregate(t *testing.T) {
 		}
 	}
 }
+
+// The scenario that is about a rule is told first of those that found it broken, even behind many others.
+func TestAggregate_beginsWithTheScenarioOfTheRule(t *testing.T) {
+	found := []verdict.Finding{{Rule: "A", Message: "A broken", Frame: -1}}
+	var scenarios []verdict.Scenario
+	for range 30 {
+		scenarios = append(scenarios, verdict.Scenario{Name: "another", Rules: []string{"B"}, Class: verdict.Fail, Findings: found})
+	}
+	scenarios = append(scenarios, verdict.Scenario{Name: "its own", Rules: []string{"A"}, Class: verdict.Fail, Findings: found})
+	rows := verdict.Aggregate([]verdict.Known{{ID: "A"}, {ID: "B"}}, scenarios)
+	if got := rows[0].Findings[0].Scenario; got != "its own" {
+		t.Errorf("got %q first, want %q", got, "its own")
+	}
+}

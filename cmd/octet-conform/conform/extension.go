@@ -49,7 +49,7 @@ func (r *runFlags) register(f *pflag.FlagSet) {
 	r.registerVerdict(f)
 	r.registerFix(f)
 	r.registerFlaky(f)
-	f.StringVar(&r.minimise, "minimise", minimiseFew, "leave frames out of what failed until each is needed: off, how long that may take, or few: as long as few scenarios failed")
+	f.StringVar(&r.minimise, "minimise", minimiseFew, "leave frames out of what failed until each is needed: off, how long that may take, or few: as long as few rules are broken, in one scenario of each")
 	f.Float64Var(&r.scale, "timeout-scale", 1, "multiply every deadline, on top of the calibration")
 	f.IntVar(&r.jobs, "jobs", 2*runtime.NumCPU(), "scenarios at a time")
 	f.Int64Var(&r.seed, "seed", 0, "order of the scenarios, and what their schedules leave open (default: random)")

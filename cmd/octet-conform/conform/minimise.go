@@ -5,7 +5,9 @@ import (
 	"time"
 
 	"github.com/octet-dev/octet/features/minimise"
+	"github.com/octet-dev/octet/features/rulebook"
 	"github.com/octet-dev/octet/features/verdict"
+	"github.com/octet-dev/octet/generated/rules"
 )
 
 // What --minimise says besides a time.
@@ -40,17 +42,21 @@ func (inv *invocation) minimise(target *target, flags *runFlags, seed int64, sce
 	if err != nil || limit == 0 || target.setup == nil {
 		return err
 	}
-	failures := 0
-	for _, s := range scenarios {
-		if found, red := minimise.Primary(s); red && len(s.Frames) > 0 && !found.Missing {
-			failures++
+	var only map[string]int
+	if flags.minimise == minimiseFew {
+		only = minimise.Shown(scenarios, flags.weighs)
+		if len(only) > fewFailures {
+			fmt.Fprintf(inv.stderr, "octet-conform: %d rules are broken, and their scenarios are shown as they are; --run with one of the rules, or --minimise 1m, leaves out the frames that a failure does not need\n", len(only))
+			return nil
 		}
-	}
-	if flags.minimise == minimiseFew && failures > fewFailures {
-		fmt.Fprintf(inv.stderr, "octet-conform: %d scenarios failed and are shown as they are; --run with one of the rules, or --minimise 1m, leaves out the frames that a failure does not need\n", failures)
-		return nil
 	}
 	bar := inv.bar("failures minimised")
 	defer bar.clear()
-	return minimise.Scenarios(inv.ctx, minimise.Options{Setup: target.setup, Seed: seed, Limit: limit, Jobs: flags.jobs, Progress: bar.update}, scenarios)
+	return minimise.Scenarios(inv.ctx, minimise.Options{Setup: target.setup, Seed: seed, Limit: limit, Jobs: flags.jobs, Only: only, Progress: bar.update}, scenarios)
+}
+
+// weighs reports whether a finding of a rule is shown as a failure, and not as advice.
+func (r *runFlags) weighs(rule string) bool {
+	known, _ := rulebook.Find(rule)
+	return r.strict || known.Level != rules.Should
 }
