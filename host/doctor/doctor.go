@@ -9,13 +9,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"unicode"
 
 	"github.com/octet-dev/octet/host/config"
 	"github.com/octet-dev/octet/host/diagnostic"
 	"github.com/octet-dev/octet/host/extension"
+	"github.com/octet-dev/octet/host/oup/access"
 	"github.com/octet-dev/octet/host/oup/ledger"
+	"github.com/octet-dev/octet/host/oup/profile"
 	"github.com/octet-dev/octet/host/policy"
 	"github.com/octet-dev/octet/host/selection"
 	"github.com/octet-dev/octet/host/session"
@@ -167,7 +170,47 @@ func (p Patient) data(ctx context.Context) []Finding {
 	_ = probe.Close()
 	_ = os.Remove(probe.Name())
 	list := []Finding{{Check: "data", Status: OK, Summary: dir + " can be written"}}
-	return append(append(list, p.sessions(ctx)...), p.ledger(ctx, dir)...)
+	list = append(append(list, p.sessions(ctx)...), p.ledger(ctx, dir)...)
+	return append(list, p.secrets(dir)...)
+}
+
+// secrets tries whether a server could read what it keeps of profiles and of clients, and whether nobody else can.
+func (p Patient) secrets(dir string) (list []Finding) {
+	profiles, grants := profile.Open(dir, p.Machine.Lookup, nil), &access.Grants{Directory: dir}
+	for _, file := range []struct {
+		check, path string
+		count       func() (string, error)
+	}{
+		{"profiles", profiles.Path(), func() (string, error) {
+			ids, err := profiles.IDs()
+			return fmt.Sprintf("%d profiles", len(ids)), err
+		}},
+		{"work secrets", grants.Path(), func() (string, error) {
+			n, err := grants.Check()
+			return fmt.Sprintf("%d secrets that are good now", n), err
+		}},
+		{"", p.Store, nil},
+		{"", filepath.Join(dir, "ledger.db"), nil},
+	} {
+		info, err := os.Stat(file.path)
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if file.count != nil {
+			count, err := file.count()
+			if err != nil {
+				list = append(list, Finding{file.check, Problem, err.Error(), asToldRemedy})
+			} else {
+				list = append(list, Finding{Check: file.check, Status: OK, Summary: file.path + " can be read and holds " + count})
+			}
+		}
+		if err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+			list = append(list, Finding{
+				"data", Warning, fmt.Sprintf("%s can be read by others: its mode is %04o", file.path, info.Mode().Perm()), "chmod 600 " + file.path,
+			})
+		}
+	}
+	return list
 }
 
 // ledger tries whether what clients of a server were told is whole. Without a server there is nothing to say.

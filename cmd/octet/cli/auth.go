@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -44,7 +45,7 @@ Example:
 ` + exitCodes
 
 const helpRevoke = `octet auth revoke-work-secret withdraws the secret of a session. A client that is connected with it is sent away at its
-next request, or within 20 seconds, with the close code 1008.
+next request, or within a second, with the close code 1008. So is one whose time is over.
 
 Usage:
   octet auth revoke-work-secret --session KEY [--data-dir DIR]
@@ -101,7 +102,13 @@ func (w *workSecret) grants(args []string) (*access.Grants, error) {
 		return nil, usagef("--session is missing; name the one that the secret is for, such as %s:local:lab", protocol.Text("default_profile"))
 	}
 	path, err := w.store.path()
-	return &access.Grants{Directory: filepath.Dir(path)}, err
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return nil, usagef("there is no data directory %q, so no server has it; name that of the server with --data-dir", filepath.Dir(path))
+	}
+	return &access.Grants{Directory: filepath.Dir(path)}, nil
 }
 
 func (w *workSecret) issue(_ context.Context, c *console, args []string) (int, error) {

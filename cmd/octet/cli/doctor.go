@@ -14,15 +14,15 @@ import (
 	"github.com/octet-dev/octet/runtime/manifest"
 )
 
-const helpDoctor = `octet doctor examines whether this machine is fit for octet: home, configuration, the place for sessions, every
-extension and why it would or would not start, interpreters, keys of model providers by name, and the terminal.
-It starts no extension and writes nothing that stays.
+const helpDoctor = `octet doctor examines whether this machine is fit for octet: home, configuration, the place for sessions and
+what octet serve keeps beside them, every extension and why it would or would not start, interpreters, keys of model
+providers by name, and the terminal. It starts no extension and writes nothing that stays.
 
 Usage:
   octet doctor [options]
 
 Options:
-` + helpGlobals + `  --json, --output json      print everything as JSON
+` + helpGlobals + helpDataDir + `  --json, --output json      print everything as JSON
   -h, --help                 show this text
 
 Each line says ok, note, warning or problem, and what to do about it. With a problem the exit code is 1; warnings and
@@ -38,6 +38,7 @@ Examples:
 type doctorCommand struct {
 	globals
 	format
+	store storeOptions
 }
 
 func doctorExamine() *command {
@@ -47,6 +48,7 @@ func doctorExamine() *command {
 		flags: func(set *pflag.FlagSet) {
 			d.globals.register(set)
 			d.format.register(set)
+			d.store.register(set)
 		},
 		run: d.run,
 	}
@@ -72,8 +74,14 @@ func (d *doctorCommand) run(ctx context.Context, c *console, args []string) (int
 	if err != nil {
 		return exitUsage, err
 	}
+	store := storePath() // none is a finding
+	if d.store.given.Changed("data-dir") {
+		if store, err = d.store.path(); err != nil {
+			return exitUsage, err
+		}
+	}
 	findings := doctor.Examine(ctx, doctor.Patient{
-		Machine: machine(), Invocation: invocation, Store: storePath(), Terminal: describeTerminal(), Keys: providerKeys(),
+		Machine: machine(), Invocation: invocation, Store: store, Terminal: describeTerminal(), Keys: providerKeys(),
 	})
 	found := diagnosis{Release, manifest.OctetVersion().String(), runtime.GOOS + "/" + runtime.GOARCH, doctor.Worst(findings), findings}
 	code := exitOK

@@ -128,6 +128,10 @@ func (s *serve) sockets(ctx context.Context, c *console, o assembly.Options, add
 		}
 		defer func() { _ = root.Close() }()
 	}
+	grants := &access.Grants{Directory: o.DataDir}
+	if _, err := grants.Check(); err != nil {
+		return failed(err)
+	}
 	ctx, stop, finish := stops(ctx)
 	defer finish()
 	var asked sync.Once
@@ -152,7 +156,7 @@ func (s *serve) sockets(ctx context.Context, c *console, o assembly.Options, add
 				o.Log(err)
 			}
 		},
-		Token: s.secret(), Origins: append(s.origins, origins()...), Grants: &access.Grants{Directory: o.DataDir}, Root: root, Release: Release,
+		Token: s.secret(), Origins: append(s.origins, origins()...), Grants: grants, Root: root, Release: Release,
 	})
 	c.line("octet serves at http://" + listener.Addr().String() + " and ws://" + listener.Addr().String() + transport.WebSocketPath)
 	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, IdleTimeout: 2 * time.Minute}

@@ -87,6 +87,21 @@ func (g *Grants) Revoke(session string) (found bool, err error) {
 	return found, err
 }
 
+// Check reads the file and says what is wrong with it. lasting is how many credentials are good now.
+func (g *Grants) Check() (lasting int, err error) {
+	list, err := g.read()
+	now := g.now()
+	for _, one := range list {
+		if now.Before(one.Expires) {
+			lasting++
+		}
+	}
+	return lasting, err
+}
+
+// Path is the file.
+func (g *Grants) Path() string { return g.file().Path }
+
 // Identify says who a token of a session stands for.
 func (g *Grants) Identify(session, token string) (transport.Identity, bool) {
 	wanted := digest(token)

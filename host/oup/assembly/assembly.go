@@ -126,6 +126,9 @@ func Open(ctx context.Context, o Options) (_ *Assembly, err error) {
 	if a.Profiles, err = o.profiles(); err != nil {
 		return nil, err
 	}
+	if _, err := a.Profiles.IDs(); err != nil { // it would be the fault of every request about them
+		return nil, err
+	}
 	if err := a.openBeside(o); err != nil {
 		return nil, err
 	}

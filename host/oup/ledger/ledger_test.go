@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -366,5 +367,31 @@ func TestOpen_madeForTheUserAlone(t *testing.T) {
 	// Closed in order, the file is whole in itself.
 	if _, err := os.Stat(l.Path() + "-wal"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the log is left behind: %v", err)
+	}
+}
+
+// TestOpen_writesOverNothingThatTheLockLeadsTo: whoever can put a link into the data directory gets no file overwritten.
+func TestOpen_writesOverNothingThatTheLockLeadsTo(t *testing.T) {
+	directory, victim := t.TempDir(), filepath.Join(t.TempDir(), "victim")
+	lock := filepath.Join(directory, "ledger.lock")
+	for _, text := range []string{"victim", ""} {
+		if text != "" {
+			if err := os.WriteFile(victim, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		} else if err := os.Remove(victim); err != nil { // the link leads to nothing
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(lock); err != nil {
+			if err := os.Symlink(victim, lock); err != nil {
+				t.Skip("links cannot be made here: ", err)
+			}
+		}
+		_, err := ledger.Open(t.Context(), directory)
+		trouble(t, err, ledger.ErrNotLedger, lock, "a link", "move it away")
+		got, err := os.ReadFile(victim)
+		if string(got) != text || (text == "") != os.IsNotExist(err) {
+			t.Errorf("the file is %q, %v", got, err)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -50,6 +51,9 @@ func lockDirectory(directory string) (*lock, error) {
 	if err := checkRegular(path); err != nil {
 		return nil, explain(path, err)
 	}
+	if err := checkUnlinked(path); err != nil {
+		return nil, err
+	}
 	file := flock.New(path, flock.SetPermissions(0o600))
 	locked, err := file.TryLock()
 	if err != nil {
@@ -61,6 +65,15 @@ func lockDirectory(directory string) (*lock, error) {
 	// Where the system keeps others from reading a locked file, the holder stays unknown.
 	_ = os.WriteFile(path, []byte(strconv.Itoa(os.Getpid())+"\n"), 0o600)
 	return &lock{file: file}, nil
+}
+
+// checkUnlinked refuses a link in the place of the lock: what it leads to would be written over.
+func checkUnlinked(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return nil // what cannot be looked at cannot be locked either
+	}
+	return &Error{Path: path, Kind: ErrNotLedger, Problem: "it is a link, and what it leads to is no lock", Remedy: "move it away" + elsewhere}
 }
 
 // holder reads who holds a lock, 0 if it cannot be told.

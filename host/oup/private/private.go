@@ -63,6 +63,9 @@ func (f File[T]) Change(do func(*T) error) (err error) {
 	if err := os.MkdirAll(directory, 0o700); err != nil {
 		return err
 	}
+	if info, err := os.Lstat(f.Path + ".lock"); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%q is no regular file, so it cannot be locked; move it away", f.Path+".lock")
+	}
 	lock := flock.New(f.Path+".lock", flock.SetPermissions(0o600))
 	if err := lock.Lock(); err != nil {
 		return err

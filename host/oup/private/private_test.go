@@ -75,3 +75,19 @@ func TestFile_refusesWhatItDidNotWriteWithoutTellingIt(t *testing.T) {
 		}
 	}
 }
+
+// TestFile_followsNoLinkOfItsLock: a link is no lock, and nothing is made where it leads.
+func TestFile_followsNoLinkOfItsLock(t *testing.T) {
+	directory := t.TempDir()
+	path, made := filepath.Join(directory, "file.json"), filepath.Join(directory, "made")
+	if err := os.Symlink(made, path+".lock"); err != nil {
+		t.Skip("links cannot be made here: ", err)
+	}
+	err := private.File[struct{ N int }]{Path: path}.Change(func(*struct{ N int }) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Lstat(made); !os.IsNotExist(err) {
+		t.Errorf("a file is made: %v", err)
+	}
+}

@@ -52,6 +52,9 @@ func Open(directory string, lookup func(string) (string, bool), families map[str
 	return &Store{file: private.File[document]{Path: filepath.Join(directory, fileName)}, lookup: lookup, families: families}
 }
 
+// Path is the file.
+func (s *Store) Path() string { return s.file.Path }
+
 // find returns a profile of the document, nil if it has none; the default one is always there.
 func (d *document) find(id string) *Profile {
 	for i := range d.Profiles {

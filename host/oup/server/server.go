@@ -38,7 +38,11 @@ type Options struct {
 	Log         func(error) // faults of the server, for people; nil drops them
 }
 
-const defaultConnections = 256
+const (
+	defaultConnections = 256
+	// lookAgain is how long a credential that was withdrawn goes on to be told of its session, at most.
+	lookAgain = time.Second
+)
 
 // Server serves connections. Its methods are for any goroutine.
 type Server struct {
@@ -143,15 +147,23 @@ func (s *Server) enter(c *rpc.Connection) {
 func (s *Server) beat(ctx context.Context, c *rpc.Connection) {
 	ticker := time.NewTicker(s.o.Heartbeat)
 	defer ticker.Stop()
+	var look <-chan time.Time
+	holds := c.Info().Identity.Holds
+	if holds != nil {
+		again := time.NewTicker(lookAgain)
+		defer again.Stop()
+		look = again.C
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-ticker.C:
-			if holds := c.Info().Identity.Holds; holds != nil && !holds() {
+		case <-look:
+			if !holds() {
 				_ = c.Close(transport.AuthExpired) // Serve sees the end
 				return
 			}
+		case <-ticker.C:
 			c.Notify(rpc.Notice{
 				Method: oupwire.MethodServerHeartbeat, Class: transport.Ephemeral,
 				Params: func(negotiation.Set) wirejson.Encoder { return wirejson.Raw("{}") },

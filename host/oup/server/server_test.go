@@ -85,8 +85,12 @@ func TestServer_sendsAwayWhoOnlyListens(t *testing.T) {
 			t.Fatal(err)
 		}
 		withdrawn.Store(true)
+		since := time.Now()
 		if frame, err := far.Read(); err == nil {
 			t.Errorf("told %s", frame)
+		}
+		if late := time.Since(since); late > time.Second {
+			t.Errorf("it hears of its session for %s more", late)
 		}
 		if err := <-ended; err != nil {
 			t.Error(err)
