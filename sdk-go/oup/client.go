@@ -58,7 +58,7 @@ func connect(ctx context.Context, options Options, transport oupwire.Transport, 
 
 // establish makes a connection and says hello on it.
 func (c *Client) establish(ctx context.Context) (*conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, milliseconds(oupwire.ClientConnectTimeoutMs))
+	ctx, cancel := within(ctx, milliseconds(oupwire.ClientConnectTimeoutMs), greeting)
 	defer cancel()
 	w, err := c.dial(ctx)
 	if err != nil {
@@ -215,7 +215,7 @@ func (c *Client) bounded(ctx context.Context) (context.Context, context.CancelFu
 	if _, has := ctx.Deadline(); has {
 		return ctx, func() {}
 	}
-	return context.WithTimeout(ctx, c.options.Timeout)
+	return within(ctx, c.options.Timeout, longer)
 }
 
 // acquire returns the connection, and waits for one while a lost one is made again.
@@ -233,7 +233,7 @@ func (c *Client) acquire(ctx context.Context) (*conn, error) {
 		select {
 		case <-ready:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, over(ctx)
 		case <-c.life.Done():
 			return nil, ErrClosed
 		}

@@ -74,8 +74,10 @@ func TestHello_refusesAnotherProtocol(t *testing.T) {
 		},
 		"no result": {func(p *peer, r request) { p.answer(r, `{"capabilities":7}`) }, isProtocol},
 		"a refusal": {func(p *peer, r request) { p.refuse(r, -32603, `null`) }, func(err error) bool { var refused *ServerError; return errors.As(err, &refused) }},
-		"no answer": {func(*peer, request) {}, func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }},
-		"the end":   {func(p *peer, _ request) { p.end(errCut) }, func(err error) bool { var lost *Disconnected; return errors.As(err, &lost) }},
+		"no answer": {func(*peer, request) {}, func(err error) bool {
+			return errors.Is(err, context.DeadlineExceeded) && err.Error() == "client_hello: no answer within 10s; name a command or an address that serves OUP"
+		}},
+		"the end": {func(p *peer, _ request) { p.end(errCut) }, func(err error) bool { var lost *Disconnected; return errors.As(err, &lost) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -209,6 +211,14 @@ func TestFrames_thatBelongToNothing(t *testing.T) {
 			t.Errorf("no answer in time: %v", err)
 		}
 		p.answer(late, `{}`)
+		got = asking(func() error {
+			_, err := s.client.Call(t.Context(), "x", nil) // without a bound of its own
+			return err
+		})
+		p.request("x")
+		if err := <-got; !errors.Is(err, context.DeadlineExceeded) || err.Error() != "x: no answer within 30s; give the context a later deadline, or set Options.Timeout" {
+			t.Errorf("no answer in time: %v", err)
+		}
 		got = asking(func() error {
 			_, err := s.client.Call(t.Context(), "y", nil)
 			return err

@@ -223,7 +223,7 @@ func (c *conn) begin(ctx context.Context, method string, params []byte, settle f
 		return giveUp, nil
 	case <-ctx.Done():
 		giveUp()
-		return nil, &requestError{method, ctx.Err()}
+		return nil, &requestError{method, over(ctx)}
 	case <-c.done:
 		return giveUp, nil // settled by the end
 	}
@@ -248,6 +248,36 @@ type requestError struct {
 func (e *requestError) Error() string { return e.method + ": " + e.err.Error() }
 func (e *requestError) Unwrap() error { return e.err }
 
+// timedOut says that a bound of this client was reached, and not one of the caller's.
+type timedOut struct {
+	wait   time.Duration
+	remedy string
+}
+
+func (e *timedOut) Error() string { return "no answer within " + e.wait.String() + "; " + e.remedy }
+
+// Unwrap returns context.DeadlineExceeded.
+func (e *timedOut) Unwrap() error { return context.DeadlineExceeded }
+
+// within bounds a wait, and has over say so.
+func within(ctx context.Context, wait time.Duration, remedy string) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, wait, &timedOut{wait, remedy})
+}
+
+// over is why a context has ended: which bound was reached, where it is one of this client's.
+func over(ctx context.Context) error {
+	var bound *timedOut
+	if errors.As(context.Cause(ctx), &bound) {
+		return bound
+	}
+	return ctx.Err()
+}
+
+const (
+	greeting = "name a command or an address that serves OUP"
+	longer   = "give the context a later deadline, or set Options.Timeout"
+)
+
 // notSentError says that a connection had ended before a request was sent on it.
 type notSentError requestError
 
@@ -270,7 +300,7 @@ func (c *conn) call(ctx context.Context, method string, params []byte) ([]byte, 
 		return a.result, a.err
 	case <-ctx.Done():
 		giveUp()
-		return nil, &requestError{method, ctx.Err()}
+		return nil, &requestError{method, over(ctx)}
 	}
 }
 
@@ -284,7 +314,7 @@ func (c *conn) tell(ctx context.Context, method string, params []byte) error {
 	case c.out <- frame:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return over(ctx)
 	case <-c.done:
 		return &Disconnected{Method: method, Err: c.reason()}
 	}

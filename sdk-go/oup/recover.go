@@ -102,13 +102,13 @@ func (c *Client) await(ctx context.Context, on *conn, method string, settled <-c
 		case <-ctx.Done():
 			patience.Stop()
 			giveUp()
-			return &requestError{method, ctx.Err()}
+			return &requestError{method, over(ctx)}
 		case <-patience.C:
 			if on.heard.Load() == 0 {
 				continue
 			}
 			giveUp()
-			err := &requestError{method, context.DeadlineExceeded}
+			err := &requestError{method, &timedOut{c.options.Timeout, longer}}
 			on.fail(err)
 			return err
 		}

@@ -46,7 +46,7 @@ func Read(frame []byte) (Message, *Error) {
 	defer document.Release()
 	root := document.Root()
 	if root.Kind() != wirejson.KindObject {
-		return Message{}, unreadable("the frame is a " + root.Kind().String() + "; send one JSON object")
+		return Message{}, unreadable("the frame is of the kind " + root.Kind().String() + "; send one JSON object")
 	}
 	if v := root.Member("jsonrpc"); v.Kind() != wirejson.KindString || !v.TextEquals(version) {
 		return Message{}, Fail(oupwire.ErrInvalidRequest, "the frame lacks jsonrpc "+version)
@@ -65,7 +65,7 @@ func message(root wirejson.Value) (Message, *Error) {
 	if !m.Notification {
 		id := root.Member("id")
 		if id.Kind() != wirejson.KindString {
-			return Message{}, unreadable("the id is a " + id.Kind().String() + "; send a string")
+			return Message{}, unreadable("the id is of the kind " + id.Kind().String() + "; send a string")
 		}
 		if n := len(id.Source()); n > maxIDBytes {
 			return Message{}, unreadable(fmt.Sprintf("the id has %d bytes, which leaves no room for an answer; send at most %d", n, maxIDBytes))
