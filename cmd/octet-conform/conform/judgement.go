@@ -49,9 +49,12 @@ func (r *runFlags) registerFlaky(f *pflag.FlagSet) {
 	f.IntVar(&r.flakyRepeats, "flaky-repeats", defaultRepeats, "how often a scenario of --known-flaky is repeated")
 }
 
-// readLists reads the lists of known failures and flakes that a run was given.
+// readLists reads the lists of known failures and flakes that a run was given, once its reports can be written.
 func (r *runFlags) readLists() error {
-	var err error
+	err := r.files.check()
+	if err != nil {
+		return err
+	}
 	if r.list, err = r.known(); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,25 +28,27 @@ func (r *reportFiles) register(f *pflag.FlagSet) {
 	f.StringVar(&r.badge, "report-badge", "", "write the JSON of an endpoint badge to this file")
 }
 
+// write writes every file that can be written; the error has what is the matter with the others.
 func (r *reportFiles) write(rep *report.Report) error {
+	var faults []error
 	for _, each := range []struct {
 		path  string
 		write func(io.Writer) error
 	}{
 		{r.junit, rep.JUnit}, {r.json, rep.JSON}, {r.html, rep.HTML}, {r.sarif, rep.SARIF}, {r.badge, rep.Badge},
 	} {
-		if err := writeFile(each.path, os.O_TRUNC, each.write); err != nil {
-			return err
-		}
+		faults = append(faults, writeFile(each.path, os.O_TRUNC, each.write))
 	}
-	return writeFile(r.markdown, os.O_APPEND, rep.Markdown)
+	return errors.Join(append(faults, writeFile(r.markdown, os.O_APPEND, rep.Markdown))...)
 }
 
-// publish writes the report wherever it was asked for.
+// publish writes the report wherever it was asked for. The verdict is told whatever becomes of a file.
 func (inv *invocation) publish(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) error {
-	if err := flags.files.write(rep); err != nil {
-		return err
-	}
+	lost := flags.files.write(rep)
+	return errors.Join(inv.tellVerdict(rep, scenarios, flags), lost)
+}
+
+func (inv *invocation) tellVerdict(rep *report.Report, scenarios []verdict.Scenario, flags *runFlags) error {
 	switch flags.output {
 	case "json":
 		return rep.JSON(inv.stdout)

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -60,6 +61,9 @@ func (inv *invocation) selftest() int {
 	}
 	if err := checkScale(flags.scale); err != nil {
 		return inv.wrong("%v", err)
+	}
+	if err := (&reportFiles{json: flags.json}).check(); err != nil {
+		return inv.refuse(err)
 	}
 	if flags.seed == 0 {
 		flags.seed = rand.Int64N(1<<31-1) + 1
@@ -209,10 +213,7 @@ func programs(commands []string, dir string) ([]selftest.Program, error) {
 
 // publishSelftest writes the figures.
 func (inv *invocation) publishSelftest(rep *selftest.Report, flags *selftestFlags) int {
-	if err := writeFile(flags.json, os.O_TRUNC, rep.JSON); err != nil {
-		return inv.unable(err)
-	}
-	if err := rep.Text(inv.stdout); err != nil {
+	if err := errors.Join(rep.Text(inv.stdout), writeFile(flags.json, os.O_TRUNC, rep.JSON)); err != nil {
 		return inv.unable(err)
 	}
 	if !rep.Passed {

@@ -24,11 +24,6 @@ var unsafeName = regexp.MustCompile(`[^a-z0-9]+`)
 // again.
 func (inv *invocation) keepTranscripts(flags *runFlags, of report.Subject, seed int64, scenarios []verdict.Scenario) error {
 	dir := flags.files.transcripts
-	if dir != "" {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			return err
-		}
-	}
 	taken := map[string]bool{}
 	for i := range scenarios {
 		s := &scenarios[i]
