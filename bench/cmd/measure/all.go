@@ -55,10 +55,10 @@ func all(ctx context.Context, arguments []string) error {
 	if err := flags.Parse(arguments); err != nil {
 		return err
 	}
-	pattern, err := regexp.Compile("^(?:" + *rows + ")$")
-	if err != nil {
-		return err
+	if _, err := regexp.Compile(*rows); err != nil {
+		return fmt.Errorf("--rows %q: %w", *rows, err)
 	}
+	pattern := regexp.MustCompile("^(?:" + *rows + ")$")
 	if *rows == "" {
 		pattern = nil
 	}
@@ -74,6 +74,9 @@ func all(ctx context.Context, arguments []string) error {
 	data.Machine.Load[1] = load()
 	if err != nil { // what was measured until then is worth a look, and no report
 		return errors.Join(err, keep(&data, *raw, ""))
+	}
+	if pattern != nil && len(data.Result.Samples) == 0 {
+		return fmt.Errorf("no row matches %q as a whole; `measure list` names them", *rows)
 	}
 	return keep(&data, *raw, *directory)
 }
