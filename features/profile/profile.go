@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
@@ -33,6 +34,8 @@ type Profile struct {
 	Prompt  []string  `toml:"prompt" json:"prompt,omitempty" jsonschema_description:"Prompts that hooks and context are asked about. Default: one that means nothing."`
 	Large   *Call     `toml:"large" json:"large,omitempty" jsonschema_description:"A call whose result is larger than 65536 bytes. API 0.3 only."`
 	Setup   string    `toml:"setup" json:"setup,omitempty" jsonschema_description:"A directory beside the profile with a setup that the migration adapter detects. It is copied before the adapter sees it. Default: one is made up. API 0.3 only."`
+
+	places places
 }
 
 // Call is one tool call.
@@ -113,41 +116,57 @@ func Parse(path string, data []byte) (*Profile, error) {
 	if err := dec.Decode(&p); err != nil {
 		return nil, problems(path, err)
 	}
+	p.places = placesOf(data)
 	var faults []error
 	for _, c := range p.calls() {
-		if detail := c.check(); detail != "" {
-			faults = append(faults, Problem{Path: path, Detail: c.where + ": " + detail})
+		if key, detail := c.check(); detail != "" {
+			faults = append(faults, Problem{Path: path, Line: p.places.of(c.where, key), Detail: c.where + ": " + detail})
 		}
 	}
 	for i, c := range p.Command {
 		if c.Name == "" {
-			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf(`command %d: the key "name" is missing; name a command that initialize announces`, i+1)})
+			faults = append(faults, Problem{Path: path, Line: p.places[fmt.Sprintf("command %d", i+1)], Detail: fmt.Sprintf(`command %d: the key "name" is missing; name a command that initialize announces`, i+1)})
 		}
 	}
 	for i, h := range p.Hook {
 		if h.Name == "" || h.Payload == nil {
-			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf(`hook %d: the key "name" or "payload" is missing; name a declared hook and give it a payload`, i+1)})
+			faults = append(faults, Problem{Path: path, Line: p.places[fmt.Sprintf("hook %d", i+1)], Detail: fmt.Sprintf(`hook %d: the key "name" or "payload" is missing; name a declared hook and give it a payload`, i+1)})
 		}
 		if _, err := json.Marshal(h.Payload); err != nil {
-			faults = append(faults, Problem{Path: path, Detail: fmt.Sprintf("hook %d: payload: %s; JSON has neither inf nor nan", i+1, strings.TrimPrefix(err.Error(), "json: "))})
+			faults = append(faults, Problem{Path: path, Line: p.places.of(fmt.Sprintf("hook %d", i+1), "payload"), Detail: fmt.Sprintf("hook %d: payload: %s; JSON has neither inf nor nan", i+1, strings.TrimPrefix(err.Error(), "json: "))})
 		}
 	}
 	return &p, errors.Join(faults...)
 }
 
+// Unknown names the calls of tools that are not in a list, each as a Problem in the joined error.
+func (p *Profile) Unknown(path string, tools []string) error {
+	var faults []error
+	for _, c := range p.calls() {
+		if !slices.Contains(tools, c.call.Tool) {
+			known := "no tool"
+			if len(tools) > 0 {
+				known = strings.Join(tools, ", ")
+			}
+			faults = append(faults, Problem{Path: path, Line: p.places.of(c.where, "tool"), Detail: fmt.Sprintf("%s: the extension has no tool %q; it announces %s", c.where, c.call.Tool, known)})
+		}
+	}
+	return errors.Join(faults...)
+}
+
 // Unspellable names the calls and payloads that a wire cannot carry, each as a Problem in the joined error.
 func (p *Profile) Unspellable(path string, spellable func(string) bool) error {
 	var faults []error
-	check := func(where string, value any) {
+	check := func(where, key string, value any) {
 		if text, err := json.Marshal(value); err != nil || !spellable(string(text)) {
-			faults = append(faults, Problem{Path: path, Detail: where + ": its values have no spelling on the wire of this extension; use integers of at most 9007199254740991"})
+			faults = append(faults, Problem{Path: path, Line: p.places.of(where, key), Detail: where + ": its values have no spelling on the wire of this extension; use integers of at most 9007199254740991"})
 		}
 	}
 	for _, c := range p.calls() {
-		check(c.where, c.call.Arguments)
+		check(c.where, "arguments", c.call.Arguments)
 	}
 	for i, h := range p.Hook {
-		check(fmt.Sprintf("hook %d", i+1), h.Payload)
+		check(fmt.Sprintf("hook %d", i+1), "payload", h.Payload)
 	}
 	return errors.Join(faults...)
 }
@@ -193,25 +212,25 @@ func (p *Profile) calls() []located {
 	return all
 }
 
-// check fills the default expectation and names the first fault.
-func (l located) check() string {
+// check fills the default expectation and names the first fault, and the key that has it.
+func (l located) check() (key, detail string) {
 	if l.call.Tool == "" {
-		return `the key "tool" is missing; name a tool that initialize announces`
+		return "tool", `the key "tool" is missing; name a tool that initialize announces`
 	}
 	if l.call.Arguments == nil {
 		l.call.Arguments = map[string]any{}
 	}
 	if _, err := json.Marshal(l.call.Arguments); err != nil {
-		return fmt.Sprintf("arguments: %s; JSON has neither inf nor nan", strings.TrimPrefix(err.Error(), "json: "))
+		return "arguments", fmt.Sprintf("arguments: %s; JSON has neither inf nor nan", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	switch l.call.Expect {
 	case "":
 		l.call.Expect = l.usual
 	case OK, ToolError, Error:
 	default:
-		return fmt.Sprintf("expect is %q; it is one of %q, %q, %q", l.call.Expect, OK, ToolError, Error)
+		return "expect", fmt.Sprintf("expect is %q; it is one of %q, %q, %q", l.call.Expect, OK, ToolError, Error)
 	}
-	return ""
+	return "", ""
 }
 
 // SchemaFile is the name of the published schema of a profile, beside this file.

@@ -43,10 +43,11 @@ func TestParse_refuses(t *testing.T) {
 		{"unknown key", "[slow]\ntool = \"x\"\nargs = {}\n", `conform.toml:3: unknown key "slow.args"`},
 		{"two unknown keys", "colour = 1\nsize = 2\n", `conform.toml:2: unknown key "size"`},
 		{"wrong type", "call = 3\n", "conform.toml:1: "},
-		{"no tool", "[[call]]\nexpect = \"ok\"\n", `call 1: the key "tool" is missing`},
-		{"bad outcome", "[slow]\ntool = \"x\"\nexpect = \"fine\"\n", `slow: expect is "fine"`},
-		{"no number", "[slow]\ntool = \"x\"\narguments = { a = [nan] }\n", "slow: arguments: unsupported value: NaN"},
-		{"no number of a hook", "[[hook]]\nname = \"x\"\npayload = { a = inf }\n", "hook 1: payload: unsupported value: +Inf"},
+		{"no tool", "[[call]]\nexpect = \"ok\"\n", `conform.toml:1: call 1: the key "tool" is missing`},
+		{"bad outcome", "[slow]\ntool = \"x\"\nexpect = \"fine\"\n", `conform.toml:3: slow: expect is "fine"`},
+		{"no number", "[slow]\ntool = \"x\"\narguments = { a = [nan] }\n", "conform.toml:3: slow: arguments: unsupported value: NaN"},
+		{"no number of a hook", "[[hook]]\nname = \"x\"\npayload = { a = inf }\n", "conform.toml:3: hook 1: payload: unsupported value: +Inf"},
+		{"no name of the second command", "[[command]]\nname = \"x\"\n[[command]]\n", `conform.toml:3: command 2: the key "name" is missing`},
 		{"no toml", "[[call\n", "conform.toml:1: "},
 	}
 	for _, tt := range tests {
@@ -63,12 +64,27 @@ func TestParse_refuses(t *testing.T) {
 	}
 }
 
+func TestProfile_Unknown(t *testing.T) {
+	p, err := profile.Parse("conform.toml", []byte("[[call]]\ntool = \"a\"\n\n[[call]]\narguments = {}\ntool = \"b\"\n[failing]\ntool = \"c\"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Unknown("conform.toml", []string{"a", "b", "c"}); err != nil {
+		t.Errorf("got %v, want nothing", err)
+	}
+	err = p.Unknown("conform.toml", []string{"a", "x"})
+	want := "conform.toml:6: call 2: the extension has no tool \"b\"; it announces a, x\nconform.toml:8: failing: the extension has no tool \"c\"; it announces a, x"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestProfile_Unspellable(t *testing.T) {
 	p, err := profile.Parse("conform.toml", []byte("[[call]]\ntool = \"x\"\narguments = { a = 0.5 }\n[[hook]]\nname = \"h\"\npayload = { b = 9007199254740993 }\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for api, want := range map[string][]string{"0.4": nil, dialect.CanonicalAPI: {"conform.toml: call 1: ", "conform.toml: hook 1: "}} {
+	for api, want := range map[string][]string{"0.4": nil, dialect.CanonicalAPI: {"conform.toml:3: call 1: ", "conform.toml:6: hook 1: "}} {
 		d, err := dialect.For(api)
 		if err != nil {
 			t.Fatal(err)

@@ -205,6 +205,9 @@ func (inv *invocation) scenarios(target *target, flags *runFlags, seed int64, sc
 		return append(scenarios, left...), err
 	}
 	target.setup.Patience = steps.DefaultPatience.Scale(scale)
+	if err := target.knowsTools(); err != nil {
+		return nil, err
+	}
 	started, err := inv.started(target, chosen, flags.jobs, seed)
 	if errors.Is(err, referee.ErrNothing) && len(scenarios) > 0 {
 		err = nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -29,6 +30,7 @@ type target struct {
 	setup   *steps.Setup             // nil: the manifest is broken, and nothing can be started
 	subject report.Subject
 	scratch string // a directory of the run; removed behind it
+	profile string // path of the profile, if there is one
 }
 
 func (t *target) remove() {
@@ -238,6 +240,7 @@ func (t *target) loadProfile(named, dir string) error {
 		path = filepath.Join(dir, profile.FileName)
 		t.setup.Profile, err = profile.Beside(dir)
 	}
+	t.profile = path
 	if err == nil && t.setup.Profile != nil {
 		err = t.setup.Profile.Unspellable(path, t.setup.Dialect.Spellable)
 	}
@@ -245,6 +248,34 @@ func (t *target) loadProfile(named, dir string) error {
 		t.remove()
 	}
 	return err
+}
+
+// knowsTools refuses a profile that calls a tool which the extension has not: what comes of such a call accuses
+// nobody. What the manifest declares is taken for granted, and for the rest the extension is asked. One that does not
+// answer is judged all the same, for that.
+func (t *target) knowsTools() error {
+	p := t.setup.Profile
+	if p == nil {
+		return nil
+	}
+	var names []string
+	declared, _ := t.setup.Extension.Contributes["tools"].([]any)
+	for _, tool := range declared {
+		name, _ := tool.(string)
+		names = append(names, name)
+	}
+	if p.Unknown(t.profile, names) == nil {
+		return nil
+	}
+	tools, err := steps.Tools(t.setup)
+	if err != nil {
+		return nil
+	}
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	slices.Sort(names)
+	return p.Unknown(t.profile, slices.Compact(names))
 }
 
 // readManifest reads the manifest of a directory. What is no directory, or holds none, is a wrong command line.
