@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/gofrs/flock"
 	"github.com/octet-dev/octet/host/oup/protocol"
@@ -56,6 +59,14 @@ func lockDirectory(directory string) (*lock, error) {
 	}
 	file := flock.New(path, flock.SetPermissions(0o600))
 	locked, err := file.TryLock()
+	if err == nil && !locked && gone(holder(path)) {
+		// What the holder was about to start has its files until it runs, however dead the holder is.
+		ctx, cancel := context.WithTimeout(context.Background(), inheritedWait)
+		defer cancel()
+		if locked, err = file.TryLockContext(ctx, inheritedLook); errors.Is(err, context.DeadlineExceeded) {
+			err = nil
+		}
+	}
 	if err != nil {
 		return nil, explain(path, errors.Join(err, file.Close()))
 	}
@@ -74,6 +85,25 @@ func checkUnlinked(path string) error {
 		return nil // what cannot be looked at cannot be locked either
 	}
 	return &Error{Path: path, Kind: ErrNotLedger, Problem: "it is a link, and what it leads to is no lock", Remedy: "move it away" + elsewhere}
+}
+
+// A lock whose holder has ended is waited for so long, and looked at so often.
+const (
+	inheritedWait = 5 * time.Second
+	inheritedLook = 5 * time.Millisecond
+)
+
+// gone reports whether a process has ended; of 0, which is nobody, nothing is known.
+func gone(pid int) bool {
+	if pid == 0 {
+		return false
+	}
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = p.Release() }()
+	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // holder reads who holds a lock, 0 if it cannot be told.
