@@ -112,7 +112,7 @@ func TestClients_twoSocketsOneWithoutASession(t *testing.T) {
 	idle.do(oupwire.MethodTurnStart, params{"session_id": sessionA, "turn_id": turnID(2), "input": []any{params{"kind": "text", "text": "from the side"}}}, nil)
 	working.terminal(2)
 	idle.wantTexts(sessionA, "user hello", "assistant heard hello", "user from the side", "assistant heard from the side")
-	for _, f := range idle.frames {
+	for _, f := range idle.all() {
 		if f.Method != "" && f.Method != oupwire.MethodServerHeartbeat {
 			t.Errorf("it is told %s", f.text)
 		}
@@ -196,8 +196,8 @@ func TestClients_pingIsSilent(t *testing.T) {
 				}
 			}
 			c.do(oupwire.MethodConfigCapabilitiesList, params{}, nil)
-			if len(c.frames) != 1 {
-				t.Errorf("%d frames came", len(c.frames))
+			if len(c.all()) != 1 {
+				t.Errorf("%d frames came", len(c.all()))
 			}
 		})
 	}
@@ -282,7 +282,7 @@ func TestClients_comeBackBehind1012(t *testing.T) {
 		t.Errorf("the turn %s", outcome)
 	}
 	back.notice(oupwire.MethodSessionOpen)
-	for _, f := range back.frames {
+	for _, f := range back.all() {
 		if strings.Contains(f.text, `"user_message"`) {
 			t.Errorf("what was seen is told again: %s", f.text)
 		}

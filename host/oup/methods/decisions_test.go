@@ -227,7 +227,7 @@ func TestClients_areToldOnlyWhatIsListed(t *testing.T) {
 		c.notice(oupwire.MethodSessionEvent)
 		listed := opened.Opened.Capabilities.SupportedNotifications
 		seen := map[string]bool{}
-		for _, f := range c.frames {
+		for _, f := range c.all() {
 			if f.Method != "" && f.Method != oupwire.MethodServerHeartbeat && !slices.Contains(listed, f.Method) {
 				t.Errorf("with %q it is told %s, which is not listed", query, f.Method)
 			}

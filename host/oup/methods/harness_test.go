@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -205,6 +206,13 @@ func (c *client) got(line []byte) {
 	c.frames = append(c.frames, f)
 	close(c.more)
 	c.more = make(chan struct{})
+}
+
+// all are the frames that have come.
+func (c *client) all() []*frame {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.frames)
 }
 
 func (c *client) finish(err error) {

@@ -526,7 +526,7 @@ func TestTasks(t *testing.T) {
 	later.do(oupwire.MethodSessionOpen, params{"session_id": sessionA}, nil)
 	later.notice(oupwire.MethodSessionOpen)
 	told := 0
-	for _, f := range later.frames {
+	for _, f := range later.all() {
 		if f.Method == oupwire.MethodTaskUpdated {
 			told++
 		}
