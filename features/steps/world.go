@@ -187,7 +187,7 @@ func (w *World) Evidence(s *verdict.Scenario) {
 	}
 }
 
-// Said counts the frames of the subject that are kept.
+// Said counts the frames of the subject that are kept. What no line feed ends says nothing.
 func (w *World) Said() int {
 	if w.rec == nil {
 		return 0
@@ -195,7 +195,7 @@ func (w *World) Said() int {
 	n := 0
 	frames, _ := w.rec.Frames()
 	for _, f := range frames {
-		if f.Lane == wire.FromSubject {
+		if f.Lane == wire.FromSubject && f.Ended {
 			n++
 		}
 	}

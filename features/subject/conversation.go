@@ -59,6 +59,7 @@ type Conversation struct {
 	inbox   []Message
 	held    int // payload bytes of the inbox
 	lost    int // frames over the bounds of the inbox
+	pieces  int // of lines that were too long to be read at once
 	ended   bool
 	closed  bool          // our side of the input
 	news    chan struct{} // closed and replaced whenever a field above changes
@@ -100,7 +101,11 @@ func (c *Conversation) read() {
 			asked = asked[:0]
 		}
 		c.change(func() {
-			if len(c.inbox) >= maxInbox || c.held+len(payload) > maxInboxBytes {
+			if !ended && len(payload) == MaxFrame {
+				c.pieces++
+			}
+			// Behind its first piece a line without end says nothing new.
+			if len(c.inbox) >= maxInbox || c.held+len(payload) > maxInboxBytes || !ended && c.pieces > 1 {
 				c.lost++
 				return
 			}

@@ -43,7 +43,8 @@ func (f Frame) Cut() bool { return f.Size > len(f.Bytes) }
 const (
 	maxFrames     = 4096     // frames kept; later ones are counted only
 	maxTotalBytes = 16 << 20 // payload bytes kept over all frames
-	excerptBytes  = 512      // kept of a frame once the total is used up
+	excerptBytes  = 512      // kept of a frame once the total is used up, and of a piece of a line behind the first
+	pieceBytes    = 1 << 20  // what has so many bytes and no line feed is a piece
 )
 
 // Recorder stores frames in the order in which they were seen. It is safe for concurrent use.
@@ -54,6 +55,7 @@ type Recorder struct {
 	mu      sync.Mutex // guards the fields below
 	frames  []Frame
 	bytes   int
+	pieces  int // of lines that were too long to be read at once
 	dropped int
 }
 
@@ -82,8 +84,13 @@ func (r *Recorder) Add(lane Lane, payload []byte, ended bool) Frame {
 		r.dropped++
 		return f
 	}
+	if !ended && len(payload) > pieceBytes {
+		r.pieces++
+	}
 	kept := f
-	if r.bytes+len(payload) > maxTotalBytes && len(payload) > excerptBytes {
+	// The first piece of a line without end shows all there is to see.
+	further := !ended && len(payload) > pieceBytes && r.pieces > 1
+	if (further || r.bytes+len(payload) > maxTotalBytes) && len(payload) > excerptBytes {
 		kept.Bytes = append([]byte(nil), payload[:excerptBytes]...)
 	}
 	r.bytes += len(kept.Bytes)

@@ -65,6 +65,29 @@ func TestRecorder_isBounded(t *testing.T) {
 	}
 }
 
+// The first piece of a line without end is kept, of the others the beginning and the size.
+func TestRecorder_keepsOnePieceOfALineWithoutEnd(t *testing.T) {
+	r := wire.NewRecorder(nil)
+	const size = 2 << 20
+	for range 5 {
+		if got := r.Add(wire.FromSubject, make([]byte, size), false); len(got.Bytes) != size {
+			t.Errorf("%d bytes came back", len(got.Bytes))
+		}
+	}
+	whole := make([]byte, 1<<20)
+	r.Add(wire.FromSubject, whole, true)
+	r.Add(wire.FromSubject, []byte("left behind"), false)
+	frames, _ := r.Frames()
+	for i, f := range frames {
+		if want := map[int]int{0: size, 5: len(whole), 6: 11}[i]; want != 0 && len(f.Bytes) != want || want == 0 && len(f.Bytes) > 1000 {
+			t.Errorf("of frame %d %d bytes are kept", i, len(f.Bytes))
+		}
+		if f.Cut() != (i > 0 && i < 5) {
+			t.Errorf("frame %d is cut: %v", i, f.Cut())
+		}
+	}
+}
+
 func TestRender(t *testing.T) {
 	now := time.Unix(0, 0)
 	r := wire.NewRecorder(func() time.Time { now = now.Add(time.Millisecond); return now })
