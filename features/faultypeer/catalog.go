@@ -328,7 +328,10 @@ func (p *peer) cancelData(reason json.RawMessage) obj {
 func (p *peer) shutdown(id json.RawMessage) {
 	for serving := p.does("serve-behind-shutdown"); serving; {
 		p.opt.used = true // the call is to be answered at once
-		l := <-p.lines
+		l, more := <-p.lines
+		if !more {
+			break
+		}
 		serving = at(l.payload, "method") == nil
 		p.take(l)
 	}
