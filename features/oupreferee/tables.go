@@ -462,7 +462,7 @@ func (w *world) control(what string) error {
 
 // nothingHeard waits until everything that was caused has come; the monitor says what was wrong.
 func (w *world) nothingHeard() error {
-	if w.cur.ended || w.why(w.cur) != "" {
+	if w.why(w.cur) != "" {
 		return nil
 	}
 	return w.fence(w.cur)
