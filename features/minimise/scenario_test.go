@@ -31,11 +31,15 @@ func setupOf(t *testing.T, f faultypeer.Fault) *steps.Setup {
 	return setup
 }
 
+// unsteady are faults that show as silence where something would have come by itself: with patience this short a busy
+// machine is silent, too, so that a smaller conversation shows them at one time and not at another.
+var unsteady = []string{"subscribes-once"}
+
 // sample is every so-many-th fault that shows inside this process.
 func sample(every int) []faultypeer.Fault {
 	var out []faultypeer.Fault
 	for i, f := range faultypeer.Faults() {
-		if i%every == 0 && !f.Process {
+		if i%every == 0 && !f.Process && !slices.Contains(unsteady, f.Name) {
 			out = append(out, f)
 		}
 	}
