@@ -33,9 +33,6 @@ type Secret struct {
 
 var errNoSecrets = errors.New("the adapter does not say how a work secret is issued")
 
-// hour is how long a work secret is good that a scenario does not outlive.
-const hour = time.Hour
-
 // maxSecret bounds what is handed out.
 const maxSecret = 64 << 10
 
@@ -93,7 +90,7 @@ func (w *world) issues(name, session, seconds string) error {
 		name = "secret"
 	}
 	session = w.plainText(session)
-	lasts := hour
+	lasts := time.Hour
 	if n, err := strconv.Atoi(seconds); err == nil {
 		lasts = time.Duration(n) * time.Second
 	}

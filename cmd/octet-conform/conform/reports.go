@@ -24,7 +24,8 @@ func (r *reportFiles) named() []reportFile {
 }
 
 // check finds out in front of a run what would keep its reports from being written behind it. It makes the directory
-// of the transcripts, and leaves everything else as it was. Nothing but a regular file is opened: a pipe may have a reader who takes that for the report.
+// of the transcripts, and leaves everything else as it was. Nothing but a regular file is opened: a pipe may have a
+// reader who takes that for the report.
 func (r *reportFiles) check() error {
 	seen := map[string]string{}
 	for _, f := range r.named() {
