@@ -33,7 +33,7 @@ type stage struct {
 	t       *testing.T
 	service *Service
 	parent  int64
-	status  string // that the process gives of what it disposes of; empty: it forgets to
+	status  string // that the process gives of what it disposes of
 	asked   []string
 }
 
@@ -73,9 +73,7 @@ func (s *stage) start(instance string, generation int64) {
 		}
 		results := []any{}
 		for _, ref := range p.Resources {
-			if s.status != "" {
-				results = append(results, map[string]any{"resource": ref, "status": s.status})
-			}
+			results = append(results, map[string]any{"resource": ref, "status": s.status})
 		}
 		return map[string]any{"results": results}, nil
 	})
@@ -217,11 +215,16 @@ func TestRelease(t *testing.T) {
 // EXT04-RES-015
 func TestClean_unknownEndsTheProcess(t *testing.T) {
 	play(t, func(s *stage) {
-		s.status = ""
 		page := s.held()
+		released := make(chan struct{}) // before it is told: the end of the process would be faster than the answer
+		s.Serve(disposes, func(int64, json.RawMessage) (any, error) {
+			<-released
+			return map[string]any{"results": []any{}}, nil
+		})
 		s.Serve(featurewire.MethodToolCall, func(id int64, _ json.RawMessage) (any, error) {
 			s.parent = id
 			s.release(page).OK(t, `{"retired":true,"cleanup":"pending"}`)
+			close(released)
 			return s.done(), nil
 		})
 		_, _ = s.X.Call(context.Background(), extension.Request{Tool: "work", Scope: front})
