@@ -63,6 +63,7 @@ func (t *Target) Start(ctx context.Context, root string) (Server, error) {
 	}
 	p := &started{target: t, root: root}
 	if err := p.start(ctx); err != nil {
+		p.Close()
 		return nil, err
 	}
 	return p, nil
@@ -226,7 +227,8 @@ func endTree(p *process.Process) process.Report {
 type started struct {
 	target *Target
 	root   string
-	port   int
+	port   int       // 0 over standard streams
+	held   io.Closer // keeps other referees from the port
 
 	mu      sync.Mutex
 	process *process.Process
@@ -251,12 +253,10 @@ func (p *started) places() *strings.Replacer {
 
 func (p *started) start(ctx context.Context) error {
 	if p.target.Transport == WebSocket && p.port == 0 {
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+		var err error
+		if p.port, p.held, err = reservePort(); err != nil {
 			return err
 		}
-		p.port = free.Addr().(*net.TCPAddr).Port
-		_ = free.Close()
 	}
 	for _, dir := range []string{"/data", "/workspace"} {
 		if err := os.MkdirAll(p.root+dir, 0o700); err != nil {
@@ -326,7 +326,7 @@ const retry = 10 * time.Millisecond
 func (p *started) listening(ctx context.Context) error {
 	deadline := time.Now().Add(p.target.Wait)
 	for {
-		conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port)), p.target.Wait)
+		conn, err := net.DialTimeout("tcp", loopback(p.port), p.target.Wait)
 		if err == nil {
 			return conn.Close()
 		}
@@ -381,7 +381,9 @@ func (p *started) kill() {
 	p.mu.Lock()
 	proc := p.process
 	p.mu.Unlock()
-	endTree(proc)
+	if proc != nil {
+		endTree(proc)
+	}
 }
 
 func (p *started) Ended() (bool, string) {
@@ -396,4 +398,9 @@ func (p *started) Ended() (bool, string) {
 	}
 }
 
-func (p *started) Close() { p.kill() }
+func (p *started) Close() {
+	p.kill()
+	if p.held != nil {
+		_ = p.held.Close()
+	}
+}
