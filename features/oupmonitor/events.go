@@ -9,6 +9,11 @@ import (
 	"github.com/octet-dev/octet/generated/wirejson"
 )
 
+// kinded are the notifications whose models have a member kind.
+var kinded = []string{
+	oupwire.MethodSessionEvent, oupwire.MethodRouterStatus, oupwire.MethodRouterFailover, oupwire.MethodVisualGenerating, oupwire.MethodVisualSucceeded,
+}
+
 // took looks at an answer; result is nil for an error.
 func (m *Monitor) took(index int, asked request, result object) {
 	switch asked.method {
@@ -90,7 +95,7 @@ func (m *Monitor) event(index int, method string, root object) {
 		return
 	}
 	m.shape(index, row.Shapes[0].Params, root["params"], "the params of "+method)
-	if _, there := params["kind"]; there && method != oupwire.MethodSessionEvent {
+	if _, there := params["kind"]; there && !slices.Contains(kinded, method) {
 		m.add(index, "OUP-PROGRESS-003", "%s has a member kind beside its event", method)
 	}
 	if needs := row.Gate; needs != "-" && m.asked {

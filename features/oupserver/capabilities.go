@@ -15,7 +15,7 @@ var served = []string{
 	oupwire.FeatureProjectionEnvelopeV2, oupwire.FeatureAuxiliaryRestToWsV1, oupwire.FeatureContextLifecycleV1,
 	oupwire.FeatureUserQuestionV1, oupwire.FeaturePlanTodosV1, oupwire.FeatureEventTurnSteerDroppedV1,
 	oupwire.FeatureCodingAutonomyV1, oupwire.FeatureCodingAgentControlV1, oupwire.FeatureHarnessTaskControlV1,
-	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1,
+	oupwire.FeaturePermissionProfileV1, oupwire.FeatureRuntimePolicyStampV1, oupwire.FeatureCodingToolContractV1,
 }
 
 // What is left of a server that serves little.
@@ -24,6 +24,7 @@ var (
 	methodsOfLittle = []string{
 		oupwire.MethodClientHello, oupwire.MethodConfigCapabilitiesList, oupwire.MethodSessionOpen,
 		oupwire.MethodTurnStart, oupwire.MethodTurnInterrupt, oupwire.MethodApprovalRespond,
+		oupwire.MethodToolStatusList, oupwire.MethodRouterGetMetrics, oupwire.MethodRouterSetMode,
 	}
 )
 

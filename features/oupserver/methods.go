@@ -3,6 +3,7 @@ package oupserver
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,6 +56,7 @@ func init() {
 		oupwire.MethodTaskList:               (*Server).taskList,
 		oupwire.MethodTaskCancel:             (*Server).taskCancel,
 	}
+	maps.Copy(handlers, serviceHandlers())
 }
 
 func (s *Server) turnStart(c *conn, p object) (object, *failure, []func()) {
@@ -314,7 +316,7 @@ func (s *Server) statusRead(c *conn, p object) (object, *failure, []func()) {
 	result := object{
 		"session_id": ses.key, "profile_id": profile, "runtime_policy_stamp": object{"runtime_mode": "solo", "profile_id": profile, "approval_policy": ses.policy},
 		"permission_profile": ses.mode, "sandbox": strings.ReplaceAll(ses.mode, "_", "-"), "health": object{"status": "healthy"},
-		"mcp_summary": object{"connected": 0, "connecting": 0, "failed": 0, "disabled": 0}, "tool_summary": object{"visible": 1, "enabled": 1, "denied": 0, "policy_id": "default"},
+		"mcp_summary": mcpSummary(), "tool_summary": object{"visible": 1, "enabled": 1, "denied": 0, "policy_id": "default"},
 		"usage": object{}, "cursor": object{"healthy": true, "replay_supported": true}, "capabilities": capabilities,
 	}
 	if s.does("names half a model") {

@@ -57,7 +57,7 @@ func Plays() []Fault {
 			return nil, 0
 		}},
 		{Doc: "names the kind of its events", frame: func(_ *Server, _ *conn, what string, frame object) {
-			if p := child(frame, "params"); p != nil && what != oupwire.MethodSessionEvent {
+			if p := child(frame, "params"); p != nil && p["kind"] == nil {
 				p["kind"] = what
 			}
 		}},

@@ -1,5 +1,7 @@
 package oupserver
 
+import "github.com/octet-dev/octet/generated/oupwire"
+
 // Restart has the server die, whatever it is doing, and begin anew on what it has kept.
 func (s *Server) Restart() {
 	s.mu.Lock()
@@ -20,6 +22,9 @@ func (s *Server) Restart() {
 	defer s.mu.Unlock()
 	for _, t := range orphans {
 		s.settle(t)
+	}
+	if !s.does("keeps the mode of its router over a restart") {
+		s.mode = oupwire.RouterModeOff
 	}
 	for _, ses := range s.sorted() {
 		ses.remembered, ses.plan = nil, nil

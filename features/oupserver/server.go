@@ -40,6 +40,7 @@ type Server struct {
 	numbers  map[string]int64  // of deleted ledgers: what came last
 	used     map[string]object // turn ids of deleted sessions
 	grants   []grant
+	mode     oupwire.RouterMode // of the router
 	conns    map[*conn]bool
 	rest     time.Duration // between two heartbeats
 	stopping bool
@@ -60,7 +61,7 @@ const Token = "conform-0123456789abcdef"
 func New(fault Fault, heartbeat time.Duration) *Server {
 	s := &Server{
 		fault: fault, token: Token, sessions: map[string]*session{}, numbers: map[string]int64{}, used: map[string]object{}, conns: map[*conn]bool{}, alive: map[*turn]bool{}, played: map[string]int{},
-		rest: heartbeat, ended: make(chan struct{}), clock: time.Now().UTC(),
+		rest: heartbeat, ended: make(chan struct{}), clock: time.Now().UTC(), mode: oupwire.RouterModeOff,
 	}
 	if s.rest == 0 {
 		s.rest = oupwire.HeartbeatIntervalMs * time.Millisecond
@@ -121,6 +122,9 @@ func (s *Server) leave(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
+	if s.does("forgets the mode of its router with a connection") {
+		s.mode = oupwire.RouterModeOff
+	}
 	if c.transport == oupwire.TransportStdio && !s.does("goes on behind the end of its input") || s.does("stops turns with their socket") {
 		for _, key := range slices.Sorted(maps.Keys(s.sessions)) {
 			if t := s.sessions[key].running; t != nil {

@@ -153,6 +153,9 @@ func (t *turn) say(text string) {
 			continue
 		}
 		t.envelope("assistant_delta", data)
+		if s.does("tells of its router with every piece") {
+			t.ses.tellRouter()
+		}
 	}
 	row := t.row("assistant", text, nil)
 	if s.does("stores half of a text") {
@@ -297,6 +300,7 @@ func (t *turn) run(input []any) {
 	} else {
 		t.ses.tell(oupwire.MethodTurnStarted, object{"turn_id": t.id, "timestamp": t.started})
 	}
+	t.ses.tellRouter()
 	if !s.does("begins behind the first piece") {
 		t.user(said)
 	}
@@ -348,6 +352,7 @@ func (t *turn) finish(failure object) {
 		return
 	}
 	t.envelope("turn_terminal", data)
+	ses.tellRouter()
 	t.state, t.ended = outcome, s.now()
 	ses.running = nil
 	if s.does("forgets to end the turn") {

@@ -5085,7 +5085,7 @@ const (
 	// OUPProgress002: Other members of progress metadata are kept or passed over.
 	OUPProgress002 = "OUP-PROGRESS-002"
 	// OUPProgress003: The params of a notification are the bare event, without a member that names its
-	// kind.
+	// kind, unless its model lists one.
 	OUPProgress003 = "OUP-PROGRESS-003"
 	// OUPProgress004: A member kind beside an event is passed over.
 	OUPProgress004 = "OUP-PROGRESS-004"
@@ -27320,7 +27320,7 @@ var All = []Rule{
 		Level:    Must,
 		Role:     "server",
 		Versions: []string{"v1alpha1"},
-		Text:     "The params of a notification are the bare event, without a member that names its kind.",
+		Text:     "The params of a notification are the bare event, without a member that names its kind, unless its model lists one.",
 		Source:   "core 13, core op 10",
 	},
 	{
@@ -30948,7 +30948,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "summary counts the servers of the answer by status.",
 		Source:   "services 16",
-		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPStatus002,
@@ -30959,7 +30958,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "coding_tool_contract is there exactly when coding.tool_contract.v1 is negotiated.",
 		Source:   "services 0.3, 16",
-		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPStatus003,
@@ -30970,7 +30968,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The contract is incomplete exactly when missing_required_tools is not empty.",
 		Source:   "services 16",
-		Unproven: "the server of the referee has no tools to list, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter001,
@@ -30981,7 +30978,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An unknown mode is refused with invalid_params without data, and nothing changes.",
 		Source:   "services 17",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter002,
@@ -30992,7 +30988,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Without a router both requests are refused with runtime_not_ready and kind runtime_unavailable, and router/status is not sent.",
 		Source:   "services 17, S60",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter003,
@@ -31003,7 +30998,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "The mode lasts as long as the process.",
 		Source:   "services 17, 25.2",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter004,
@@ -31014,7 +31008,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "router/status is sent at the start and at the end of a turn only.",
 		Source:   "services 17",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPRouter005,
@@ -31025,7 +31018,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "One router/failover for each attempt is sent before the next try, and stored.",
 		Source:   "services 17",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
+		Unproven: "needs a provider that fails, for which no input of an adapter asks",
 	},
 	{
 		ID:       OUPRouter006,
@@ -31036,7 +31029,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "Maps of lanes have keys of provider, slash and model, sorted.",
 		Source:   "services 17",
-		Unproven: "the server of the referee has no router, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPAuth001,
@@ -31057,7 +31049,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "auth/status answers without an identity.",
 		Source:   "services 18",
-		Unproven: "the server of the referee has no identities",
 	},
 	{
 		ID:       OUPAuth003,
@@ -31079,7 +31070,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "A WebSocket without an identity that calls auth/me or auth/logout is closed with 1008 and the reason auth_expired.",
 		Source:   "services 0.5",
-		Unproven: "the server of the referee has no identities",
+		Unproven: "octet serve refuses auth/me as not supported, and a server that has it knows who asks",
 	},
 	{
 		ID:       OUPOnboard001,
@@ -31335,7 +31326,6 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "model and provider are none when no model is configured.",
 		Source:   "services 23",
-		Unproven: "the server of the referee has no model to tell of, so that no faulty one could break it",
 	},
 	{
 		ID:       OUPSystem002,
@@ -31346,7 +31336,7 @@ var All = []Rule{
 		Versions: []string{"v1alpha1"},
 		Text:     "An error of a service behind REST carries rest_status, and detail when there is one, cut to max_rest_detail_bytes; the error follows the table rest_errors.",
 		Source:   "services 0.7",
-		Unproven: "the server of the referee has no model to tell of, so that no faulty one could break it",
+		Unproven: "needs a service behind REST that fails; octet serve has none, and neither has the server of the referee",
 	},
 	{
 		ID:       OUPLaunch001,
